@@ -92,4 +92,7 @@ func TestSpecsAreThoseOfTheInterface(t *testing.T) {
 	if text := cmp.Diff(want, got); text != "" {
 		t.Errorf("field tables (-golden +tables):\n%s", text)
 	}
+	if SpecOf(0).Field("title") != nil {
+		t.Error("no kind has fields")
+	}
 }

@@ -1,62 +1,13 @@
 package query
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"daybook/calendar"
 )
-
-// walked walks through a list by its cursors, and gives the ids and the number of steps.
-func walked(t *testing.T, service *Service, sent string) (out []calendar.ID, steps int) {
-	t.Helper()
-	for cursor := "*"; cursor != ""; steps++ {
-		l, criteria, err := list(t, service, editor, input(sent+"&cursor="+cursor))
-		if err != nil {
-			t.Fatalf("%s, step %d: %v", sent, steps, err)
-		}
-		if !criteria.InSteps() || !criteria.Paged || len(l.Views) > criteria.PerPage || l.Next != "" && len(l.Views) < criteria.PerPage {
-			t.Errorf("%s, step %d: %d events, more %t", sent, steps, len(l.Views), l.Next != "")
-		}
-		out, cursor = append(out, idsOf(l)...), l.Next
-	}
-	return out, steps
-}
-
-// TestCursor is LISTINGS 8.39 in every order: a walk gives each event once, in the order of
-// the list.
-func TestCursor(t *testing.T) {
-	t.Parallel()
-	records := recordsIn(t, "listings.txt")
-	records[7].Fields["date_utc"] = calendar.NoWall
-	records[7].Fields["status"] = "draft"
-	records[8].Fields["title"], records[10].Fields["title"] = calendar.Text{calendar.LangEN: "An event"}, calendar.Text{calendar.LangEN: "Evnet"}
-	onBoth(t, records, func(t *testing.T, service *Service) {
-		t.Helper()
-		for _, sent := range []string{
-			"", "sort=start&order=desc", "sort=published", "sort=modified&order=asc", "include=103,101,108,100,106",
-			"sort=distance&geoloc_lat=48&geoloc_lng=11&geoloc_radius=20000", "sort=distance&order=desc&geoloc_lat=-18&geoloc_lng=179&geoloc_radius=20000",
-			"search=event&typos=on&sort=relevance", "search=evebt&typos=auto&sort=relevance",
-		} {
-			sent += always
-			whole, _, err := list(t, service, editor, input(sent))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, size := range []int{1, 2, 3, 50} {
-				got, steps := walked(t, service, fmt.Sprintf("per_page=%d&%s", size, sent))
-				if diff := cmp.Diff(idsOf(whole), got); diff != "" || steps != max(1, (len(got)+size-1)/size) {
-					t.Errorf("%s by %d: %d steps (-list +walk):\n%s", sent, size, steps, diff)
-				}
-			}
-		}
-	})
-}
 
 // TestCursorBelongs: a cursor is good with its parameters only (LISTINGS 3.7), and its window
 // stays.

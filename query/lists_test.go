@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -184,36 +183,6 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestFacetsByHand is line LISTINGS 8.35: each count is the total of the list with the
-// value as the only one of its parameter. Every facet, alone and next to others.
-func TestFacetsByHand(t *testing.T) {
-	t.Parallel()
-	onBoth(t, recordsIn(t, "jams.txt"), func(t *testing.T, service *Service) {
-		t.Helper()
-		for _, sent := range readLines(t, "facets.txt") {
-			for _, who := range []calendar.Caller{anonymous, author, editor} {
-				all, _, err := list(t, service, who, input(sent+always+"&facets="+strings.Join(Facets, ",")))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, facet := range all.Facets {
-					for _, facetValue := range facet.Values {
-						one := input(sent + always)
-						one[facet.Name] = []any{facetValue.Value}
-						if facet.Name == "ticketed" || facet.Name == "featured" || facet.Name == "free" {
-							one[facet.Name] = facetValue.Value
-						}
-						l, _, err := list(t, service, who, one)
-						if err != nil || facetValue.Count != l.Total {
-							t.Errorf("%v %q: %s=%s counts %d: %+v, %v", who.Role, sent, facet.Name, facetValue.Value, facetValue.Count, l, err)
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
 func embedded(views []LinkedView) (all, counted []calendar.ID) {
 	for _, linkedView := range views {
 		all, counted = append(all, linkedView.Record.ID), append(counted, linkedView.Record.ID, calendar.ID(linkedView.Count))
@@ -231,69 +200,6 @@ func shown(view *View) string {
 		return out
 	}
 	return "blanked"
-}
-
-// What events embed, in lists and alone (interface 3.1.7, 4.5, 6.3).
-func TestEmbedded(t *testing.T) {
-	t.Parallel()
-	service, store, _, _ := setup(t, world(t))
-	for _, line := range readLines(t, "embedded.txt") {
-		row, want, _ := strings.Cut(line, " => ")
-		request := asked(t, row)
-		id, _ := calendar.ParseID(request.Input["id"])
-		l, _, err := list(t, service, request.Caller, input("per_page=50"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, view := range l.Views {
-			if view.Record.ID != id {
-				continue
-			}
-			single, err := service.View(t.Context(), request.Caller, store.byID[id], calendar.LangEN, EmbedAll, Moment{})
-			if got := shown(&view); got != want || err != nil || !view.Blanked && (shown(&single) != want || single.Mark != view.Mark) {
-				t.Errorf("%s in a list: %s with mark %x, alone: %s with %x, want %s, %v", row, got, view.Mark, shown(&single), single.Mark, want, err)
-			}
-			want = ""
-		}
-		if want != "" {
-			t.Errorf("%s: not listed", row)
-		}
-	}
-}
-
-// TestRead are single reads, from the store and from an index in this process.
-func TestRead(t *testing.T) {
-	t.Parallel()
-	for _, local := range []bool{false, true} {
-		service, _, _, _ := setup(t, world(t))
-		service.o.LocalIndex = local
-		for _, line := range readLines(t, "reads.txt") {
-			row, want, _ := strings.Cut(line, " => ")
-			request := asked(t, row)
-			id, _ := calendar.ParseID(request.Input["id"])
-			slug, _ := request.Input["slug"].(string)
-			password, asks := request.Input["password"]
-			verify := func(context.Context, calendar.ID) (bool, error) {
-				if !asks {
-					t.Errorf("%s: the password is asked for", row)
-				}
-				return password == "right", nil
-			}
-			if slug != "" {
-				verify = nil
-			}
-			view, err := service.Read(t.Context(), request.Kind, id, slug, request.Caller, calendar.LangEN, EmbedAll, verify)
-			got := "found"
-			if e, is := asError(err); is {
-				got = fmt.Sprint(err, " of ", e.Kind)
-			} else if err != nil || view.Record.Kind != request.Kind || view.Blanked {
-				t.Fatalf("%s: %v, %v", row, view.Record, err)
-			}
-			if got != want {
-				t.Errorf("%s, local %t: %s, want %s", row, local, got, want)
-			}
-		}
-	}
 }
 
 // TestLinks: links carry what was sent, in the order of the table (interface 4.3), and the

@@ -197,39 +197,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestRunAgain(t *testing.T) {
-	t.Parallel()
-	bench := setup(t)
-	bench.run("s", all[:7]...)
-	// Others go on with the records meanwhile.
-	for _, in := range []calendar.Input{{"title": "Gig"}, {"slug": "gig"}} {
-		if _, err := bench.commands.Update(t.Context(), command.Request{
-			Kind: calendar.KindEvent, Target: command.Target{ID: bench.byKey("s", "e").ID}, Input: in, Lang: calendar.LangEN, Caller: bench.admin,
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before := bench.head()
-	if text := cmp.Diff(importer.Report{Lines: 6, Repeated: 6}, bench.run("s", all[:7]...)); text != "" {
-		t.Errorf("report of the second run (-want +got):\n%s", text)
-	}
-	if got := bench.head(); got != before {
-		t.Errorf("the second run made %d entries", got-before)
-	}
-	if text := cmp.Diff(importer.Report{Lines: 8, Applied: 2, Repeated: 6}, bench.run("s", all...)); text != "" {
-		t.Errorf("report of the longer file (-want +got):\n%s", text)
-	}
-	if text := cmp.Diff(importer.Report{Lines: 8, Repeated: 8}, bench.run("s", all...)); text != "" {
-		t.Errorf("report of the last run (-want +got):\n%s", text)
-	}
-	if record := bench.byKey("s", "e"); record.Fields.Text("title")[calendar.LangEN] != "Gig" {
-		t.Errorf("title %v", record.Fields.Text("title"))
-	}
-	if bench.byKey("other", "e") != nil {
-		t.Error("keys are not those of one source")
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	text := `{"action":"create","kind":"venue","fields":{"venue":"` + strings.Repeat("x", 5<<20) + `"}}`
@@ -494,15 +461,6 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{"": 0, "\n \n": 0, "a": 1, "\na\n\nb\n": 2} {
-		if got, err := importer.Count(strings.NewReader(text)); got != want || err != nil {
-			t.Errorf("%q: got %d lines (%v), want %d", text, got, err, want)
-		}
-	}
-}
-
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	bench := setup(t)
@@ -524,15 +482,6 @@ func TestGzip(t *testing.T) {
 	}
 	if report, err := bench.importer("u").Run(t.Context(), strings.NewReader("")); err != nil || report.Lines != 0 {
 		t.Errorf("an empty file: %+v, %v", report, err)
-	}
-}
-
-func TestNew(t *testing.T) {
-	t.Parallel()
-	for _, source := range []string{"", "a b", strings.Repeat("a", 65), "ü"} {
-		if _, err := importer.New(memstore.New(), nil, nil, importer.Options{Source: source}); err == nil {
-			t.Errorf("source %q was taken", source)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -90,20 +88,6 @@ func TestRequestSpans(t *testing.T) {
 	}
 	if text := fmt.Sprint(got); strings.Contains(text, secret) || strings.Contains(text, "BREW") {
 		t.Errorf("a span holds what a client sent: %s", text)
-	}
-}
-
-// TestListSpan: a list that is made is a span, one from the cache is none.
-func TestListSpan(t *testing.T) {
-	t.Parallel()
-	traces, spans := inMemory(t, 1)
-	hooks := NewHooks(nil, traces, nil)
-	queries := hooks.Queries(failing{err: errors.New("boom")})
-	_, _ = queries.Run(t.Context(), criteria(calendar.KindVenue))
-	_, _ = hooks.Queries(failing{err: context.Canceled}).Run(t.Context(), criteria(calendar.KindEvent))
-	got := spans.GetSpans()
-	if len(got) != 2 || got[0].Name != "list query" || attr(&got[0], attrKind) != "venue" || got[0].Status.Code != codes.Error || got[1].Status.Code == codes.Error {
-		t.Errorf("got %v", got)
 	}
 }
 
