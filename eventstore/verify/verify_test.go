@@ -234,26 +234,6 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 	}
 }
 
-// later writes another entry whenever records are read, as others do while a
-// store is verified.
-type later struct {
-	eventstore.Store
-
-	t    *testing.T
-	last *calendar.Record
-}
-
-func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	if after == 0 {
-		draft, record := storetest.Draft(l.t, l.last, tag(1, calendar.Updated), moment)
-		fresh, _ := storetest.Draft(l.t, nil, tag(2, calendar.Created), moment)
-		draft.Secret = []byte("later")
-		write(l.t, l.Store, draft, fresh) //nolint:contextcheck // takes that of the test
-		l.last = record
-	}
-	return l.Store.Records(ctx, kind, after, limit)
-}
-
 // TestHash: a hash of another length, or of other characters, is refused, so that nothing that
 // was added to one or cut off passes for it.
 func TestHash(t *testing.T) {

@@ -95,10 +95,10 @@ func (b *bench) head() calendar.Position {
 	return h.Position
 }
 
-// byKey returns the record of a key, deleted or not, nil for none.
-func (b *bench) byKey(source, key string) *calendar.Record {
+// byKey returns the record of a key of the source "s", deleted or not, nil for none.
+func (b *bench) byKey(key string) *calendar.Record {
 	b.t.Helper()
-	found, err := b.store.Find(b.t.Context(), eventstore.Lookup{Claims: []calendar.Claim{calendar.ImportClaim(source, key)}})
+	found, err := b.store.Find(b.t.Context(), eventstore.Lookup{Claims: []calendar.Claim{calendar.ImportClaim("s", key)}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRun(t *testing.T) {
 	if text := cmp.Diff(importer.Report{Lines: 8, Applied: 8}, bench.run("s", all...)); text != "" {
 		t.Fatalf("report (-want +got):\n%s", text)
 	}
-	e := bench.byKey("s", "e")
+	e := bench.byKey("e")
 	history, err := bench.store.Read(t.Context(), eventstore.Range{Record: e.ID, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
@@ -171,13 +171,13 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := first.Fields.IDs("venue"); !slices.Equal(v, []calendar.ID{bench.byKey("s", "hall").ID}) {
+	if v := first.Fields.IDs("venue"); !slices.Equal(v, []calendar.ID{bench.byKey("hall").ID}) {
 		t.Errorf("venue %v", v)
 	}
-	if c := first.Fields.IDs("categories"); !slices.Equal(c, []calendar.ID{bench.byKey("s", "jazz").ID}) {
+	if c := first.Fields.IDs("categories"); !slices.Equal(c, []calendar.ID{bench.byKey("jazz").ID}) {
 		t.Errorf("categories %v", c)
 	}
-	if tags := first.Fields.IDs("tags"); len(tags) != 2 || tags[0] != bench.byKey("s", "air").ID {
+	if tags := first.Fields.IDs("tags"); len(tags) != 2 || tags[0] != bench.byKey("air").ID {
 		t.Errorf("tags %v", tags)
 	}
 	if got := names[e.Author()]; got != "bob editor" {
@@ -186,13 +186,13 @@ func TestRun(t *testing.T) {
 	if title := e.Fields.Text("title"); title[calendar.LangEN] != "Concert" || title[calendar.LangFR] != "Concert au quai" {
 		t.Errorf("title %v", title)
 	}
-	if h := bench.byKey("s", "hall"); h.Fields.Wall("date_utc").String() != "2018-07-16 10:00:00" {
+	if h := bench.byKey("hall"); h.Fields.Wall("date_utc").String() != "2018-07-16 10:00:00" {
 		t.Errorf("the venue is of %v", h.Fields.Wall("date_utc"))
 	}
-	if m := bench.byKey("s", "music"); !m.Deleted {
+	if m := bench.byKey("music"); !m.Deleted {
 		t.Error("the category is not deleted")
 	}
-	if j := bench.byKey("s", "jazz"); j.Fields.ID("parent") != 0 {
+	if j := bench.byKey("jazz"); j.Fields.ID("parent") != 0 {
 		t.Error("its child has it still")
 	}
 }
@@ -257,7 +257,7 @@ func TestMendedLine(t *testing.T) {
 	if report := bench.run("s", good, tagLine); report.Applied != 1 || report.Repeated != 1 {
 		t.Fatalf("report %+v", report)
 	}
-	if bench.byKey("s", "e") == nil {
+	if bench.byKey("e") == nil {
 		t.Error("the mended line made nothing")
 	}
 }
@@ -279,7 +279,7 @@ func TestMendedTooLate(t *testing.T) {
 	}
 	// Others go on with the record meanwhile.
 	if _, err := bench.commands.Update(t.Context(), command.Request{
-		Kind: calendar.KindEvent, Target: command.Target{ID: bench.byKey("s", "e").ID}, Input: calendar.Input{"website": "https://a.example"}, Lang: calendar.LangEN, Caller: bench.admin,
+		Kind: calendar.KindEvent, Target: command.Target{ID: bench.byKey("e").ID}, Input: calendar.Input{"website": "https://a.example"}, Lang: calendar.LangEN, Caller: bench.admin,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestMendedTooLate(t *testing.T) {
 	if report := bench.run("s", create, bad, title, bad, slug, tagLine, good); report.Applied != 1 || report.Repeated != 4 {
 		t.Errorf("report %+v", report)
 	}
-	if record := bench.byKey("s", "e"); record.Fields.Wall("start_date").String() != "2025-12-31 00:00:00" {
+	if record := bench.byKey("e"); record.Fields.Wall("start_date").String() != "2025-12-31 00:00:00" {
 		t.Errorf("the event is of %v", record.Fields.Wall("start_date"))
 	}
 }
@@ -412,7 +412,7 @@ func TestWithoutKeys(t *testing.T) {
 	if report := bench.run("s", line, line); report.Repeated != 2 {
 		t.Fatalf("report %+v", report)
 	}
-	id := bench.byKey("s", "#1").ID
+	id := bench.byKey("#1").ID
 	update := fmt.Sprintf(`{"action":"update","kind":"venue","id":%d,"fields":{"city":"Rome"}}`, id)
 	for range 2 {
 		bench.run("other", update)
@@ -421,7 +421,7 @@ func TestWithoutKeys(t *testing.T) {
 	if report := bench.run("s", line, line, update); report.Applied != 1 || report.Repeated != 2 {
 		t.Fatalf("report %+v", report)
 	}
-	if record := bench.byKey("s", "#1"); record == nil || record.Version != 3 || record.Fields.String("city") != "Rome" {
+	if record := bench.byKey("#1"); record == nil || record.Version != 3 || record.Fields.String("city") != "Rome" {
 		t.Errorf("venue %+v", record)
 	}
 }
@@ -441,11 +441,11 @@ func TestTermsThatAreThere(t *testing.T) {
 			t.Errorf("report (-want +got):\n%s", text)
 		}
 	}
-	if got := bench.byKey("s", "air"); got.ID != made.Record.ID || got.Fields.Text("name")[calendar.LangEN] != "open AIR" {
+	if got := bench.byKey("air"); got.ID != made.Record.ID || got.Fields.Text("name")[calendar.LangEN] != "open AIR" {
 		t.Errorf("tag %+v", got)
 	}
 	report := bench.run("s", tagLine, strings.Replace(tagLine, `"air"`, `"second"`, 1))
-	if len(report.Refused) != 1 || bench.byKey("s", "air") == nil || bench.byKey("s", "second") != nil {
+	if len(report.Refused) != 1 || bench.byKey("air") == nil || bench.byKey("second") != nil {
 		t.Errorf("report %+v", report)
 	}
 }
@@ -560,7 +560,7 @@ func TestFailoverDuringImport(t *testing.T) {
 		}
 		again := bench.run("s", lines...)
 		want := setup(t).run("s", lines...)
-		if again.Lines != want.Lines || len(again.Refused) != len(want.Refused) || bench.byKey("s", "e") == nil {
+		if again.Lines != want.Lines || len(again.Refused) != len(want.Refused) || bench.byKey("e") == nil {
 			t.Errorf("after %d appends: the second run did %+v, want %+v", n, again, want)
 		}
 	}

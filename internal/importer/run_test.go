@@ -156,12 +156,12 @@ func TestRival(t *testing.T) {
 			want: importer.Report{Lines: 3, Applied: 3},
 			check: func(t *testing.T, b *bench) {
 				t.Helper()
-				air := b.byKey("s", "air")
+				air := b.byKey("air")
 				if name := air.Fields.Text("name")[calendar.LangEN]; name != "open AIR" {
 					t.Errorf("the tag is %q", name)
 				}
 				for _, key := range []string{"e", "f"} {
-					if tags := b.byKey("s", key).Fields.IDs("tags"); len(tags) != 1 || tags[0] != air.ID {
+					if tags := b.byKey(key).Fields.IDs("tags"); len(tags) != 1 || tags[0] != air.ID {
 						t.Errorf("%s has the tags %v, want %d", key, tags, air.ID)
 					}
 				}
@@ -178,7 +178,7 @@ func TestRival(t *testing.T) {
 			want: importer.Report{Lines: 3, Refused: []importer.Refusal{{Line: 1, Key: "e"}, {Line: 2, Key: "e"}, {Line: 3, Key: "f"}}},
 			check: func(t *testing.T, b *bench) {
 				t.Helper()
-				if b.byKey("s", "f") != nil {
+				if b.byKey("f") != nil {
 					t.Error("an event has a parent that is none")
 				}
 			},
@@ -229,7 +229,7 @@ func TestKeyAndID(t *testing.T) {
 	bench.admin = admin
 	for i := range 20 {
 		lines = append(lines, fmt.Sprintf(`{"action":"update","kind":"event","key":"e","fields":{"website":"https://a.example/%d"}}`, i),
-			fmt.Sprintf(`{"action":"update","kind":"event","id":%d,"fields":{"title":"Gig %d"}}`, bench.byKey("s", "e").ID, i))
+			fmt.Sprintf(`{"action":"update","kind":"event","id":%d,"fields":{"title":"Gig %d"}}`, bench.byKey("e").ID, i))
 	}
 	if report := bench.run("s", lines...); report.Applied != 40 || report.Repeated != 1 {
 		t.Errorf("%d lines were applied, %d repeated, refused %v", report.Applied, report.Repeated, report.Refused)
@@ -265,7 +265,7 @@ func TestSlowLines(t *testing.T) {
 	}
 	broke := errors.New("line broke")
 	_ = pipeWriter.CloseWithError(broke)
-	if err := <-ended; !errors.Is(err, broke) || bench.byKey("s", "field") == nil {
-		t.Errorf("the import ended with %v, the last line made %v", err, bench.byKey("s", "field"))
+	if err := <-ended; !errors.Is(err, broke) || bench.byKey("field") == nil {
+		t.Errorf("the import ended with %v, the last line made %v", err, bench.byKey("field"))
 	}
 }

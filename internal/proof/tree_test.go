@@ -247,10 +247,19 @@ func TestTiles(t *testing.T) {
 		n     int64
 		most  int // width, 0: no tile
 	}{
-		{0, 272, 256}, {0, 273, 112}, {0, 274, 0},
-		{1, 0, 256}, {1, 1, 17}, {1, 2, 0},
-		{2, 0, 1}, {2, 1, 0}, {3, 0, 0}, {63, 1 << 62, 0},
-		{proof.Entries, 272, 256}, {proof.Entries, 273, 112}, {proof.Entries, 274, 0},
+		{0, 272, 256},
+		{0, 273, 112},
+		{0, 274, 0},
+		{1, 0, 256},
+		{1, 1, 17},
+		{1, 2, 0},
+		{2, 0, 1},
+		{2, 1, 0},
+		{3, 0, 0},
+		{63, 1 << 62, 0},
+		{proof.Entries, 272, 256},
+		{proof.Entries, 273, 112},
+		{proof.Entries, 274, 0},
 	} {
 		for width := 1; width <= 256; width++ {
 			data, err := tree.Tile(t.Context(), proof.Tile{H: 8, L: c.level, N: c.n, W: width}, size)
