@@ -202,6 +202,34 @@ func shown(view *View) string {
 	return "blanked"
 }
 
+// What events embed, in lists and alone (interface 3.1.7, 4.5, 6.3).
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	service, store, _, _ := setup(t, world(t))
+	for _, line := range readLines(t, "embedded.txt") {
+		row, want, _ := strings.Cut(line, " => ")
+		request := asked(t, row)
+		id, _ := calendar.ParseID(request.Input["id"])
+		l, _, err := list(t, service, request.Caller, input("per_page=50"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, view := range l.Views {
+			if view.Record.ID != id {
+				continue
+			}
+			single, err := service.View(t.Context(), request.Caller, store.byID[id], calendar.LangEN, EmbedAll, Moment{})
+			if got := shown(&view); got != want || err != nil || !view.Blanked && (shown(&single) != want || single.Mark != view.Mark) {
+				t.Errorf("%s in a list: %s with mark %x, alone: %s with %x, want %s, %v", row, got, view.Mark, shown(&single), single.Mark, want, err)
+			}
+			want = ""
+		}
+		if want != "" {
+			t.Errorf("%s: not listed", row)
+		}
+	}
+}
+
 // TestLinks: links carry what was sent, in the order of the table (interface 4.3), and the
 // rows of testdata/links.txt name what else is read.
 func TestLinks(t *testing.T) {
