@@ -255,7 +255,7 @@ func instantsOfThePast(t *testing.T) int {
 	return n
 }
 
-// TestConferencePast: at random instants of the first quarter of the history lists and single
+// TestConferencePast: at random instants of the first eighth of the history lists and single
 // reads by an auditor are what a count over the file says, also on servers (HISTORY 20.16).
 func TestConferencePast(t *testing.T) {
 	t.Parallel()
@@ -264,7 +264,7 @@ func TestConferencePast(t *testing.T) {
 	}
 	openHistory(t) // before the program is built for it
 	binary, lines, size := plainBinary(t), conferenceLines(t), newSize(t)
-	lines = lines[:bytes.IndexByte(lines[len(lines)/4:], '\n')+len(lines)/4+1] // the whole is played by TestConferenceHistory
+	lines = lines[:bytes.IndexByte(lines[len(lines)/8:], '\n')+len(lines)/8+1] // the whole is played by TestConferenceHistory
 	store := size.on(nil, "store")
 	importLines(t, binary, store, lines, 0)
 	token := auditor(t, store)
@@ -321,7 +321,7 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 		const perPage = 50
 		page := 1 + rand.IntN(max(1, (len(want)+perPage-1)/perPage))
 		if len(want) == 0 {
-			t.Fatalf("%s: nothing lives", point)
+			continue // before the first event
 		}
 		path := fmt.Sprintf("/events?ends_after=1900-01-01&per_page=%d&page=%d&%s", perPage, page, point)
 		eventually(t, "the list of "+point, func() bool { // a busy machine takes longer than a request may
@@ -366,6 +366,9 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 				t.Errorf("%s: event %s is %d %.300s", point, id, status, data)
 			}
 		}
+	}
+	if len(seen) == 0 {
+		t.Errorf("nothing lives at any of %v", instants)
 	}
 }
 
