@@ -75,7 +75,7 @@ var ofLists = []string{
 	"starts_after_and_before_a_day", "ends_before_leaves_out_all_day", "strict_dates_compare_wall_clocks", "offsets_compare_instants",
 	"include", "hidden_events", "category_descendants_and_any_tag", "unknown_ids_in_filters", "search", "coordinates", "status_filter",
 	"drafts_of_others_are_not_listed", "positions", "order_of_lists", "lists_of_terms", "branches_of_categories",
-	"lists_of_venues_and_organizers", "event_filters", "terms", "languages_in_lists", "search_by_language", "scheduled_posts_become_due",
+	"lists_of_venues_and_organizers", "event_filters", "terms", "languages_in_lists", "scheduled_posts_become_due",
 	"days_go_by", "leap_day_window", "filters_and_orders_of_listings", "walks_by_cursors", "suggestions", "facets",
 	"repeats", "clusters_of_a_map",
 }

@@ -193,27 +193,6 @@ func refusedLeavesNothing(s *scene) {
 	check()
 }
 
-func equalPosts(s *scene) {
-	caller := s.editor
-	for _, collection := range []string{"venues", "organizers"} {
-		text := newWord()
-		first := caller.create(collection, body(collection, "Hall "+text, obj{"phone": "1"})).field("slug", "hall-"+text)
-		second := caller.create(collection, body(collection, "Hall "+text, obj{"phone": "2"})).field("slug", "hall-"+text+"-2")
-		if first.id() == second.id() {
-			s.t.Errorf("%s: different data made one record", collection)
-		}
-		check := caller.unchanged(first)
-		again := caller.create(collection, body(collection, "Hall "+text, obj{"phone": "1"}))
-		same(s.t, first, again)
-		again.head("Location", s.svc.url+root+first.path())
-		if again.etag() != first.etag() {
-			s.t.Errorf("%s: ETag %s, want that of the record, %s", again.request, again.etag(), first.etag())
-		}
-		check()
-		caller.counting(collection, text, 2)
-	}
-}
-
 func unlink(s *scene) {
 	caller := s.editor
 	v := caller.add("venues", newWord())

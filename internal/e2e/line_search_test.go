@@ -81,6 +81,23 @@ func searching(s *scene) {
 	for sent, joined := range map[string]bool{"hiphop": true, "wifi": true, "wi fi": false, "hip-hop": false} { // listings 3.3, 8.33
 		s.nobody.list("events", "tags", tag, "search", sent, "typos", "auto").found(e).fields(obj{"typos": 0, "joined": joined})
 	}
+	// Each language has the words of its texts, and those of the home language where it has none.
+	caller.under("fr").update(d, obj{"title": "L'art de la mer", "description": "Les enfants chantaient"})
+	other := caller.under("fr").event("Chevaux et forêts", obj{"tags": tag, "start_date": "2026-07-07", "end_date": "2026-07-07"})
+	for _, x := range []struct {
+		language, sent string
+		want           []*answer
+	}{
+		{"fr", "enfant", []*answer{d}},
+		{"fr", "gospel sea", nil},
+		{"fr", "FORÊT chevaux", []*answer{other}},
+		{"es", "art sea", []*answer{d}},
+		{"es", "chevaux", []*answer{other}},
+		{"en", "enfants", nil},
+	} {
+		s.nobody.under(x.language).list("events", "tags", tag, "search", x.sent).found(x.want...)
+		s.editor.under("es").list("events", "tags", tag, "search", x.sent, "multilang_language", x.language).found(x.want...)
+	}
 	// Venues and organizers: their details too. Slugs and linked names never.
 	text := newWord()
 	hall := caller.create("venues", obj{

@@ -10,7 +10,7 @@ import (
 
 // Equal posts, orders, filters, languages in lists, and the clock.
 
-func equalPostsInDetail(s *scene) {
+func equalPosts(s *scene) {
 	caller := s.editor
 	for _, collection := range []string{"venues", "organizers"} {
 		text := newWord()
@@ -20,74 +20,43 @@ func equalPostsInDetail(s *scene) {
 			maps.Copy(out, more)
 			return out
 		}
-		first := caller.create(collection, full(nil))
-		head := caller.list(collection, "search", text).field("total", 1).position()
+		first := caller.create(collection, full(nil)).field("slug", "hall-"+text)
+		check := caller.unchanged(first)
 		// Id, author, dates and slug aside, case of the name aside.
 		for _, more := range []obj{
-			{},
-			{name: "HALL &amp; " + strings.ToUpper(text)},
-			{"date": "2020-01-01"},
-			{"slug": "other-" + text},
-			{"author": s.svc.users["author"].id},
-			{"id": 5},
-			{"description": " D "},
-			{"multilang_language": "en"},
-			{"status": "publish"},
+			{}, {name: "HALL &amp; " + strings.ToUpper(text)}, {"date": "2020-01-01"}, {"slug": "other-" + text}, {"author": s.svc.users["author"].id},
+			{"id": 5}, {"description": " D "}, {"multilang_language": "en"}, {"status": "publish"},
 		} {
-			for _, who := range []string{"editor", "author"} {
-				if who == "author" && more["author"] == nil {
-					more["author"] = s.svc.users["author"].id
-				}
-				again := s.as(who).create(collection, full(more))
-				same(s.t, first, again)
-				again.head("ETag", first.etag()).head("Location", s.svc.url+root+first.path())
-				if at := again.position(); len(at) < len(head) || len(at) == len(head) && at < head {
-					s.t.Errorf("%s: Daybook-Position %s, the store was at %s before", again.request, at, head)
-				}
-			}
+			again := caller.create(collection, full(more))
+			same(s.t, first, again)
+			again.head("ETag", first.etag()).head("Location", s.svc.url+root+first.path())
 		}
+		check()
 		caller.counting(collection, text, 1)
 		// Every other difference makes a new one.
-		n := 1
-		for _, more := range []obj{
-			{"description": "d"},
-			{"phone": nil},
-			{"image": nil},
-			{"status": "draft"},
-			{"status": "private"},
-			{"date": "2027-01-01"},
-			{"excerpt": "E"},
-			{"multilang_language": "fr"},
+		for i, more := range []obj{
+			{"phone": "2"}, {"description": "d"}, {"phone": nil}, {"image": nil}, {"status": "private"}, {"date": "2027-01-01"}, {"excerpt": "E"}, {"multilang_language": "fr"},
 		} {
-			other := caller.create(collection, full(more))
+			other := caller.create(collection, full(more)).field("slug", "hall-"+text+"-"+itoa(int64(i+2)))
 			if other.id() == first.id() {
 				s.t.Errorf("%s: %v made no new record", collection, more)
 			}
-			n++
-			caller.counting(collection, text, n)
 		}
 		// A contributor's is never published, so it is always new.
 		s.as("contributor").add(collection, "Hall & "+text).field("status", "draft")
-		// Texts in other languages count too.
+		// Texts in other languages count too, and none of the trash.
 		caller.under("es").update(first, obj{name: "Sala " + text})
 		fresh := caller.create(collection, full(nil))
-		if fresh.id() == first.id() {
-			s.t.Errorf("%s: a record with a Spanish name is not equal to one without", collection)
-		}
-		// The lowest id, and none of the trash.
 		caller.remove(fresh)
 		next := caller.create(collection, full(nil))
-		if next.id() == fresh.id() {
-			s.t.Errorf("%s: a trashed record was answered", collection)
+		if fresh.id() == first.id() || next.id() == fresh.id() {
+			s.t.Errorf("%s: ids %d, %d, %d", collection, first.id(), fresh.id(), next.id())
 		}
 		// The key of such a request is kept.
 		key := "equal-" + text
 		keyed := caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "")
-		same(s.t, next, keyed)
 		caller.update(next, obj{"phone": "2"})
-		replay := caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "true")
-		same(s.t, keyed, replay)
-		caller.with("Idempotency-Key", key).post("/"+collection, full(obj{"phone": "9"})).code(422, "rest_idempotency_key_reused")
+		same(s.t, keyed, caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "true"))
 	}
 	// Events and terms are never merged.
 	text := newWord()
@@ -179,53 +148,47 @@ func orderOfLists(s *scene) {
 }
 
 func listsOfTerms(s *scene) {
-	caller := s.editor
+	ed := s.editor
 	for _, collection := range []string{"categories", "tags"} {
 		text := newWord()
-		b := caller.create(collection, obj{"name": "Éclair " + text, "slug": "z-" + text, "description": "m"})
-		a := caller.create(collection, obj{"name": "apple " + text, "slug": "m-" + text, "description": "z"})
-		c := caller.create(collection, obj{"name": "Zebra " + text, "slug": "a-" + text, "description": "a"})
-		number := caller.create(collection, obj{"name": "Number " + text, "slug": "880" + c.idText()})
-		event := caller.event(text, obj{collection: []int64{a.id(), b.id()}})
-		caller.event(text, obj{collection: []int64{b.id()}})
-		caller.event(text, obj{collection: []int64{b.id(), c.id()}, "status": "draft"}) // is not counted
-		for _, who := range []string{"", "editor"} {
-			ask := func(params ...string) *answer {
-				s.t.Helper()
-				return s.as(who).list(collection, append([]string{"search", text}, params...)...)
-			}
-			all := func(params ...string) *answer { s.t.Helper(); return ask(append(params, "hide_empty", "0")...) }
-			ask().found(a, b).fields(obj{collection + ".0.count": 1, collection + ".1.count": 2})
-			all().found(a, b, number, c)
-			all("order", "asc").found(a, b, number, c)
-			all("order", "ASC").found(a, b, number, c)
-			all("order", "DESC").found(c, number, b, a)
-			all("order", "anything").found(c, number, b, a)
-			all("orderby", "id").found(b, a, c, number)
-			all("orderby", "none").found(b, a, c, number)
-			all("orderby", "slug").found(number, c, a, b)
-			all("orderby", "count", "order", "desc").field(collection+".0.id", b.id()).field(collection+".1.id", a.id())
-			all("orderby", "description").field(collection+".0.id", number.id()).field(collection+".1.id", c.id())
-			all("orderby", "nonsense").found(a, b, number, c)
-			all("orderby", "include").found(a, b, number, c)
-			all("include", texts(c.id(), a.id()), "orderby", "include").found(c, a)
-			all("include", texts(c.id(), a.id()), "orderby", "include", "order", "desc").found(a, c)
-			all("include", c.idText()+",m-"+text).found(a, c)
-			all("include", number.str("slug")).found(number) // digits that are no id are a slug
-			all("exclude", a.idText()+",z-"+text).found(number, c)
-			all("include", texts(a.id(), b.id()), "exclude", a.idText()).found(b)
-			all("slug", "A-"+strings.ToUpper(text)).found(c)
-			all("slug", "a-"+text+",m-"+text).found()
-			for _, param := range []string{"post", "event"} {
-				s.as(who).list(collection, param, event.idText()).found(a, b)
-				s.as(who).list(collection, param, event.idText(), "hide_empty", "true", "search", "apple").found(a)
-			}
-			s.as(who).get("/" + collection + "?post=99999999&event=" + event.idText()).bad("post")
-			s.as(who).get("/" + collection + "?post=" + event.idText() + "&event=99999999").bad("event")
+		b := ed.create(collection, obj{"name": "Éclair " + text, "slug": "z-" + text, "description": "m"})
+		a := ed.create(collection, obj{"name": "apple " + text, "slug": "m-" + text, "description": "z"})
+		c := ed.create(collection, obj{"name": "Zebra " + text, "slug": "a-" + text, "description": "a"})
+		number := ed.create(collection, obj{"name": "Number " + text, "slug": "880" + c.idText()})
+		event := ed.event(text, obj{collection: []int64{a.id(), b.id()}})
+		ed.event(text, obj{collection: []int64{b.id()}})
+		ed.event(text, obj{collection: []int64{b.id(), c.id()}, "status": "draft"}) // is not counted
+		s.nobody.list(collection, "search", text).found(a, b).fields(obj{collection + ".0.count": 1, collection + ".1.count": 2})
+		ids := strings.NewReplacer("CA", texts(c.id(), a.id()), "NUMBER", number.str("slug"), "A,", a.idText()+",", "TEXT", text)
+		for query, want := range map[string][]*answer{
+			"":                                      {a, b, number, c},
+			"order=ASC":                             {a, b, number, c},
+			"order=anything":                        {c, number, b, a},
+			"orderby=id":                            {b, a, c, number},
+			"orderby=none":                          {b, a, c, number},
+			"orderby=slug":                          {number, c, a, b},
+			"orderby=description":                   {number, c, b, a},
+			"orderby=nonsense":                      {a, b, number, c},
+			"orderby=include":                       {a, b, number, c},
+			"include=NUMBER":                        {number}, // digits that are no id are a slug
+			"exclude=A,z-TEXT":                      {number, c},
+			"slug=A-TEXT":                           {c},
+			"slug=a-TEXT,m-TEXT":                    {},
+			"include=m-TEXT,a-TEXT":                 {a, c},
+			"orderby=include&include=CA":            {c, a},
+			"orderby=include&include=CA&order=desc": {a, c},
+			"include=CA&exclude=m-TEXT":             {c},
+		} {
+			s.nobody.read("/" + collection + "?hide_empty=0&search=" + text + "&" + ids.Replace(query)).found(want...)
+		}
+		s.nobody.list(collection, "search", text, "orderby", "count", "order", "desc").found(b, a)
+		for _, param := range []string{"post", "event"} {
+			s.nobody.list(collection, param, event.idText()).found(a, b)
+			s.nobody.list(collection, param, event.idText(), "search", "apple").found(a)
 		}
 		// Events that the caller may not see in full count as unknown.
 		draft := s.as("author").event(newWord(), obj{"status": "draft", collection: a.id()})
-		for who, sees := range map[string]bool{"": false, "subscriber": false, "author": true, "author2": false, "editor": true, "auditor": true} {
+		for who, sees := range map[string]bool{"": false, "author": true, "author2": false, "auditor": true} {
 			got := s.as(who).get("/" + collection + "?post=" + draft.idText())
 			if sees {
 				got.want(200).found(a)
@@ -233,18 +196,15 @@ func listsOfTerms(s *scene) {
 				got.bad("post")
 			}
 		}
-		caller.update(event, obj{"password": "p"})
-		s.nobody.get("/" + collection + "?event=" + event.idText() + "&password=p").bad("event")
-		caller.get("/" + collection + "?event=" + event.idText()).bad("event")
-		caller.update(event, obj{"password": nil})
-		caller.list(collection, "event", event.idText()).found(a, b)
-		caller.remove(event)
-		s.nobody.get("/" + collection + "?event=" + event.idText()).bad("event")
-		caller.list(collection, "event", event.idText()).found(a, b)
-		s.nobody.list(collection, "search", text).found(b).field(collection+".0.count", 1)
-		for who := range map[string]bool{"": true, "subscriber": true} {
-			s.as(who).list(collection, "search", text, "hide_empty", "false", "status", "draft").field("total", 4) // terms have no status
+		ed.update(event, obj{"password": "p"})
+		for _, c := range []*caller{s.nobody, s.editor} {
+			c.get("/" + collection + "?event=" + event.idText() + "&password=p").bad("event")
 		}
+		ed.update(event, obj{"password": nil})
+		ed.remove(event)
+		s.nobody.get("/" + collection + "?event=" + event.idText()).bad("event")
+		ed.list(collection, "event", event.idText()).found(a, b)
+		s.nobody.list(collection, "search", text).found(b).field(collection+".0.count", 1)
 	}
 }
 
@@ -311,16 +271,9 @@ func listsOfPlaces(s *scene) {
 			ask("has_events", "true").found(coming, running, past)
 			ask("has_events", "0").found(locked, draft, hidden, none)
 			ask("only_with_upcoming", "yes").found(coming, running)
-			ask("only_with_upcoming", "false").field("total", 7)
-			ask("only_with_upcoming", "true", "has_events", "false").found()
 			ask("event", upcoming.idText()).found(coming)
 			s.as(who).get("/" + c.collection + "?event=" + secret.idText() + "&password=sesame").bad("event")
 		}
-		caller.update(secret, obj{"password": nil})
-		s.nobody.list(c.collection, "search", text, "only_with_upcoming", "true").found(locked, coming, running)
-		s.nobody.list(c.collection, "event", secret.idText()).found(locked)
-		caller.update(secret, obj{"password": "sesame"})
-		caller.list(c.collection, "search", text, "has_events", "true").found(coming, running, past)
 		s.nobody.get("/" + c.collection + "?event=" + drafted.idText()).bad("event")
 		caller.list(c.collection, "event", drafted.idText()).found(draft)
 		// What the caller does not see of an event is not related to him.
@@ -328,7 +281,6 @@ func listsOfPlaces(s *scene) {
 		s.nobody.list(c.collection, "event", upcoming.idText()).found()
 		caller.list(c.collection, "event", upcoming.idText()).found(coming)
 		s.nobody.list(c.collection, "search", text, "only_with_upcoming", "true").found(running)
-		caller.list(c.collection, "search", text, "status", "private").found(coming)
 	}
 }
 
@@ -394,14 +346,8 @@ func terms(s *scene) {
 	tag := caller.add("tags", "Sea "+text)
 	exists(caller.post("/tags", obj{"name": " sea <b>" + text + "</b>"}), tag)
 	caller.counting("tags", text, 1)
-	for _, parent := range []any{99999999, tag.id(), "x", 1.5, true, list{music.id()}} {
-		caller.post("/categories", obj{"name": newWord(), "parent": parent}).bad("parent")
-		caller.patch(jazz, obj{"parent": parent}).bad("parent")
-	}
-	for _, none := range []any{0, "0", "", nil} {
-		caller.update(jazz, obj{"parent": music.id()}).field("parent", music.id())
-		caller.update(jazz, obj{"parent": none}).field("parent", 0).without("urls.up")
-	}
+	caller.patch(jazz, obj{"parent": tag.id()}).bad("parent")
+	caller.update(jazz, obj{"parent": ""}).field("parent", 0).without("urls.up")
 	for _, parent := range []any{music.id(), 0, "x"} {
 		caller.post("/tags", obj{"name": newWord(), "parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
 		caller.patch(tag, obj{"parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
@@ -433,12 +379,10 @@ func languagesInLists(s *scene) {
 	s.nobody.under("fr").list("tags", "search", text).found(french, a, z).fields(obj{
 		"tags.1.name": "Yaourt " + text, "tags.1.language": "fr", "tags.1.languages": list{"en", "fr"}, "tags.2.name": "Zebra " + text, "tags.2.language": "en",
 	})
-	s.nobody.list("tags", "search", text, "multilang_language", "fr").found(french, a, z)
 	s.nobody.under("fr").list("tags", "search", text, "multilang_language", "en").found(a, french, z)
 	s.nobody.under("fr").list("tags", "search", "yaourt "+text).found(a)
 	s.nobody.list("tags", "search", "yaourt "+text).found()
 	s.nobody.under("fr").list("tags", "search", "apple-"+text).found(a) // as part of its slug
-	s.nobody.under("cn").list("tags", "search", "斑马").found(z)
 	// Terms of an event stand by what is shown.
 	s.nobody.read(event).field("tags.0.id", a.id()).field("tags.1.id", french.id())
 	s.nobody.under("fr").read(event).field("tags.0.id", french.id()).field("tags.1.id", a.id()).field("tags.1.name", "Yaourt "+text)
@@ -451,11 +395,8 @@ func languagesInLists(s *scene) {
 	}{
 		{"fr", "yaourt " + text, true},
 		{"en", "yaourt " + text, false},
-		{"en", "apple " + text, true},
 		{"fr", "apple " + text, false},
 		{"fr", "apple-" + text, true},
-		{"cn", "斑马 " + text, true},
-		{"es", "Zebra " + text, true},
 		{"es", "maison " + text, true},
 	} {
 		got := s.nobody.under(c.language).get("/events" + pairs("tags", c.name))
@@ -465,44 +406,6 @@ func languagesInLists(s *scene) {
 			got.bad("tags").naming("tags", c.name)
 		}
 	}
-}
-
-func searchByLanguage(s *scene) {
-	caller := s.editor
-	tag := caller.add("tags", newWord()).idText()
-	event := caller.event("Concerts by the river", obj{"description": "Singing children", "tags": tag})
-	caller.under("fr").update(event, obj{"title": "Concerts au bord de l'eau", "description": "Les enfants chantaient"})
-	caller.under("es").update(event, obj{"title": "Conciertos junto al río", "description": "Niños cantando"})
-	caller.under("cn").update(event, obj{"title": "河边音乐会", "description": "孩子们唱歌"})
-	other := caller.under("fr").event("Chevaux et forêts", obj{"tags": tag, "start_date": "2026-06-11", "end_date": "2026-06-11"})
-	for _, c := range []struct {
-		language, sent string
-		want           []*answer
-	}{
-		{"en", "river", []*answer{event}},
-		{"en", "sing child", []*answer{event}},
-		{"fr", "enfant", []*answer{event}},
-		{"fr", "river", nil},
-		{"fr", "foret", []*answer{other}},
-		{"fr", "FORÊT chevaux", []*answer{other}},
-		{"fr", "concert -chantaient", nil},
-		{"es", "rio", []*answer{event}},
-		{"es", "cantar", []*answer{event}},
-		{"es", "chevaux", []*answer{other}}, // the home language is shown, and stemmed as what it is
-		{"cn", "音乐会", []*answer{event}},
-		{"cn", "河会", nil},
-		{"en", "forêts", []*answer{other}},
-	} {
-		s.nobody.under(c.language).list("events", "tags", tag, "search", c.sent).found(c.want...)
-		s.nobody.list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)
-		s.editor.under("es").list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)
-	}
-	text := newWord()
-	venue := caller.create("venues", obj{"venue": "River " + text, "city": "Gante"})
-	caller.under("fr").update(venue, obj{"venue": "Fleuve " + text})
-	s.nobody.under("fr").list("venues", "search", "fleuve gante "+text).found(venue)
-	s.nobody.under("fr").list("venues", "search", "river gante "+text).found()
-	s.nobody.under("es").list("venues", "search", "river gante "+text).found(venue)
 }
 
 func scheduled(s *scene) {
@@ -518,20 +421,15 @@ func scheduled(s *scene) {
 		s.svc.clock.Add(at.Sub(s.svc.clock.Now()))
 	}
 	versions := []string{caller.read(event).etag()[:3], caller.read(venue).etag()[:3]}
-	for _, moment := range []string{"2026-05-01 12:00:00", "2026-05-01 12:59:59"} {
+	for _, moment := range []string{"2026-05-01 12:59:59"} {
 		now(moment)
 		nobody.get(venue).code(403, "venue-not-accessible")
 		nobody.get(event).code(403, "event-not-accessible")
-		nobody.get(event.bySlug()).code(403, "event-not-accessible")
 		nobody.read(plain).field("venue", list{})
 		nobody.list("venues").found()
 		nobody.list("events").found(plain)
-		nobody.list("tags", "hide_empty", "0").field("tags.0.count", 0)
-		nobody.list("tags").field("total", 0)
 		nobody.read(tag).field("count", 0)
 		nobody.list("events", "venue", venue.idText()).field("total", 0)
-		caller.list("events", "status", "future").field("total", 1)
-		caller.list("events", "status", "publish").field("total", 1)
 	}
 	now("2026-05-01 13:00:00")
 	nobody.list("venues").found(venue)
@@ -547,7 +445,6 @@ func scheduled(s *scene) {
 	nobody.read(tag).field("count", 1)
 	nobody.list("tags").field("tags.0.count", 1)
 	caller.list("events", "status", "future").found()
-	caller.list("events", "status", "publish").field("total", 2)
 	if got := []string{caller.read(event).etag()[:3], caller.read(venue).etag()[:3]}; !slices.Equal(got, versions) {
 		s.t.Errorf("versions %v, were %v: becoming due is no change", got, versions)
 	}
@@ -556,14 +453,6 @@ func scheduled(s *scene) {
 	now("2026-05-01 15:00:00")
 	caller.update(event, nil).fields(obj{"date": "2026-05-01 14:00:00", "modified": "2026-05-01 15:00:00"})
 	nobody.read(event).head("Last-Modified", "Fri, 01 May 2026 15:00:00 GMT")
-	caller.remove(event).field("modified", "2026-05-01 15:00:00")
-	now("2026-05-01 16:00:00")
-	caller.update(event, nil).fields(obj{"status": "publish", "modified": "2026-05-01 16:00:00"})
-	// A draft that waits in the trash comes back as what it was.
-	later := caller.event("Later", obj{"date": "2026-05-02 00:00:00"}).field("status", "future")
-	caller.remove(later).field("status", "trash")
-	now("2026-05-03 00:00:00")
-	caller.update(later, nil).field("status", "publish")
 }
 
 func daysGoBy(s *scene) {

@@ -25,16 +25,6 @@ func orderOfChecks(s *scene) {
 	s.nobody.with("If-None-Match", "*").get(draft).code(403, "event-not-accessible")
 	s.nobody.with("If-None-Match", "*").get("/events?page=5&search="+newWord()).code(404, "event-archive-page-not-found")
 	// Writes: route, credentials, general right, body, missing, key, values, record, right, If-Match, handler.
-	for _, c := range []*caller{s.nobody, s.as("subscriber")} {
-		status := 401
-		if c.name != "" {
-			status = 403
-		}
-		for _, value := range []any{raw{"application/json", strings.Repeat(" ", 1<<20+1)}, raw{"application/json", "{"}, obj{}, obj{"title": 5}} {
-			c.post("/events", value).code(status, "rest_forbidden")
-			c.patch("/events/99999999", value).code(status, "rest_forbidden")
-		}
-	}
 	ed.post("/events", raw{"application/json", strings.Repeat(" ", 1<<20+1)}).code(413, "rest_body_too_large")
 	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", raw{"application/json", "{"}).code(400, "rest_invalid_json")
 	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", obj{"featured": "x"}).code(400, "rest_missing_callback_param")
@@ -43,7 +33,6 @@ func orderOfChecks(s *scene) {
 	key := "order-" + newWord()
 	tag := ed.with("Idempotency-Key", key).add("tags", newWord())
 	ed.with("Idempotency-Key", key).patch("/tags/99999999", nil).code(422, "rest_idempotency_key_reused")
-	ed.with("Idempotency-Key", key).patch("/tags/99999999", obj{"name": 5}).code(422, "rest_idempotency_key_reused")
 	ed.with("Idempotency-Key", key).post("/tags", obj{"description": 5}).code(400, "rest_missing_callback_param")
 	author.with("If-Match", `"99-x"`).patch("/events/99999999", nil).code(404, "rest-event-not-found")
 	foreign := ed.event(newWord(), nil)
@@ -52,16 +41,10 @@ func orderOfChecks(s *scene) {
 	ed.patch(foreign, obj{"end_date": "2020-01-01"}).bad("end_date")
 	ed.with("If-Match", `"99-x"`).patch(tag, obj{"parent": 5}).code(412, "rest_precondition_failed")
 	ed.patch(tag, obj{"parent": 5}).code(400, "rest_taxonomy_not_hierarchical")
-	ed.post("/tags", obj{"name": tag.str("name"), "parent": 5}).want(400)
 	ed.patch("/tags/99999999", obj{"parent": 5}).code(404, "tag-not-found")
 	ed.remove(foreign)
 	ed.with("If-Match", `"99-x"`).delete(foreign).code(412, "rest_precondition_failed")
 	author.delete(foreign).code(403, "rest_forbidden")
-	// Of the 403 of an event the first that applies answers.
-	ed.update(foreign, obj{"password": "p", "status": "private"})
-	s.nobody.get(foreign).code(403, "event-not-accessible")
-	ed.remove(foreign)
-	s.nobody.get(foreign).code(403, "event-no-longer-available")
 }
 
 func bodies(s *scene) {
@@ -86,10 +69,6 @@ func bodies(s *scene) {
 	title(b, caller.do("PATCH", path+"?&&unknown=1&", obj{"unknown": obj{"x": 1}, "url": 5, "id": -1})) // unknown and computed names
 	title(a, caller.do("PATCH", path+"?title=lost&title="+a, raw{"text/xml", "<x/>"}))
 	caller.do("DELETE", caller.add("tags", newWord()).path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
-	tags := caller.do("PATCH", path, url.Values{"tags[]": {"One " + a, "Two " + a}, "organizer[0][organizer]": {"Org " + a}, "organizer[1][organizer]": {"Org " + b}}).want(200)
-	tags.field("tags.0.name", "One "+a).field("tags.1.name", "Two "+a).field("organizer.0.organizer", "Org "+a).field("organizer.1.organizer", "Org "+b)
-	wantLen(caller.do("PATCH", path+"?tags="+url.QueryEscape("One "+a)+"&tags="+url.QueryEscape("Two "+a), nil), "tags", 2) // lists take all
-	caller.do("PATCH", path, url.Values{"venue[venue]": {"Hall " + a}, "venue[city]": {"Ghent"}}).want(200).field("venue.city", "Ghent").field("venue.venue", "Hall "+a)
 	check := caller.unchanged(path)
 	for _, broken := range []string{"{", "[]", `"x"`, "null", "1", `{"title":"a"} x`, `{"title":}`, "{'title':'x'}", "\xff", "{\"title\":\"\xc3\x28\"}"} {
 		for _, target := range []string{path, "/events/99999999"} {
@@ -109,49 +88,20 @@ func bodies(s *scene) {
 // scalars: what a spelling of a value means; httpapi tries which are taken, of every field.
 func scalars(s *scene) {
 	caller := s.editor
-	path := caller.event(newWord(), nil).path()
-	for sent, want := range map[any]bool{true: true, 1: true, "1": true, "YES": true, "On": true, 0: false, "False": false, "no": false, "OFF": false} {
-		caller.update(path, obj{"featured": !want}).field("featured", !want)
-		caller.update(path, obj{"featured": sent}).field("featured", want)
-	}
-	venue := caller.add("venues", newWord())
-	caller.update(venue, obj{"show_map": "no", "show_map_link": false}).field("show_map", false).field("show_map_link", false)
-	caller.update(venue, obj{"show_map": "", "show_map_link": nil}).field("show_map", true).field("show_map_link", true)
-	author := itoa(s.svc.users["author2"].id)
-	for _, good := range []string{author, `"` + author + `"`, author + ".0", author + "e0", `"` + author + `e0"`} {
-		caller.do("PATCH", path, raw{"application/json", `{"author":` + good + `}`}).want(200).field("author", author)
-	}
-	for _, bad := range []string{"2.5", `"1 2"`, "1e999999", "99999999999999999999999999"} {
-		caller.do("PATCH", path, raw{"application/json", `{"author":` + bad + `}`}).bad("author")
-	}
-	// An array for a parameter that is no list.
-	s.nobody.get("/events?page[]=1").bad("page")
-	s.nobody.get("/events?search[]=x").bad("search")
-	s.nobody.get("/events?start_date[]=2026-01-01").bad("start_date")
-	s.nobody.get("/events?featured[]=1").bad("featured")
-	for _, n := range []string{"3", "2.0", "1e0"} {
-		s.nobody.list("tags", "per_page", n)
-	}
-	caller.update(venue, obj{"geo_lat": "-12.5", "geo_lng": 1e1}).field("geo_lat", -12.5).field("geo_lng", 10)
-}
-
-// nullAndEmpty: what is empty; httpapi tries it of every field.
-func nullAndEmpty(s *scene) {
-	caller := s.editor
-	// Organizers: null of these is as if not sent, empty is refused.
-	for _, field := range []string{"author", "date", "date_utc", "status"} {
-		made := caller.create("organizers", obj{"organizer": newWord(), field: nil}).field("status", "publish").field("date", "2026-05-01 12:00:00")
-		same(s.t, made, caller.update(made, obj{field: nil}))
-		caller.patch(made, obj{field: " "}).bad(field)
-	}
 	event := caller.event(newWord(), nil)
-	parent := caller.event(newWord(), nil)
-	for _, empty := range []any{nil, "", 0, "0"} {
-		caller.update(event, obj{"post_parent": parent.id()}).field("post_parent", parent.id())
-		caller.update(event, obj{"post_parent": empty}).field("post_parent", 0)
+	for sent, want := range map[any]bool{true: true, 1: true, "1": true, "YES": true, "On": true, 0: false, "False": false, "no": false, "OFF": false} {
+		caller.update(event, obj{"featured": !want}).field("featured", !want)
+		caller.update(event, obj{"featured": sent}).field("featured", want)
+	}
+	author := itoa(s.svc.users["author2"].id)
+	for _, good := range []string{`"` + author + `"`, author + ".0", author + "e0"} {
+		caller.do("PATCH", event, raw{"application/json", `{"author":` + good + `}`}).want(200).field("author", author)
 	}
 	caller.patch(event, obj{"post_parent": event.id()}).bad("post_parent")
-	caller.patch(event, obj{"multilang_language": nil}).bad("multilang_language")
+	// An array for a parameter that is no list.
+	for _, param := range []string{"page", "search", "start_date", "featured"} {
+		s.nobody.get("/events?" + param + "[]=1").bad(param)
+	}
 	// Empty parameters of reads that count as not sent.
 	s.nobody.read(event.path() + "?_fields=&password=").having("title")
 	s.nobody.read("?context=")
@@ -181,17 +131,14 @@ func costs(s *scene) {
 	check()
 }
 
+// slugs: whose they are, and when they are made; what they are made of is a table of package calendar.
 func slugs(s *scene) {
 	caller := s.editor
 	w := newWord()
 	slug := func(a *answer, want string) { s.t.Helper(); a.field("slug", want) }
-	slug(caller.event("Quay concert &amp; <b>Picnic</b> "+w, nil), "quay-concert-picnic-"+w)
-	slug(caller.event("Été à Málaga / v1.2 – "+w, nil), "ete-a-malaga-v1-2-"+w)
-	slug(caller.event("音乐会 "+w, nil), "yin-le-hui-"+w)
-	slug(caller.event("--Under_score--  "+w+"--", nil), "under_score-"+w)
+	slug(caller.event("Été &amp; <b>音乐会</b> "+w, nil), "ete-yin-le-hui-"+w)
 	emoji := caller.event("🎉🎉", nil)
 	slug(emoji, emoji.idText())
-	slug(caller.event("A", obj{"slug": "My Own SLUG " + w}), "my-own-slug-"+w)
 	caller.post("/events", eventBody("A", obj{"slug": "🎉 !!"})).bad("slug")
 	long := caller.event(strings.Repeat("x", 250)+w, nil)
 	slug(long, strings.Repeat("x", 200))
@@ -200,53 +147,37 @@ func slugs(s *scene) {
 	// Unique per kind among all records; kinds may share one.
 	first := caller.event(w, nil)
 	slug(first, w)
-	slug(caller.event(w, nil), w+"-2")
-	slug(caller.event("B", obj{"slug": w}), w+"-3")
+	slug(caller.event("B", obj{"slug": w}), w+"-2")
 	slug(caller.add("venues", w), w)
 	slug(caller.add("tags", w), w)
+	slug(caller.create("tags", obj{"name": "Tag " + w, "slug": w}), w+"-2")
 	slug(caller.update(first, obj{"slug": w}), w) // its own does not count
 	// A new name never changes a slug; empty makes it again.
 	slug(caller.update(first, obj{"title": "New " + w}), w)
 	slug(caller.update(first, obj{"slug": ""}), "new-"+w)
-	slug(caller.update(first, obj{"title": "Newer " + w}), "new-"+w)
-	slug(caller.update(first, obj{"slug": nil}), "newer-"+w)
-	s.nobody.get("/events/by-slug/"+w+"x").code(404, "rest-event-not-found")
 	s.nobody.get("/events/by-slug/"+w).code(404, "rest-event-not-found")
 	// Drafts have one only when it was sent.
 	draft := caller.event("Draft "+w, obj{"status": "draft"})
 	slug(draft, "")
-	for collection, name := range map[string]string{"venues": "venue", "organizers": "organizer"} {
-		place := caller.create(collection, obj{name: "Draft " + w, "status": "pending"}).field("slug", "")
-		caller.read(place).field("slug", "")
-		caller.list(collection, "search", "Draft "+w, "status", "pending").field(collection+".0.slug", "")
-		linked := caller.event("Draft of "+w, obj{name: list{place.id()}, "status": "draft"})
-		at := map[string]string{"venues": "venues.0.slug", "organizers": "organizer.0.slug"}[collection]
-		linked.field(at, "")
-		caller.read(linked).field(at, "")
-		caller.list("events", "include", linked.idText(), "status", "draft").field("events.0."+at, "")
-		caller.update(place, obj{"status": "publish"}).field("slug", "draft-"+w)
-	}
 	slug(caller.update(draft, obj{"slug": "sent-" + w}), "sent-"+w)
 	s.nobody.get("/events/by-slug/sent-"+w).code(403, "event-not-accessible")
 	caller.read("/events/by-slug/sent-"+w).field("id", draft.id())
 	slug(caller.update(draft, obj{"slug": ""}), "")
 	slug(caller.update(draft, obj{"status": "private"}), "draft-"+w)
+	place := caller.create("venues", obj{"venue": "Draft " + w, "status": "pending"}).field("slug", "")
+	linked := caller.event("Draft of "+w, obj{"venue": place.id(), "status": "draft"}).field("venues.0.slug", "")
+	caller.list("events", "include", linked.idText(), "status", "draft").field("events.0.venues.0.slug", "")
+	caller.update(place, obj{"status": "publish"}).field("slug", "draft-"+w)
 	// From the name in the home language.
 	home := caller.under("fr").event("Accueil "+w, obj{"status": "draft"})
 	caller.update(home, obj{"title": "Home " + w})
 	slug(caller.update(home, obj{"status": "publish"}), "accueil-"+w)
 	// A child category first gets the slug of its parent appended.
 	music := caller.add("categories", "Music "+w)
-	slug(music, "music-"+w)
 	x := newWord()
 	slug(caller.add("categories", x), x)
-	child := caller.create("categories", obj{"name": x, "parent": music.id()})
-	slug(child, x+"-music-"+w)
+	slug(caller.create("categories", obj{"name": x, "parent": music.id()}), x+"-music-"+w)
 	slug(caller.create("categories", obj{"name": "Other " + x, "slug": x, "parent": music.id()}), x+"-music-"+w+"-2")
-	slug(caller.create("tags", obj{"name": "Tag " + x, "slug": x}), x)
-	slug(caller.create("tags", obj{"name": "Tag two " + x, "slug": x}), x+"-2")
-	// Trashing frees the slug, restoring numbers it.
-	slug(caller.update(caller.add("organizers", x).path(), obj{"slug": "Ö-" + x}), "o-"+x)
 }
 
 func publicationDates(s *scene) {
@@ -302,44 +233,28 @@ func images(s *scene) {
 	caller.create("venues", obj{"venue": newWord(), "image": link}).field("image", made.at("image"))
 	caller.create("organizers", obj{"organizer": newWord(), "image": id}).field("image", made.at("image"))
 	s.as("author").event(newWord(), obj{"image": itoa(id)}).field("image", made.at("image"))
-	s.as("contributor").event(newWord(), obj{"image": id}).field("image", made.at("image"))
 	for url, extension := range map[string]string{
 		"https://img.example/" + text + "/plain": "", "https://img.example/" + text + ".a-b": "", "http://img.example/" + text + ".Png": "png",
 		"https://img.example/" + text + "/x.": "", "https://" + text + ".example": "",
 	} {
 		caller.event(newWord(), obj{"image": url}).field("image.extension", extension).field("image.url", url)
 	}
-	for _, bad := range []any{99999999, made.id(), made.idText(), "nonsense", "ftp://img.example/a.jpg", "//img.example/a.jpg", true, list{}, obj{"id": id}, -1, 1.5} {
-		caller.post("/events", eventBody(newWord(), obj{"image": bad})).bad("image")
-		caller.post("/venues", obj{"venue": newWord(), "image": bad}).bad("image")
-	}
-	s.as("contributor").post("/events", eventBody(newWord(), obj{"image": link})).bad("image")
 	// An image's id is no record.
 	s.nobody.get("/events/"+itoa(id)).code(404, "rest-event-not-found")
-	s.nobody.list("events", "include", made.idText()).field("events.0.image.url", link)
-	venue := caller.create("venues", obj{"venue": newWord(), "image": id})
-	caller.update(venue, obj{"image": "0"}).without("image")
 }
 
 func limits(s *scene) {
 	caller := s.editor
-	made := caller.event(newWord(), nil)
-	caller.update(made, obj{"password": strings.Repeat("é", 255)})
-	caller.patch(made, obj{"password": strings.Repeat("é", 256)}).bad("password")
-	caller.update(made, obj{"password": ""})
 	many := make([]string, 1001)
 	for i := range many {
 		many[i] = itoa(int64(i + 1))
 	}
-	caller.patch(made, obj{"cost": many}).bad("cost")
-	caller.update(made, obj{"cost": many[:1000]}).field("cost", "$1 – $1000")
 	s.nobody.get("/events?include=" + strings.Join(many, ",")).bad("include")
 	s.nobody.list("events", "include", strings.Join(many[:1000], ",")).head("Link", "") // too long for a header
 	s.nobody.get("/events?search=" + strings.Repeat("x", 501)).bad("search")
 	s.nobody.list("events", "search", strings.Repeat("y", 500)).field("total", 0)
-	s.nobody.get("/events?page=1000000000").code(404, "event-archive-page-not-found")
-	s.nobody.get("/events?page=1000000001").bad("page")
-	// Request line and body.
+	// Request line and body; the sizes of fields are rows of a table of httpapi.
+	made := caller.event(newWord(), nil)
 	s.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
 	s.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
 	caller.update(made, raw{"application/json", `{"title":"` + newWord() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
@@ -397,25 +312,4 @@ func sparse(s *scene) {
 	}
 	// Answers to writes stay whole.
 	caller.update(path+"?_fields=id", nil).having("title", "slug")
-}
-
-// hostileFields: what one client asks for is never the answer to another.
-func hostileFields(s *scene) {
-	made := s.editor.event(newWord(), nil)
-	whole := s.nobody.read(made)
-	nothing, both := obj{}, obj{"title": whole.at("title"), "slug": whole.at("slug")}
-	for range 3 { // often enough to be kept
-		for _, path := range []string{made.path(), made.bySlug()} {
-			s.nobody.read(path+"?_fields=title%0Aslug").field("", nothing)
-			s.nobody.read(path+"?_fields=title,slug").field("", both)
-			s.nobody.read(path+"?_fields=title,slug%0Aid").field("", obj{"title": whole.at("title")})
-			s.nobody.read(path+"?_fields=title%0Aslug,id").field("", obj{"id": whole.at("id")})
-			s.nobody.read(path+"?_fields=title,slug,id").field("", obj{"title": whole.at("title"), "slug": whole.at("slug"), "id": whole.at("id")})
-		}
-		slug := strings.TrimPrefix(made.bySlug(), "/events/by-slug/")
-		s.nobody.get("/events/by-slug/"+slug+"%0Atitle?_fields=slug").code(404, "rest-event-not-found")
-		list := []string{"include", made.idText()}
-		s.nobody.list("events", append(list, "_fields", "title\nslug")...).field("events.0", nothing)
-		s.nobody.list("events", append(list, "_fields", "title,slug")...).field("events.0", both)
-	}
 }
