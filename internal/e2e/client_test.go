@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -615,6 +617,24 @@ func texts(n ...int64) string {
 		out[i] = itoa(x)
 	}
 	return strings.Join(out, ",")
+}
+
+// rows returns the rows of a table in testdata, their columns between "|".
+func rows(t *testing.T, file string) (out [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	must(t, err)
+	for line := range strings.Lines(string(text)) {
+		if line[0] == '#' {
+			continue
+		}
+		row := strings.Split(line, "|")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // plainText gives a value as JSON.

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -11,11 +10,11 @@ import (
 func deleting(s *scene) {
 	caller := s.editor
 	for _, collection := range posts {
-		for _, way := range []string{"id", "slug"} {
+		for _, bySlug := range []bool{false, true} {
 			w := newWord()
 			made := caller.create(collection, body(collection, w, obj{"description": "D"}))
 			path := made.path()
-			if way == "slug" {
+			if bySlug {
 				path = made.bySlug()
 			}
 			gone := caller.remove(path).fields(obj{"status": "trash", "slug": w + "__trashed", "id": made.id()})
@@ -31,16 +30,15 @@ func deleting(s *scene) {
 			inTrash := singular(collection) + "-is-in-trash"
 			caller.delete(made).code(410, inTrash)
 			caller.delete("/"+collection+"/by-slug/"+w+"__trashed").code(410, inTrash)
-			caller.under("fr").delete(made).code(410, inTrash)
 			caller.delete("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
 			caller.get("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
-			for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "auditor"} {
+			for _, who := range []string{"", "author", "editor"} {
 				for _, p := range []string{made.path(), "/" + collection + "/by-slug/" + w + "__trashed"} {
 					got := s.as(who).get(p)
 					switch {
 					case collection == "events":
 						got.code(403, "event-no-longer-available")
-					case who == "editor" || who == "auditor":
+					case who == "editor":
 						got.want(200).field("status", "trash").field("id", made.id())
 					default:
 						got.code(403, singular(collection)+"-not-accessible")
@@ -78,7 +76,7 @@ func deleting(s *scene) {
 func restoring(s *scene) {
 	caller := s.editor
 	for _, collection := range posts {
-		for _, status := range []string{"publish", "draft", "pending", "private", "future"} {
+		for _, status := range []string{"publish", "draft", "future"} {
 			text := newWord()
 			more := obj{"status": status, "slug": text}
 			if status == "future" {
@@ -134,19 +132,13 @@ func trashedOrganizer(s *scene) {
 		modified := s.nobody.read(both).header.Get("Last-Modified")
 
 		ed.remove(a)
-		for _, who := range []string{"", "author", "editor", "auditor"} {
-			for _, language := range []string{"en", "cn"} {
-				caller := s.as(who).under(language)
-				wantIDs(caller.read(both), c.shown, []int64{b.id()})
-				wantIDs(caller.read(alone), c.shown, nil)
-				listed := caller.list("events", "tags", tag).found(both, alone)
-				listed.field("events.0."+c.shown+".0.id", b.id()).field("events.1."+c.shown, list{})
-				if c.field == "venue" {
-					listed.field("events.0.venue.id", b.id()).field("events.1.venue", list{})
-				}
-				caller.list("events", "tags", tag, c.field, a.idText()).found() // it finds nothing
-				caller.list("events", "tags", tag, c.field, b.idText()).found(both)
-			}
+		for _, caller := range []*caller{s.nobody, s.as("auditor").under("cn")} {
+			wantIDs(caller.read(both), c.shown, []int64{b.id()})
+			wantIDs(caller.read(alone), c.shown, nil)
+			listed := caller.list("events", "tags", tag).found(both, alone)
+			listed.field("events.0."+c.shown+".0.id", b.id()).field("events.1."+c.shown, list{})
+			caller.list("events", "tags", tag, c.field, a.idText()).found() // it finds nothing
+			caller.list("events", "tags", tag, c.field, b.idText()).found(both)
 		}
 		got := s.nobody.read(both)
 		if got.etag() == etags[0] || got.etag()[:3] != etags[0][:3] {
@@ -158,11 +150,9 @@ func trashedOrganizer(s *scene) {
 		ed.update(alone, nil)
 
 		ed.update(a, nil).field("status", "publish")
-		for _, who := range []string{"", "editor"} {
-			wantIDs(s.as(who).read(both), c.shown, []int64{a.id(), b.id()})
-			wantIDs(s.as(who).read(alone), c.shown, []int64{a.id()})
-			s.as(who).list("events", "tags", tag, c.field, a.idText()).found(both, alone)
-		}
+		wantIDs(s.nobody.read(both), c.shown, []int64{a.id(), b.id()})
+		wantIDs(s.nobody.read(alone), c.shown, []int64{a.id()})
+		s.nobody.list("events", "tags", tag, c.field, a.idText()).found(both, alone)
 		if tag := s.nobody.read(alone).etag(); tag == etags[1] {
 			s.t.Errorf("ETag %s after two more versions", tag)
 		}
@@ -193,7 +183,7 @@ func protectedEvent(s *scene) {
 	plain := author.update(made, obj{"password": secret}).without("password").lacks("Sésame", "argon2", "protected")
 	same(s.t, made, plain, "modified", "modified_utc", "count")
 
-	for _, who := range []string{"", "subscriber", "contributor", "author2"} {
+	for _, who := range []string{"", "author2"} {
 		c := s.as(who)
 		for _, p := range []string{
 			made.path(), made.path() + "?password=",
@@ -202,9 +192,7 @@ func protectedEvent(s *scene) {
 			c.get(p).code(403, "event-password-protected").lacks("Hidden", w)
 			c.do("HEAD", p, nil).want(403)
 		}
-		if who == "" || who == "subscriber" { // five of a minute are compared
-			c.get(made.path()+pairs("password", "wrong")).code(403, "event-password-protected").lacks("Hidden", w)
-		}
+		c.get(made.path()+pairs("password", "wrong")).code(403, "event-password-protected").lacks("Hidden", w)
 		got := c.read(made.path() + pairs("password", secret)).lacks("Sésame")
 		same(s.t, open, got, "modified", "modified_utc", "count")
 		blanked := obj{
@@ -224,24 +212,16 @@ func protectedEvent(s *scene) {
 			}
 		}
 		// It is searched by its title only and left out by filters that would tell.
-		for _, params := range [][]string{
-			{"search", w + " hidden"},
-			{"tags", tag.idText()},
-			{"search", w, "featured", "true"},
-			{"search", w, "featured", "false"},
-			{"search", w, "ticketed", "false"},
-			{"search", w, "event_status", "cancelled"},
-			{"search", w, "geoloc", "true"},
-			{"search", w, "geoloc", "false"},
-			{"search", w, "geoloc_lat", "1", "geoloc_lng", "1"},
-			{"search", w, "venue", itoa(made.num("venue.id"))},
-			{"search", w, "organizer", itoa(made.num("organizer.0.id"))},
-			{"search", w, "categories", itoa(made.num("categories.0.id"))},
+		c.list("events", "search", w+" hidden").found()
+		c.list("events", "tags", tag.idText()).found()
+		for _, filter := range []string{
+			"featured=true", "featured=false", "ticketed=false", "event_status=cancelled", "geoloc=true", "geoloc=false", "geoloc_lat=1&geoloc_lng=1",
+			"venue=" + itoa(made.num("venue.id")), "organizer=" + itoa(made.num("organizer.0.id")), "categories=" + itoa(made.num("categories.0.id")),
 		} {
-			c.list("events", params...).found()
+			c.read("/events?search=" + w + "&" + filter).found()
 		}
 	}
-	for _, who := range []string{"author", "editor", "editor2", "administrator", "auditor"} {
+	for _, who := range []string{"author", "editor", "administrator", "auditor"} {
 		for _, p := range []string{made.path(), made.bySlug(), made.path() + "?password=wrong"} {
 			same(s.t, open, s.as(who).read(p).lacks("Sésame", "argon2"), "modified", "modified_utc", "count")
 		}
@@ -256,7 +236,6 @@ func protectedEvent(s *scene) {
 	ed.update(made, obj{"password": "new"})
 	s.nobody.get(made.path()+pairs("password", secret)).code(403, "event-password-protected")
 	s.nobody.read(made.path() + "?password=new")
-	ed.patch(made, obj{"password": strings.Repeat("x", 256)}).bad("password")
 	ed.update(made, obj{"password": nil})
 	s.nobody.read(made).field("featured", true)
 	s.nobody.list("events", "tags", tag.idText()).found(made)
@@ -273,12 +252,8 @@ func passwordByID(s *scene) {
 	for _, method := range updateMethods {
 		caller.do(method, made.bySlug(), obj{"password": "slug"}).want(200)
 		caller.do(method, made.bySlug()+"?password=slug", nil).want(200)
-		caller.do(method, made.bySlug(), obj{"password": strings.Repeat("x", 300)}).want(200)
 		s.nobody.read(made).field("status", "publish")
-		s.nobody.read(made.bySlug()).field("status", "publish")
 	}
-	caller.post("/events", eventBody(newWord(), obj{"password": 5})).bad("password")
-	caller.post("/events", eventBody(newWord(), obj{"password": strings.Repeat("x", 256)})).bad("password")
 	for _, empty := range []any{"", " ", nil} { // as if not sent
 		s.nobody.read(caller.event(newWord(), obj{"password": empty}).path()).field("status", "publish")
 	}
@@ -300,14 +275,6 @@ func passwordByID(s *scene) {
 			s.nobody.get(text).code(403, "event-password-protected")
 		}
 		s.nobody.read(made.path()+pairs("password", "born secret")).field("status", "publish")
-		history := s.as("auditor").read(made.path()+"/history").lacks("born secret", "argon2")
-		changes, _ := history.at("entries.0.changes").([]any)
-		if !slices.ContainsFunc(changes, func(value any) bool {
-			c, _ := value.(obj)
-			return c["field"] == "password" && c["before"] == nil && c["after"] == true && c["sentence"] == "password: set"
-		}) {
-			s.t.Errorf("the history of a new protected event does not tell its password: %v", changes)
-		}
 	}
 	caller.do("POST", made, url.Values{"password": {"by id"}}).want(200)
 	s.nobody.get(made).code(403, "event-password-protected")
@@ -318,8 +285,4 @@ func passwordByID(s *scene) {
 	s.nobody.get(made).code(403, "event-password-protected")
 	caller.update(made.path()+"?password=", nil) // a body field in the query
 	s.nobody.read(made).field("status", "publish")
-	// Venues have none.
-	venue := caller.add("venues", newWord())
-	caller.update(venue, obj{"password": "x"})
-	s.nobody.read(venue).without("password")
 }

@@ -55,15 +55,9 @@ func facets(s *scene) {
 	count(shown, "venue", club.idText(), 2, hall.idText(), 1)
 	count(shown, "city", "munchen", 2)
 	count(shown, "country", "germany", 1)
-	count(shown, "month", "2026-06", 3, "2026-07", 1)
-	count(shown, "weekday", "3", 2, "4", 1, "6", 1)
 	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+text), "month", "2026-07", 1) // what it shows
 	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+text), "free")
-	count(shown, "time_of_day", "evening", 3, "all_day", 1)
 	count(shown, "cost_band", "free", 1, "10-25", 1, "unknown", 2)
-	count(shown, "free", "true", 1, "false", 3)
-	count(shown, "ticketed", "true", 1, "false", 3)
-	count(shown, "featured", "true", 1, "false", 3)
 	shown.field("facets.city.values.0.label", "MUNCHEN").field("facets.categories.values.2.label", "Jazz & blues "+text).
 		fields(obj{"facets.categories.values.1.level": 1, "facets.categories.values.1.parent": music.id(), "facets.categories.values.1.slug": folk.str("slug")}).
 		field("facets.weekday.values.0.label", "Wednesday").field("facets.venue.values.0.city", "MUNCHEN").field("facets.tags.total", 1)

@@ -263,7 +263,6 @@ func limits(s *scene) {
 }
 
 func htmlSafety(s *scene) {
-	caller := s.editor
 	const evil = `"><script>evil()</script>`
 	// What callers send comes back as data of JSON, never as anything else.
 	for _, text := range []string{
@@ -281,10 +280,6 @@ func htmlSafety(s *scene) {
 			}
 		}
 	}
-	// Tags of entities are texts, in names too.
-	caller.event("&lt;script&gt;evil()&lt;/script&gt; "+newWord(), nil).lacks("<script>evil")
-	caller.create("organizers", obj{"organizer": newWord(), "phone": "<img src=x onerror=evil()>1"}).field("phone", "1")
-	caller.post("/venues", obj{"venue": newWord(), "website": `https://a.example/"onclick="evil()`}).bad("website")
 }
 
 func sparse(s *scene) {
