@@ -24,8 +24,15 @@ func equalPosts(s *scene) {
 		check := caller.unchanged(first)
 		// Id, author, dates and slug aside, case of the name aside.
 		for _, more := range []obj{
-			{}, {name: "HALL &amp; " + strings.ToUpper(text)}, {"date": "2020-01-01"}, {"slug": "other-" + text}, {"author": s.svc.users["author"].id},
-			{"id": 5}, {"description": " D "}, {"multilang_language": "en"}, {"status": "publish"},
+			{},
+			{name: "HALL &amp; " + strings.ToUpper(text)},
+			{"date": "2020-01-01"},
+			{"slug": "other-" + text},
+			{"author": s.svc.users["author"].id},
+			{"id": 5},
+			{"description": " D "},
+			{"multilang_language": "en"},
+			{"status": "publish"},
 		} {
 			again := caller.create(collection, full(more))
 			same(s.t, first, again)
@@ -35,7 +42,14 @@ func equalPosts(s *scene) {
 		caller.counting(collection, text, 1)
 		// Every other difference makes a new one.
 		for i, more := range []obj{
-			{"phone": "2"}, {"description": "d"}, {"phone": nil}, {"image": nil}, {"status": "private"}, {"date": "2027-01-01"}, {"excerpt": "E"}, {"multilang_language": "fr"},
+			{"phone": "2"},
+			{"description": "d"},
+			{"phone": nil},
+			{"image": nil},
+			{"status": "private"},
+			{"date": "2027-01-01"},
+			{"excerpt": "E"},
+			{"multilang_language": "fr"},
 		} {
 			other := caller.create(collection, full(more)).field("slug", "hall-"+text+"-"+itoa(int64(i+2)))
 			if other.id() == first.id() {
