@@ -28,8 +28,15 @@ const hashedMark = "sha256:"
 // Hashed is what an ImportClaim becomes when its record is erased. Look-ups of a key ask for
 // both.
 func (c Claim) Hashed() Claim {
+	if isHashed(c.Key) {
+		return c
+	}
 	sum := sha256.Sum256([]byte(c.Key))
 	return Claim{Space: c.Space, Key: hashedMark + hex.EncodeToString(sum[:])}
+}
+
+func isHashed(mark string) bool {
+	return strings.HasPrefix(mark, hashedMark) && !strings.Contains(mark, " ")
 }
 
 // erasedFields are the fields of a record that is erased. Marks without a key go: such
@@ -89,7 +96,7 @@ func parseImportMark(text string) (ImportMark, bool) {
 func importClaims(record *Record) []Claim {
 	var claims []Claim
 	for _, text := range record.Fields.Strings("imports") {
-		if strings.HasPrefix(text, hashedMark) && !strings.Contains(text, " ") {
+		if isHashed(text) {
 			claims = append(claims, Claim{Space: importSpace, Key: text})
 		} else if importMark, ok := parseImportMark(text); ok && importMark.Key != "" {
 			claims = append(claims, ImportClaim(importMark.Source, importMark.Key))
