@@ -10,18 +10,18 @@ import (
 
 // suite is what holds of one server and of a cluster.
 var suite = map[string]func(t *testing.T, p *natsServers){
+	"large entry":                              testLargeEntry,
+	"a record is erased":                       testErased,
+	"bad transport":                            testBadTransport,
 	"random kills and losses":                  testRandom,
-	"relay that was paused while it published": testRelayPausedPublishing,
-	"relay that was paused before it deleted":  testRelayPausedDeleting,
-	"stream with settings that refuse entries": testSettingsThatRefuse,
+	"gap in the store":                         testGapInTheStore,
+	"too many replicas":                        testTooManyReplicas,
 	"stream of another store":                  testOtherStore,
 	"stream of somebody else":                  testStreamOfSomebodyElse,
+	"relay that was paused before it deleted":  testRelayPausedDeleting,
+	"stream with settings that refuse entries": testSettingsThatRefuse,
+	"relay that was paused while it published": testRelayPausedPublishing,
 	"stream made again begins with the newest": testStreamMadeAgainBeginsWithTheNewest,
-	"large entry":        testLargeEntry,
-	"a record is erased": testErased,
-	"too many replicas":  testTooManyReplicas,
-	"gap in the store":   testGapInTheStore,
-	"bad transport":      testBadTransport,
 }
 
 // clustered is what holds of several servers.
