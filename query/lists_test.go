@@ -210,7 +210,12 @@ func TestEmbedded(t *testing.T) {
 		row, want, _ := strings.Cut(line, " => ")
 		request := asked(t, row)
 		id, _ := calendar.ParseID(request.Input["id"])
-		l, _, err := list(t, service, request.Caller, input("per_page=50"))
+		criteria, err := service.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input("per_page=50"), Caller: request.Caller, Lang: calendar.LangEN})
+		if err != nil {
+			t.Fatal(err)
+		}
+		criteria.Embeds |= EmbedTouched // as in feeds, which look at what blanked events link to
+		l, err := service.Run(t.Context(), criteria)
 		if err != nil {
 			t.Fatal(err)
 		}
