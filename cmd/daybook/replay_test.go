@@ -15,13 +15,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/eventstore/sqlite"
+	"daybook/internal/testkit/engines"
 )
 
 // TestReplay is HISTORY 20.41: a store that is replayed until a point has the lists of
 // as_of at that point, and verifies; a beginning of the log has the same entries.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	on := []string{"--data", filepath.Join(t.TempDir(), "data")}
+	testReplay(t, "--data", filepath.Join(t.TempDir(), "data"))
+}
+
+// TestReplayOfServers is HISTORY 20.41 of a store in PostgreSQL.
+func TestReplayOfServers(t *testing.T) {
+	t.Parallel()
+	store, schema := engines.Postgres(t)
+	testReplay(t, "--data", filepath.Join(t.TempDir(), "data"), "--store", store, "--store-schema", schema)
+}
+
+func testReplay(t *testing.T, on ...string) {
+	t.Helper()
 	s := startServer(t, append([]string{"serve"}, on...)...)
 	run := func(args ...string) string { return mustTool(t, append(args, on...)...) }
 	venue, event := toErase(s)

@@ -55,6 +55,21 @@ func TestServePrintsPages(t *testing.T) {
 	}
 }
 
+// TestMigrateWaitsForCommand: migrate --to waits as well, and names the command.
+func TestMigrateWaitsForCommand(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	mustTool(t, "user", "add", "--data", data, "--role", "editor", "ann")
+	lock, err := lockData(data, false, "import")
+	must(t, err)
+	defer func() { _ = lock.Close() }()
+	begun := time.Now()
+	wantTool(t, exitFailed, fmt.Sprintf("is in use by process %d (daybook import)", os.Getpid()), "migrate", "--data", data, "--to", "postgres://127.0.0.1:1/none")
+	if took := time.Since(begun); took < holderWait {
+		t.Errorf("it waited for %s, want %s", took, holderWait)
+	}
+}
+
 // TestDemo looks at the harbor town as it was announced, in a zone of somebody else.
 func TestDemo(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -275,6 +276,14 @@ func passwordByID(s *scene) {
 			s.nobody.get(text).code(403, "event-password-protected")
 		}
 		s.nobody.read(made.path()+pairs("password", "born secret")).field("status", "publish")
+		history := s.as("auditor").read(made.path()+"/history").lacks("born secret", "argon2")
+		changes, _ := history.at("entries.0.changes").([]any)
+		if !slices.ContainsFunc(changes, func(value any) bool {
+			c, _ := value.(obj)
+			return c["field"] == "password" && c["before"] == nil && c["after"] == true && c["sentence"] == "password: set"
+		}) {
+			s.t.Errorf("the history of a new protected event does not tell its password: %v", changes)
+		}
 	}
 	caller.do("POST", made, url.Values{"password": {"by id"}}).want(200)
 	s.nobody.get(made).code(403, "event-password-protected")
