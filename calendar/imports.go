@@ -26,7 +26,7 @@ const importSpace = "import"
 const hashedMark = "sha256:"
 
 // Hashed is what an ImportClaim becomes when its record is erased. Look-ups of a key ask for
-// both.
+// both. One that is hashed stays.
 func (c Claim) Hashed() Claim {
 	if isHashed(c.Key) {
 		return c

@@ -165,8 +165,13 @@ func (st *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calenda
 	counts, missing := st.knownCounts(terms)
 	var ids []calendar.ID
 	var each []readmodel.Filter
-	one := make([]readmodel.Filter, 0, len(missing)) // few events have one of them
-	for kind, some := range missing {
+	one := make([]readmodel.Filter, 0, 2)                                              // few events have one of them
+	for _, kind := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} { // in order, so that servers know the request again
+		some := missing[kind]
+		if len(some) == 0 {
+			continue
+		}
+		slices.Sort(some)
 		ids, one = append(ids, some...), append(one, in(linkField(kind), some...))
 		for _, id := range some {
 			each = append(each, in(linkField(kind), id))
