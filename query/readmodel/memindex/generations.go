@@ -127,6 +127,9 @@ func (x *Index) take(next *Index) {
 	x.since.Store(int64(state.documents()))
 	x.writes++
 	x.show(state)
+	for i := range x.records { // after that, as in Write
+		x.records[i].Store(nil)
+	}
 	close(x.taken)
 	x.taken = make(chan struct{})
 	x.generation++
