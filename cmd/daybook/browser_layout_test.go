@@ -23,13 +23,14 @@ func TestLayout(t *testing.T) {
 	}
 	engines.URL(t, engines.EngineChromium)
 	for _, c := range []struct {
-		name  string
-		start func(*testing.T) *looked
-		langs []string
+		name   string
+		start  func(*testing.T) *looked
+		langs  []string
+		widths []int
 	}{
-		{"long texts", longTexts, []string{"", "/cn", "/es", "/fr"}},
-		{"3000 events in a week", manyEvents, []string{""}},
-		{"no events", noEvents, []string{""}},
+		{"long texts", longTexts, []string{"", "/cn", "/es", "/fr"}, widths},
+		{"3000 events in a week", manyEvents, []string{""}, []int{320, 1280}},
+		{"no events", noEvents, []string{""}, []int{320, 1280}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,10 +45,10 @@ func TestLayout(t *testing.T) {
 					if i > 0 && page.name != "list" { // the header is the same
 						continue
 					}
-					p.Resize(widths[0], 900)
+					p.Resize(c.widths[0], 900)
 					p.Goto(l.host + lang + page.path)
 					drawn(p)
-					for _, width := range widths {
+					for _, width := range c.widths {
 						where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
 						p.Resize(width, 900)
 						nothing(t, p, where, sideways)

@@ -203,8 +203,8 @@ func isRefusal(status int, header http.Header) bool {
 
 // The pauses of clients.
 const (
-	writerPause = 15 * time.Millisecond
-	readerPause = 25 * time.Millisecond
+	writerPause = 50 * time.Millisecond
+	readerPause = 50 * time.Millisecond
 	retryPause  = 100 * time.Millisecond
 )
 
