@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cenkalti/backoff/v5"
 
@@ -100,9 +102,12 @@ func (s *Service) write(ctx context.Context, request *Request, op calendar.Op) (
 	}
 	if op == calendar.OpDelete {
 		decide = decision.remove
-		password := request.Input["password"]
-		if _, isText := password.(string); password != nil && !isText && request.Kind == calendar.KindEvent && request.Target.Slug == "" {
-			decision.problems.Add("password", calendar.ReasonTypeText)
+		if password := request.Input["password"]; password != nil && request.Kind == calendar.KindEvent && request.Target.Slug == "" {
+			if text, isText := password.(string); !isText {
+				decision.problems.Add("password", calendar.ReasonTypeText)
+			} else if utf8.RuneCountInString(calendar.Trim(text)) > calendar.MaxPassword {
+				decision.problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
+			}
 		}
 	} else {
 		decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)

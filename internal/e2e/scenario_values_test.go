@@ -255,6 +255,11 @@ func limits(s *scene) {
 	s.nobody.list("events", "search", strings.Repeat("y", 500)).field("total", 0)
 	// Request line and body; the sizes of fields are rows of a table of httpapi.
 	made := caller.event(newWord(), nil)
+	for _, method := range []string{"GET", "DELETE"} {
+		caller.do(method, made.path()+"?password="+strings.Repeat("x", 256), nil).bad("password")
+	}
+	caller.do("DELETE", made.path()+"?password="+strings.Repeat("x", 255), nil).want(200)
+	caller.update(made, nil)
 	s.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
 	s.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
 	caller.update(made, raw{"application/json", `{"title":"` + newWord() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
