@@ -53,7 +53,7 @@ func badBody(detail string) *calendar.Error {
 
 // decodeBody reads a body by its media type (2.1); a body of another type than
 // JSON and the two forms is ignored.
-func decodeBody(contentType string, body []byte, isList func(string) bool) (calendar.Input, error) {
+func decodeBody(contentType string, body []byte, read func([]pair) calendar.Input) (calendar.Input, error) {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) && strings.TrimSpace(contentType) != "" {
 		return nil, nil // an unreadable type is another type: the body is ignored
@@ -62,23 +62,23 @@ func decodeBody(contentType string, body []byte, isList func(string) bool) (cale
 	case media == "", media == "application/json", strings.HasSuffix(media, "+json"):
 		return decodeJSON(body)
 	case media == "application/x-www-form-urlencoded":
-		return formInput(parsePairs(string(body)), isList)
+		return formInput(parsePairs(string(body)), read)
 	case media == "multipart/form-data":
 		pairs, err := readMultipart(body, params["boundary"])
 		if err != nil {
 			return nil, err
 		}
-		return formInput(pairs, isList)
+		return formInput(pairs, read)
 	default:
 		return nil, nil
 	}
 }
 
-func formInput(pairs []pair, isList func(string) bool) (calendar.Input, error) {
+func formInput(pairs []pair, read func([]pair) calendar.Input) (calendar.Input, error) {
 	if invalidPairs(pairs) != nil {
 		return nil, badBody("invalid UTF-8")
 	}
-	return inputOf(pairs, isList), nil
+	return read(pairs), nil
 }
 
 // decodeJSON reads one JSON object; an empty body is {}.

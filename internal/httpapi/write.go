@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -72,11 +73,20 @@ func (c *call) writeRequest(body []byte) (command.Request, error) {
 		field := fields.Field(name)
 		return field != nil && strings.HasPrefix(field.Declared, "array")
 	}
-	in, err := decodeBody(c.r.Header.Get(headerType), body, isList)
+	read := func(pairs []pair) calendar.Input { // costs are a list that no comma splits
+		pairs = slices.Clone(pairs)
+		for i := range pairs {
+			if field := fields.Field(pairs[i].name); field != nil && field.Form == calendar.FormCost {
+				pairs[i].name += "[]"
+			}
+		}
+		return inputOf(pairs, isList)
+	}
+	in, err := decodeBody(c.r.Header.Get(headerType), body, read)
 	if err != nil {
 		return command.Request{}, err
 	}
-	req := c.command(merge(inputOf(c.query, isList), in))
+	req := c.command(merge(read(c.query), in))
 	if value, sent := req.Input["multilang_language"]; sent {
 		selector, _ := value.(string)
 		c.lang = c.loc.lang
