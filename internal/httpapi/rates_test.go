@@ -26,11 +26,18 @@ func TestRateLimit(t *testing.T) {
 			t.Errorf("%s: %v", response.Request, response.Header)
 		}
 	}
+	documented := 0
 	for _, left := range []string{"2", "1", "0"} {
 		header := from(anybody, "1").Read("/events").Header
 		if reset := header.Get("RateLimit-Reset"); header.Get("RateLimit-Limit") != "3" || header.Get("RateLimit-Remaining") != left || reset == "" || len(reset) > 2 {
 			t.Errorf("%v, want %s left", header, left)
 		}
+	}
+	for name := range w.Document().Paths.Value("/events").Get.Responses.Status(http.StatusOK).Value.Headers {
+		documented += strings.Count(name, "RateLimit-")
+	}
+	if documented != 3 {
+		t.Errorf("%d headers of the limit are documented, want 3", documented)
 	}
 	refused(from(anybody, "1").Get("/events?multilang_language=fr"))
 	refused(anybody.With("X-Forwarded-For", "203.0.113.7, 198.51.100.1").Get("/nothing")) // what the client says of itself

@@ -306,7 +306,7 @@ var refusalHeaders = map[int][]string{
 	http.StatusBadRequest:         {"Content-Encoding"}, // of reads; the others are short
 	http.StatusUnauthorized:       {"WWW-Authenticate"},
 	http.StatusServiceUnavailable: {"Retry-After"},
-	http.StatusTooManyRequests:    {"Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
+	http.StatusTooManyRequests:    {"Retry-After"},
 }
 
 func (d *document) refusal(status int) Object { return d.response(status, refusalHeaders[status]...) }
@@ -325,7 +325,8 @@ func (d *document) refusals() Object {
 // commonHeaders are those that every answer may carry.
 var commonHeaders = []string{
 	"Content-Language", "X-Content-Type-Options", "Vary", "Cache-Control", "Allow",
-	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "X-Request-Id",
+	"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 }
 
 // headerRefs refers to the common headers and further ones.

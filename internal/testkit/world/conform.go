@@ -108,8 +108,17 @@ func (d Documentation) Check(request *http.Request, status int, header http.Head
 	if err := openapi3filter.ValidateResponse(request.Context(), input); err != nil {
 		return fmt.Errorf("the answer is not as documented: %w", err)
 	}
+	documented := route.Operation.Responses.Status(status).Value.Headers
+	for name := range header {
+		if !slices.Contains(httpHeaders, name) && !slices.ContainsFunc(slices.Collect(maps.Keys(documented)), func(one string) bool { return strings.EqualFold(one, name) }) {
+			return fmt.Errorf("the header %s is not documented", name)
+		}
+	}
 	return nil
 }
+
+// httpHeaders are those that OpenAPI leaves to HTTP.
+var httpHeaders = []string{"Content-Type", "Content-Length", "Date", "Connection"}
 
 // templates are the paths of the documentation by the forms of paths, the first that fits.
 var templates = []struct {
