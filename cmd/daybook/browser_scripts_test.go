@@ -42,46 +42,54 @@ func (l *looked) replaced(t *testing.T) {
 		q.Goto(p.Eval(`location.href`).(string))
 		same(t, what, p.Eval(whole), q.Eval(whole))
 	}
-	p.Goto(l.host + "/search/")
-	drawn(p)
-	total, before := p.Eval(`document.getElementById('results').dataset.total`), p.Eval(whole)
-	p.Eval(`window.stays = true; document.querySelector('#selection-as').open = true; window.box = document.querySelector('#facets input'); box.focus(); 0`)
-	count, value, places := p.Eval(`box.dataset.count`), p.Eval(`box.name + box.value`), p.Eval(`document.getElementById('map').dataset.geojson`)
-	p.Press(" ")
-	p.Is("after a filter", `location.search !== '' && document.getElementById('results').dataset.total`, count)
-	p.Is("after a filter", `document.activeElement.name + document.activeElement.value + document.activeElement.checked + document.querySelector('#selection-as').open`, fmt.Sprint(value, "truetrue"))
+	steps := l.on(t, p)
+	steps.steps(`
+		let found one('#results').dataset.total + all('#chips').length
+		visit /search/
+		name total one('#results').dataset.total`)
+	before := p.Eval(whole)
+	steps.steps(`
+		do window.stays = true; one('#selection-as').open = true; window.box = one('#facets input'); box.focus()
+		name count box.dataset.count
+		name value box.name + box.value
+		name places one('#map').dataset.geojson
+		keys Space
+		is $found -> $count1
+		is location.search !== '' -> true
+		is document.activeElement.name + document.activeElement.value + document.activeElement.checked + one('#selection-as').open -> $valuetruetrue`)
 	asLoaded("after a filter")
 	p.Wait(isDrawn)
-	if at, _ := p.Eval(`document.getElementById('map').dataset.geojson`).(string); at == places || !p.Requested(at) {
+	if at, _ := p.Eval(`document.getElementById('map').dataset.geojson`).(string); at == steps.names["places"] || !p.Requested(at) {
 		t.Errorf("the map does not ask for the places of %s", at)
 	}
-	p.Eval(`document.querySelector('#chips a').click(); 0`)
-	p.Is("without the filter", `document.getElementById('results').dataset.total + document.querySelectorAll('#chips').length`, fmt.Sprint(total, 0))
+	steps.steps(`
+		click #chips a
+		is $found -> $total0`)
 	asLoaded("without the filter")
-	p.Eval(`history.back(); 0`)
-	p.Is("on the way back", `document.getElementById('results').dataset.total + document.querySelectorAll('#chips').length`, fmt.Sprint(count, 1))
+	steps.steps(`
+		do history.back()
+		is $found -> $count1`)
 	asLoaded("on the way back")
-	p.Eval(`history.back(); 0`)
-	p.Is("at the beginning", `document.getElementById('results').dataset.total + document.querySelectorAll('#chips').length`, fmt.Sprint(total, 0))
+	steps.steps(`
+		do history.back()
+		is $found -> $total0`)
 	same(t, "at the beginning", p.Eval(whole), before)
 
 	// The zone of the browser, by script; a map keeps up.
-	p.Goto(l.host + "/events/map/?tags=markup")
-	drawn(p)
-	p.Eval(`window.stays = true; 0`)
-	if got, _ := p.Eval(`[...document.getElementById('tz').options].find((o) => o.value === 'Asia/Tokyo')?.text`).(string); !strings.Contains(got, "(") {
-		t.Errorf("the browser's zone is offered as %q", got)
-	}
-	p.Eval(`document.getElementById('tz').value = 'Asia/Tokyo'; document.querySelector('#zone-switch button').click(); 0`)
-	p.Is("in another zone", `location.search + document.querySelectorAll('.card time[datetime$="+09:00"]').length`, "?tz=Asia%2FTokyo&tags=markup1")
+	steps.steps(`
+		visit /events/map/?tags=markup
+		do window.stays = true
+		is [...one('#tz').options].find((o) => o.value === 'Asia/Tokyo')?.text.includes('(') -> true
+		do one('#tz').value = 'Asia/Tokyo'; one('#zone-switch button').click()
+		is location.search + all('.card time[datetime$="+09:00"]').length -> ?tz=Asia%2FTokyo&tags=markup1`)
 	asLoaded("in another zone")
-	p.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length === 1`)
-
 	// Where no answer comes, the page is loaded.
-	p.Goto(l.host + "/events/")
-	p.Eval(`window.fetch = () => Promise.reject(new Error('no answer')); document.getElementById('filter-search').value = 'jazz'; 0`)
-	p.Follow(func() { p.Eval(`document.querySelector('#filters button').click(); 0`) })
-	p.Is("without an answer", `location.search`, "?search=jazz")
+	steps.steps(`
+		wait one('#map').dataset.view && all('#map [data-marker]').length === 1
+		visit /events/
+		do window.fetch = () => Promise.reject(new Error('no answer')); one('#filter-search').value = 'jazz'
+		follow one('#filters button').click()
+		is location.search -> ?search=jazz`)
 }
 
 // same tells the first line in which two pages differ.
@@ -102,36 +110,38 @@ func (l *looked) helped(t *testing.T) {
 	page := browser.Open(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
-	page.Goto(l.host + "/events/?tags=markup")
-	page.Eval(`document.getElementById('q').focus(); 0`)
-	page.Type("jazz")
-	page.Wait(`document.querySelectorAll('[role=option]').length > 1`)
-	page.Press("ArrowUp")
-	page.Is("the last suggestion", `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')) === [...document.querySelectorAll('[role=option]')].at(-1)`, true)
-	page.Eval(`document.getElementById('q').blur(); 0`)
-	page.Is("without the focus", `document.querySelector('.suggestions').hidden`, true)
-	page.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
-	page.Type("jazz ")
-	page.Wait(`!document.querySelector('.suggestions').hidden`)
-	chosen := page.Eval(`new URL(document.querySelectorAll('[role=option]')[1].dataset.url).pathname`)
-	page.Follow(func() { page.Eval(`document.querySelectorAll('[role=option]')[1].click(); 0`) })
-	page.Is("a suggestion that is clicked", `location.pathname`, chosen)
-
-	page.Goto(l.host + "/events/")
-	open := `document.querySelector('.menu').open`
-	page.Eval(`document.querySelector('.menu summary').focus(); 0`)
-	page.Press("Enter")
-	page.Is("the menu", open, true)
-	page.Press("Tab", "Escape")
-	page.Is("after Escape", open+` + (document.activeElement === document.querySelector('.menu summary'))`, 1.0)
-	page.Press("Enter")
-	page.Is("the menu", open, true)
-	page.Eval(`document.querySelector('h1').click(); 0`)
-	page.Is("after a click beside it", open, false)
+	steps := l.on(t, page)
+	steps.steps(`
+		visit /events/?tags=markup
+		do one('#q').focus()
+		type jazz
+		wait all('[role=option]').length > 1
+		keys ArrowUp
+		is document.getElementById(document.activeElement.getAttribute('aria-activedescendant')) === all('[role=option]').at(-1) -> true
+		do one('#q').blur()
+		is one('.suggestions').hidden -> true
+		do one('#q').focus(); one('#q').value = ''
+		type jaz
+		wait !one('.suggestions').hidden && all('[role=option]').length > 1
+		name chosen new URL(all('[role=option]')[1].dataset.url).pathname
+		follow all('[role=option]')[1].click()
+		is location.pathname -> $chosen
+		visit /events/
+		do one('.menu summary').focus()
+		keys Enter
+		is one('.menu').open -> true
+		keys Tab Escape
+		is one('.menu').open + (document.activeElement === one('.menu summary')) -> 1
+		keys Enter
+		is one('.menu').open -> true
+		click h1
+		is one('.menu').open -> false`)
 	for _, theme := range []string{"dark", "light", "auto"} {
-		page.Eval(`document.querySelector('#theme-switch input[value=` + theme + `]').click(); 0`)
-		page.Goto(l.host + "/events/")
-		page.Is("the next page", `(document.documentElement.dataset.theme ?? 'auto') + document.querySelector('#theme-switch input:checked').value`, theme+theme)
+		steps.names["theme"] = theme
+		steps.steps(`
+			click #theme-switch input[value=$theme]
+			visit /events/
+			is (document.documentElement.dataset.theme ?? 'auto') + one('#theme-switch input:checked').value -> $theme$theme`)
 	}
 
 	copied := func(button string) {
