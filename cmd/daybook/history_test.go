@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,50 +16,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"daybook/calendar"
 	"daybook/internal/importer"
-	"daybook/query/readmodel"
 )
-
-// plainBinary builds the program without the race detector, once: the history is
-// long, and processes that are many run next to the other tests.
-func plainBinary(t *testing.T) string {
-	t.Helper()
-	path, err := builtPlain()
-	must(t, err)
-	return path
-}
-
-// plainDir holds what plainBinary built, until the tests end.
-var plainDir string
-
-var builtPlain = sync.OnceValues(func() (path string, err error) {
-	if plainDir, err = os.MkdirTemp("", "daybook-plain-"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(plainDir, "daybook")
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, nil
-})
 
 // inDir names the store in a data directory.
 func inDir(data string) []string { return []string{"--data", data} }
 
 // importLines has the binary import lines from its standard input. With
 // killAfter above 0 it is killed once that many bytes were handed to it.
-func importLines(t *testing.T, binary string, on []string, lines []byte, killAfter int) imported {
+func importLines(t *testing.T, on []string, lines []byte, killAfter int) imported {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, append([]string{"import", "-", "--source", "conferences", "--json"}, on...)...)
+	cmd := plainChild(t, append([]string{"import", "-", "--source", "conferences", "--json"}, on...)...)
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
 	in, err := cmd.StdinPipe()
@@ -100,16 +71,14 @@ func TestConferenceHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	openHistory(t) // before the program is built for it
-	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	data := filepath.Join(t.TempDir(), "data")
 	at := 0
 	for range 3 {
 		at += 1 + rand.IntN(len(lines)/4)
-		importLines(t, binary, inDir(data), lines, at)
+		importLines(t, inDir(data), lines, at)
 	}
-	imported := importLines(t, binary, inDir(data), lines, 0)
+	imported := importLines(t, inDir(data), lines, 0)
 	if t.Failed() {
 		return
 	}
@@ -134,10 +103,7 @@ func TestConferenceHistory(t *testing.T) {
 	if text := cmp.Diff(impossible, refused); text != "" {
 		t.Errorf("refused lines (-want +got):\n%s\n%+v", text, imported.Refused)
 	}
-	if again := importLines(t, binary, inDir(data), lines, 0); again.Applied != 0 || again.Repeated != imported.Applied+imported.Repeated {
-		t.Errorf("the second import applied %d lines and passed over %d, want 0 and %d", again.Applied, again.Repeated, imported.Applied+imported.Repeated)
-	}
-	if out, err := exec.CommandContext(t.Context(), binary, "verify", "--data", data).CombinedOutput(); err != nil {
+	if out, err := plainChild(t, "verify", "--data", data).CombinedOutput(); err != nil {
 		t.Errorf("verify: %v\n%s", err, out)
 	}
 	token := auditor(t, inDir(data))
@@ -149,13 +115,9 @@ func TestConferenceHistory(t *testing.T) {
 
 // conference is one that lives at the end of lines of an import.
 type conference struct {
-	title, website, description string
-	start, end                  string // YYYY-MM-DD
-	venue, topic                string
-	tags                        []string
-	author                      string // who created it
-	created, changed            time.Time
-	changes                     int
+	title, venue, topic string
+	start, end          string // YYYY-MM-DD
+	tags                []string
 }
 
 // folding follows the lines of an import: which conferences live after them, by key, and
@@ -186,16 +148,15 @@ func (f *folding) take(t *testing.T, line []byte) {
 		return out
 	}
 	var l struct {
-		Action, Kind, Key, Author string
-		At                        importer.Moment
-		Fields                    json.RawMessage
+		Action, Kind, Key string
+		Fields            json.RawMessage
 	}
 	var event struct {
-		Title, Website, Description string
-		Start                       string `json:"start_date"`
-		End                         string `json:"end_date"`
-		Venue                       json.RawMessage
-		Categories, Tags            []reference
+		Title            string
+		Start            string `json:"start_date"`
+		End              string `json:"end_date"`
+		Venue            json.RawMessage
+		Categories, Tags []reference
 	}
 	var other struct{ Name, Venue string }
 	fields := any(&other)
@@ -220,12 +181,7 @@ func (f *folding) take(t *testing.T, line []byte) {
 		f.impossible = append(f.impossible, l.Key)
 	default:
 		c := &conference{
-			title: html.UnescapeString(event.Title), website: event.Website, description: event.Description,
-			start: event.Start, end: event.End, tags: name(event.Tags), topic: strings.Join(name(event.Categories), ""),
-			author: l.Author, created: l.At.Time, changed: l.At.Time, changes: 1,
-		}
-		if before := f.live[l.Key]; before != nil {
-			c.author, c.created, c.changes = before.author, before.created, before.changes+1
+			title: html.UnescapeString(event.Title), start: event.Start, end: event.End, tags: name(event.Tags), topic: strings.Join(name(event.Categories), ""),
 		}
 		var venue reference
 		if json.Unmarshal(event.Venue, &venue) == nil { // else it is an empty list
@@ -262,14 +218,13 @@ func TestConferencePast(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	openHistory(t) // before the program is built for it
-	binary, lines, size := plainBinary(t), conferenceLines(t), newSize(t)
+	lines, size := conferenceLines(t), newSize(t)
 	lines = lines[:bytes.IndexByte(lines[len(lines)/8:], '\n')+len(lines)/8+1] // the whole is played by TestConferenceHistory
 	store := size.on(nil, "store")
-	importLines(t, binary, store, lines, 0)
+	importLines(t, store, lines, 0)
 	token := auditor(t, store)
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, size.args...)...)
-	server := startServerOf(t, cmd, "", child(t.Context()).Env)
+	cmd := plainChild(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, size.args...)...)
+	server := startServerOf(t, cmd, "", cmd.Env)
 	server.token = token
 	comparePast(t, server, lines)
 }
@@ -451,38 +406,5 @@ func compareLists(t *testing.T, s *server, live map[string]*conference) {
 	}
 	if checked < 30 {
 		t.Errorf("only %d venues were compared", checked)
-	}
-
-	day := func() string {
-		return time.Date(2014, 1, 1+rand.IntN(13*365), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-	}
-	for range 25 {
-		a, b := day(), day()
-		check("start_date="+a+"&end_date="+b, func(l *conference) bool { return l.start >= a && l.end <= b })
-		check("starts_after="+a+"&starts_before="+b, func(l *conference) bool { return l.start > a && l.start <= b })
-		check("ends_after="+a+"&strict_dates=true", func(l *conference) bool { return l.end >= a })
-	}
-
-	documents := make(map[*conference]*readmodel.Document, len(all))
-	for _, l := range all {
-		documents[l] = &readmodel.Document{Record: &calendar.Record{
-			ID: 1, Kind: calendar.KindEvent, Home: calendar.LangEN, Version: 1,
-			Fields: calendar.Fields{
-				"title":       calendar.Text{calendar.LangEN: l.title},
-				"description": calendar.Text{calendar.LangEN: l.description},
-			},
-		}}
-	}
-	for range 40 {
-		words := strings.Fields(all[rand.IntN(len(all))].title)
-		search := words[rand.IntN(len(words))]
-		if rand.IntN(3) == 0 {
-			search += " " + words[rand.IntN(len(words))]
-		}
-		if search == "0" {
-			continue
-		}
-		f := readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Search: readmodel.ParseSearch(search, calendar.LangEN)}
-		check(ever+"&search="+url.QueryEscape(search), func(l *conference) bool { return readmodel.Match(f, documents[l]) })
 	}
 }

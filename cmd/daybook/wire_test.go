@@ -229,12 +229,7 @@ func (s *storeTap) down(said []byte) (int, bool) {
 }
 
 // feedTap knows what a relay publishes.
-type feedTap struct {
-	k *trap
-	// hold, when it is set, keeps the next group until it is closed; held is
-	// told.
-	hold *atomic.Pointer[held]
-}
+type feedTap struct{ k *trap }
 
 // held is something that was said and is kept back.
 type held struct {
@@ -255,13 +250,6 @@ func (f *feedTap) up(said []byte) (int, bool) {
 	}
 	if f.k.at(pointPublishing) {
 		return len(said) / 2, true
-	}
-	if f.hold != nil {
-		if held := f.hold.Swap(nil); held != nil {
-			close(held.met)
-			<-held.release
-			defer close(held.done)
-		}
 	}
 	return len(said), false
 }
@@ -303,11 +291,12 @@ func readWritten(body []byte) written {
 	return w
 }
 
-// What a search server refuses with 429.
+// What a search server refuses, with 429 where it answers.
 const (
 	refuseNone int32 = iota
 	refuseAll        // whole writes
 	refuseSome       // every other item of a write
+	refuseConnections
 )
 
 // search stands between processes and a search server.
@@ -339,6 +328,9 @@ func (s *search) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return // the process has died
+	}
+	if s.busy.Load() == refuseConnections {
+		panic(http.ErrAbortHandler)
 	}
 	if !strings.HasSuffix(request.URL.Path, "/_bulk") {
 		status, header, answer := s.pass(request, body)
