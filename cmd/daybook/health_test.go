@@ -11,6 +11,7 @@ import (
 
 	"daybook/eventstore/sqlite"
 	"daybook/internal/lease"
+	"daybook/internal/status"
 	"daybook/internal/testkit/engines"
 )
 
@@ -53,44 +54,82 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	}
 }
 
-// TestHealthOfStoreWithoutWrites: a store on a server answers reads, and acknowledges no
-// write because its synchronous standby is away. Those that write say so, daybook health
-// too; relay and projector work on, because leases do not wait for the standby. Without
-// leases they say so within 10 s. All are well again when the store is.
-func TestHealthOfStoreWithoutWrites(t *testing.T) {
+// TestHealthOfServers: a relay whose stream cannot be made, because one server cannot keep three
+// replicas, and a projector whose read model refuses writes are stalled, with the error, and
+// daybook health fails. Then the store answers reads, and acknowledges no write because its
+// synchronous standby is away: those that write say so, relay and projector work on, because
+// leases do not wait for the standby; without leases they say so within 10 s. All are well again
+// when the store is.
+func TestHealthOfServers(t *testing.T) {
 	t.Parallel()
 	own := engines.StartPostgres(t)
 	nats, feedPrefix := engines.NATS(t)
 	index, prefix := engines.Elasticsearch(t)
-	on := []string{"--store", own.URL(), "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
-	const deadline = "--store-append-deadline"
+	between := newSearch(t, index, nil)
+	on := []string{"--store", own.URL(), "--feed", nats, "--feed-prefix", feedPrefix, "--index", between.URL, "--index-prefix", prefix}
 	roles := map[string]*server{}
-	for _, role := range []string{"relay", "projector", "api"} {
-		roles[role] = startServer(t, append([]string{"serve", deadline, "2s", "--role", role}, on...)...)
+	start := func(role string, args ...string) {
+		t.Helper()
+		roles[role] = startServer(t, append([]string{"serve", "--store-append-deadline", "2s"}, args...)...)
 	}
-	whole := startServer(t, "serve", deadline, "2s", "--store", own.URL(), "--data", t.TempDir())
-	token := roles["api"].token
-	roles["api"].want(201, "POST", "/tags", token, `{"name":"first"}`)
-	health := func() (out string, status int) {
-		out, _, status = tool(t, nil, append([]string{"health"}, on...)...)
-		return out, status
+	start("projector", append(on, "--role", "projector")...)
+	start("relay", append(on, "--role", "relay", "--feed-replicas", "3")...)
+	start("api", append(on, "--role", "api")...)
+	api := roles["api"]
+	// shows waits for what a role says of itself.
+	shows := func(role, status, part, says string) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%s %s because of %q", status, role, says), func() bool {
+			v := roles[role].state()
+			why, _ := v["why"].(string)
+			return v["code"] == 200 && v["status"] == status && (part == "" || v[role] == part) && strings.Contains(why, says)
+		})
 	}
-	eventually(t, "health", func() bool { _, status := health(); return status == exitOK })
+	health := func(want int, says string) {
+		t.Helper()
+		eventually(t, "health: "+says, func() bool {
+			out, errText, status := tool(t, nil, append([]string{"health"}, on...)...)
+			return status == want && strings.Contains(out+errText, says)
+		})
+	}
+	if v := roles["relay"].state(); v["status"] != "ok" || v["version"] != version {
+		t.Errorf("the relay before the first entry: %v", v)
+	}
+	between.busy.Store(refuseAll)
+	api.want(201, "POST", "/tags", api.token, `{"name":"one"}`)
+	for role, want := range map[string]string{"relay": "feed replicas 3: the server is not part of a cluster", "projector": "write"} {
+		shows(role, "degraded", "stalled", "the "+role+" does not come beyond")
+		shows(role, "degraded", "stalled", want)
+		eventually(t, "a line in the log", func() bool { return strings.Contains(roles[role].log(), "service is degraded") })
+	}
+	health(exitFailed, "status: "+"degraded")
+	var lines strings.Builder
+	for i := range status.MaxLag {
+		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"%d","fields":{"name":"tag %[1]d"}}`+"\n", i)
+	}
+	importText(t, strings.NewReader(lines.String()), "--store", own.URL())
+	shows("api", "degraded", "", "lists lag by 1")
+	health(exitFailed, "lists lag by 1")
+	between.busy.Store(refuseNone)
+	shows("projector", "ok", "active", "")
+	shows("api", "ok", "", "")
+	// Lists are well, the feed is not.
+	health(exitFailed, "the feed stands at 0 of")
+	roles["relay"].drain()
+	start("relay", append(on, "--role", "relay")...)
+	health(exitOK, "")
 
+	start("whole", "--store", own.URL(), "--data", t.TempDir())
 	own.Exec("ALTER SYSTEM SET synchronous_standby_names = 'away'", "SELECT pg_reload_conf()")
 	early := 0
 	eventually(t, "the setting in force", func() bool { // its processes read it one after the other
 		early++
-		status, _ := roles["api"].try("POST", roles["api"].root+"/tags", token, fmt.Sprintf(`{"name":"early %d"}`, early))
+		status, _ := api.try("POST", api.root+"/tags", api.token, fmt.Sprintf(`{"name":"early %d"}`, early))
 		return status == 503
 	})
-	for _, s := range []*server{roles["api"], whole} {
-		s.want(503, "POST", "/tags", token, `{"name":"second"}`)
-	}
-	for name, s := range map[string]*server{"api": roles["api"], "whole": whole} {
-		if v := s.state(); v["code"] != 200 || v["status"] != "degraded" || v["why"] != whyNoWrites {
-			t.Errorf("%s: %v", name, v)
-		}
+	for _, role := range []string{"api", "whole"} {
+		roles[role].want(503, "POST", "/tags", api.token, `{"name":"second"}`)
+		shows(role, "degraded", "", whyNoWrites)
 	}
 	<-time.After(2 * lease.Span) // a lease that was not renewed has ended
 	for _, role := range []string{"relay", "projector"} {
@@ -98,29 +137,23 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 			t.Errorf("%s: %v", role, v)
 		}
 	}
-	if out, status := health(); status != exitFailed || !strings.Contains(out, "why: "+whyNoWrites) {
-		t.Errorf("daybook health: status %d, %q", status, out)
-	}
+	health(exitFailed, "why: "+whyNoWrites)
 	own.Exec("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
-	roles["api"].want(201, "POST", "/tags", token, `{"name":"third"}`)
-	whole.want(201, "POST", "/tags", token, `{"name":"fourth"}`)
+	for _, role := range []string{"api", "whole"} {
+		roles[role].want(201, "POST", "/tags", api.token, fmt.Sprintf(`{"name":"by %s"}`, role))
+	}
 
 	own.Exec("ALTER TABLE daybook.leases RENAME TO no_leases")
 	from := time.Now()
 	for _, role := range []string{"relay", "projector"} {
-		s := roles[role]
-		eventually(t, role+" without a lease", func() bool { return s.state()["status"] != "ok" })
-		v := s.state()
-		if why, _ := v["why"].(string); v[role] != "blocked" || !strings.Contains(why, "cannot ask for its lease") {
-			t.Errorf("%s: %v", role, v)
-		}
+		shows(role, "degraded", "blocked", "cannot ask for its lease")
 	}
 	if took := time.Since(from); took > 10*time.Second {
 		t.Errorf("health of all knows it after %s", took)
 	}
 	own.Exec("ALTER TABLE daybook.no_leases RENAME TO leases")
-	for name, s := range map[string]*server{"relay": roles["relay"], "projector": roles["projector"], "api": roles["api"], "whole": whole} {
-		eventually(t, name+" is well again", func() bool { return s.state()["status"] == "ok" })
+	for role := range roles {
+		shows(role, "ok", "", "")
 	}
-	eventually(t, "daybook health is well again", func() bool { _, status := health(); return status == exitOK })
+	health(exitOK, "")
 }
