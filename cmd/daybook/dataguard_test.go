@@ -46,7 +46,6 @@ func (s *server) tags(token, name string) (ids []string) {
 func TestLostFiles(t *testing.T) {
 	t.Parallel()
 	const db, wal, shm = sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm"
-	replaced := func(path string) error { return copyFile(path, path) }
 	for name, c := range map[string]struct {
 		file   string
 		lose   func(path string) error
@@ -54,21 +53,14 @@ func TestLostFiles(t *testing.T) {
 		refuse string                  // what the next start says before that
 	}{
 		"log removed":        {file: wal, lose: os.Remove},
-		"log renamed":        {file: wal, lose: func(path string) error { return os.Rename(path, path+".away") }},
 		"log replaced":       {file: wal, lose: func(path string) error { return copyFile(path+".old", path) }},
 		"log emptied":        {file: wal, lose: func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) }},
 		"index removed":      {file: shm, lose: os.Remove},
-		"index replaced":     {file: shm, lose: replaced},
 		"store lock removed": {file: db + ".lock", lose: os.Remove},
 		"all but the file": {file: wal, lose: func(path string) error {
 			dir := filepath.Dir(path)
 			return errors.Join(os.Remove(path), os.Remove(filepath.Join(dir, shm)), os.Remove(filepath.Join(dir, db+".lock")), os.Remove(filepath.Join(dir, lockFile)))
 		}},
-		"file renamed": {
-			file: db, refuse: db,
-			lose: func(path string) error { return os.Rename(path, path+".away") },
-			back: func(path string) error { return os.Rename(path+".away", path) },
-		},
 		"file replaced by an empty one": {
 			file: db, refuse: db,
 			lose: func(path string) error {

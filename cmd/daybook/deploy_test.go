@@ -163,14 +163,20 @@ func TestNoOpenPassword(t *testing.T) {
 // urlsOf are the servers that each role has a need of.
 var urlsOf = map[string][]string{"api": {"store", "index"}, "relay": {"store", "feed"}, "projector": {"store", "feed", "index"}}
 
-// drainLimit returns the time in which a process ends, by what serves gives.
-func drainLimit(t *testing.T, settings map[string]string) time.Duration {
+// runs checks that a deployment runs a role with the URLs that it needs and no others, and gives
+// it more time to end than it drains.
+func runs(t *testing.T, role string, args []string, env map[string]string, grace time.Duration) map[string]string {
 	t.Helper()
-	duration, err := time.ParseDuration(settings["drain-limit"])
-	if err != nil {
-		t.Errorf("drain limit %q: %v", settings["drain-limit"], err)
+	got := serves(t, args, env)
+	for _, setting := range []string{"store", "feed", "index"} {
+		if needs := slices.Contains(urlsOf[role], setting); (got[setting] != "") != needs {
+			t.Errorf("%s: the URL of %s is %q, and it needs it: %t", role, setting, got[setting], needs)
+		}
 	}
-	return duration
+	if drains, err := time.ParseDuration(got["drain-limit"]); err != nil || got["role"] != role || grace <= drains {
+		t.Errorf("serves as %q, want %q; it has %s to end, and drains for up to %s", got["role"], role, grace, got["drain-limit"])
+	}
+	return got
 }
 
 // TestSchemas: docker-compose.yml and the manifests are what their schemas allow. That
@@ -209,24 +215,17 @@ func TestCompose(t *testing.T) {
 		for name, value := range at(service, "environment").(map[string]any) {
 			env[name] = filled(value)
 		}
-		got := serves(t, stringsIn(at(service, "command")), env)
-		if got["role"] != role || got["listen"] != "0.0.0.0:8080" {
-			t.Errorf("%s serves as %q on %s", role, got["role"], got["listen"])
+		stop, err := time.ParseDuration(fmt.Sprint(at(service, "stop_grace_period")))
+		must(t, err)
+		got := runs(t, role, stringsIn(at(service, "command")), env, stop)
+		if got["listen"] != "0.0.0.0:8080" {
+			t.Errorf("%s serves on %s", role, got["listen"])
 		}
 		for setting, engine := range map[string]string{"store": "postgres:5432", "feed": "nats:4222", "index": "elasticsearch:9200"} {
-			if !slices.Contains(urlsOf[role], setting) {
-				if got[setting] != "" {
-					t.Errorf("%s gets the URL of %s, which it has no need of", role, setting)
-				}
-				continue
-			}
 			address, err := url.Parse(got[setting])
-			if err != nil || address.Host != engine || address.User.String() != "daybook:given" {
+			if err != nil || got[setting] != "" && (address.Host != engine || address.User.String() != "daybook:given") {
 				t.Errorf("%s: %s is %q, want the service %s with the password of the environment", role, setting, got[setting], engine)
 			}
-		}
-		if stop, err := time.ParseDuration(fmt.Sprint(at(service, "stop_grace_period"))); err != nil || stop <= drainLimit(t, got) {
-			t.Errorf("%s has %s to end, and drains for up to %s", role, stop, got["drain-limit"])
 		}
 	}
 	if strings.Contains(text, "PASSWORD:-") {
@@ -334,15 +333,8 @@ func TestKubernetes(t *testing.T) {
 			}
 			env[name] = map[any]string{"store": "postgres://p/d", "feed": "nats://n:4222", "index": "https://e:9200"}[at(e, "valueFrom", "secretKeyRef", "key")]
 		}
-		got := serves(t, stringsIn(at(c, "args")), env)
-		if got["role"] != role {
-			t.Errorf("%s serves %v", role, got)
-		}
-		for _, setting := range []string{"store", "feed", "index"} {
-			if needs := slices.Contains(urlsOf[role], setting); (got[setting] != "") != needs {
-				t.Errorf("%s: the URL of %s is %q, and it needs it: %t", role, setting, got[setting], needs)
-			}
-		}
+		grace, _ := at(pod, "terminationGracePeriodSeconds").(int)
+		got := runs(t, role, stringsIn(at(c, "args")), env, time.Duration(grace)*time.Second)
 		if duration, err := time.ParseDuration(got["drain-delay"]); err != nil || duration < defaultLameDuck {
 			t.Errorf("%s: closes its listener %q after it is not ready", role, got["drain-delay"])
 		}
@@ -350,9 +342,6 @@ func TestKubernetes(t *testing.T) {
 			if at(c, probe, "httpGet", "path") != path {
 				t.Errorf("%s: %s is %v", role, probe, at(c, probe))
 			}
-		}
-		if grace, _ := at(pod, "terminationGracePeriodSeconds").(int); time.Duration(grace)*time.Second <= drainLimit(t, got) {
-			t.Errorf("%s has %d s to end, and drains for up to %s", role, grace, got["drain-limit"])
 		}
 	}
 }
@@ -378,7 +367,9 @@ func TestUnit(t *testing.T) {
 	if len(args) == 0 || !filepath.IsAbs(args[0]) {
 		t.Fatalf("starts %v", args)
 	}
-	got := serves(t, args[1:], env)
+	stop, err := time.ParseDuration(once["TimeoutStopSec"] + "s")
+	must(t, err)
+	got := runs(t, "all", args[1:], env, stop)
 	if got["data"] != "/var/lib/"+once["StateDirectory"] || !strings.HasPrefix(got["listen"], "127.0.0.1:") {
 		t.Errorf("serves %v", got)
 	}
@@ -388,9 +379,6 @@ func TestUnit(t *testing.T) {
 		if v, ok := once[name]; !ok || v != want {
 			t.Errorf("%s=%s, want %s", name, v, want)
 		}
-	}
-	if stop, err := time.ParseDuration(once["TimeoutStopSec"] + "s"); err != nil || stop <= drainLimit(t, got) {
-		t.Errorf("has %s to end, and drains for up to %s", stop, got["drain-limit"])
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

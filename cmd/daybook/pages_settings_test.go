@@ -47,11 +47,14 @@ func TestPagesSettings(t *testing.T) {
 func TestWithoutPages(t *testing.T) {
 	t.Parallel()
 	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--pages=false")
+	if strings.Contains(server.announced, "pages: ") {
+		t.Errorf("it prints\n%s", server.announced)
+	}
 	for _, path := range []string{
 		"/", "/fr/", "/events/", "/events", "/events/month/2026-07/", "/event/x/", "/docs/", "/embed/events/", "/sitemap.xml", "/robots.txt",
-		"/favicon.svg", "/oembed?url=x", "/assets/daybook.css", "/events/?preview=true", "/events/?multilang_language=fr",
+		"/favicon.svg", "/oembed?url=x", "/assets/daybook.css", "/desk/", pathMetrics, "/events/?preview=true", "/events/?multilang_language=fr",
 	} {
-		status, header, data := server.full("GET", "http://"+strings.TrimPrefix(server.host, "http://")+path, "", "", map[string]string{"Accept": "text/html"})
+		status, header, data := server.full("GET", server.host+path, "", "", map[string]string{"Accept": "text/html"})
 		if status != 404 || !strings.Contains(string(data), `"code":"rest_no_route"`) || !strings.HasPrefix(header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s: %d %q %.80s", path, status, header.Get("Content-Type"), data)
 		}

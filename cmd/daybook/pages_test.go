@@ -1,9 +1,6 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,54 +11,18 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// declared returns the names that a file declares: NAME, and TYPE.NAME for methods and
-// for what a struct or an interface has.
-func declared(t *testing.T, path string) map[string]bool {
+// declares reports whether a file declares NAME, or TYPE.NAME: a method, or what a struct or an
+// interface has.
+func declares(t *testing.T, path, name string) bool {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	text, err := os.ReadFile(path)
 	must(t, err)
-	names := make(map[string]bool)
-	fields := func(of string, list *ast.FieldList) {
-		for _, field := range list.List {
-			for _, name := range field.Names {
-				names[of+"."+name.Name] = true
-			}
-		}
+	of, member, _ := strings.Cut(name, ".")
+	pattern := `(?m)^(func|type|var|const|\t)\s*` + of + `\b`
+	if member != "" {
+		pattern = `(?m)^func \(\w* ?\*?` + of + `\b[^)]*\) ` + member + `\(|^type ` + of + ` (struct|interface) \{(\n(\t.*)?)*?\n\t.*\b` + member + `\b`
 	}
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			name := d.Name.Name
-			if d.Recv != nil {
-				of := d.Recv.List[0].Type
-				if star, ok := of.(*ast.StarExpr); ok {
-					of = star.X
-				}
-				if id, ok := of.(*ast.Ident); ok {
-					name = id.Name + "." + name
-				}
-			}
-			names[name] = true
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch s := spec.(type) {
-				case *ast.ValueSpec:
-					for _, name := range s.Names {
-						names[name.Name] = true
-					}
-				case *ast.TypeSpec:
-					names[s.Name.Name] = true
-					switch of := s.Type.(type) {
-					case *ast.StructType:
-						fields(s.Name.Name, of.Fields)
-					case *ast.InterfaceType:
-						fields(s.Name.Name, of.Methods)
-					}
-				}
-			}
-		}
-	}
-	return names
+	return regexp.MustCompile(pattern).Match(text)
 }
 
 // TestPagesNameWhatExists: the places in the code, the metrics, commands and flags that
@@ -84,7 +45,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 				path := filepath.Join(root, filepath.FromSlash(at[1]))
 				if _, err := os.Stat(path); err != nil {
 					t.Errorf("%s: there is no %s", page, at[1])
-				} else if at[2] != "" && !declared(t, path)[at[2]] {
+				} else if at[2] != "" && !declares(t, path, at[2]) {
 					t.Errorf("%s: %s does not declare %s", page, at[1], at[2])
 				}
 			} else if strings.HasPrefix(word, "daybook_") {

@@ -88,6 +88,9 @@ func TestReadme(t *testing.T) {
 				shell(root, strings.Replace(command, "bin/daybook", filepath.Join(dir, "bin", "daybook"), 1))
 			case strings.HasPrefix(command, "bin/daybook serve "):
 				own = startServerOf(t, exec.Command(filepath.Join(dir, "bin", "daybook"), append(strings.Fields(command)[1:], "--listen", "127.0.0.1:0")...), dir, env)
+				if !strings.Contains(own.announced, "pages: "+own.host+"/\n") {
+					t.Errorf("%s prints\n%s", command, own.announced)
+				}
 			case sets && !strings.ContainsAny(name, " -"):
 				set := shell(dir, strings.Replace(command, "http://127.0.0.1:8081", own.host, 1)+"; echo $"+name)
 				if env = append(env, name+"="+strings.TrimSpace(set)); strings.TrimSpace(set) == "" {

@@ -159,7 +159,7 @@ func TestReplayKilled(t *testing.T) {
 	told := mustTool(t, replay(whole)...)
 	want := mustTool(t, "export", "--data", whole)
 	killed := 0
-	for i, size := range []int64{-1, 0, 1 << 14, 1 << 17, 1 << 19} { // bytes of the file when it is killed; -1: there is none
+	for i, size := range []int64{-1, 1 << 14, 1 << 19} { // bytes of the file when it is killed; -1: there is none
 		dir := filepath.Join(within, strconv.Itoa(i))
 		begun := func() bool {
 			if size < 0 {
@@ -206,7 +206,7 @@ func TestReplayKilled(t *testing.T) {
 		}
 		mustTool(t, "verify", "--data", dir)
 	}
-	if killed < 3 {
-		t.Errorf("only %d of 5 were killed before their end", killed)
+	if killed < 2 {
+		t.Errorf("only %d of 3 were killed before their end", killed)
 	}
 }

@@ -44,17 +44,6 @@ func TestServeWaitsForCommand(t *testing.T) {
 	}
 }
 
-// TestServePrintsPages: serve prints where its pages are, unless it shows none.
-func TestServePrintsPages(t *testing.T) {
-	t.Parallel()
-	for shown, more := range map[bool][]string{true: nil, false: {"--pages=false"}} {
-		server := startServer(t, append([]string{"serve", "--data", t.TempDir()}, more...)...)
-		if got := strings.Contains(server.announced, "pages: "+server.host+"/\n"); got != shown {
-			t.Errorf("serve %v prints\n%s", more, server.announced)
-		}
-	}
-}
-
 // TestMigrateWaitsForCommand: migrate --to waits as well, and names the command.
 func TestMigrateWaitsForCommand(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,10 @@ import (
 func TestTamperedStore(t *testing.T) {
 	t.Parallel()
 	const last = 4
+	whole := t.TempDir()
+	for i := range last {
+		mustTool(t, "user", "add", "--data", whole, "--role", "editor", fmt.Sprint("user", i))
+	}
 	for name, tt := range map[string]struct {
 		does string
 		want float64
@@ -29,10 +33,7 @@ func TestTamperedStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data := t.TempDir()
-			for i := range last {
-				mustTool(t, "user", "add", "--data", data, "--role", "editor", fmt.Sprint("user", i))
-			}
+			data := copyFiles(t, whole, sqlite.FileName)
 			byHand(t, filepath.Join(data, sqlite.FileName), tt.does)
 			out, errText, status := tool(t, nil, "audit", "verify", "--data", data, "--json")
 			var found map[string]any

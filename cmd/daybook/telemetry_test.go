@@ -36,30 +36,23 @@ func figure(text, series string) float64 {
 	return f
 }
 
-// TestMetrics: off by default, on an address of their own, or next to the service.
+// TestMetrics: on an address of their own, or next to the service. That they are off by default
+// is in TestWithoutPages.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, setting string
 	}{
-		{"off", ""},
 		{"own address", freeAddress(t)},
 		{"same address", metricsSame},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"serve", "--data", filepath.Join(t.TempDir(), "data")}
-			if c.setting != "" {
-				args = append(args, "--metrics", c.setting)
-			}
-			server := startServer(t, args...)
+			server := startServer(t, "serve", "--data", t.TempDir(), "--metrics", c.setting)
 			at := server.host
 			if c.setting != metricsSame {
 				if status, data := server.try("GET", server.host+pathMetrics, "", ""); status != 404 {
 					t.Errorf("the public address answers %d %s", status, data)
-				}
-				if c.setting == "" {
-					return
 				}
 				at = "http://" + c.setting
 				if status, _ := server.try("GET", at+"/health/live", "", ""); status != 404 {
