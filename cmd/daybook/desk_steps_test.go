@@ -44,8 +44,8 @@ func (p *deskPage) steps(text string) {
 	p.t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		for name, value := range p.names {
-			line = strings.ReplaceAll(line, "$"+name, value)
+		for _, name := range slices.SortedFunc(maps.Keys(p.names), func(a, b string) int { return len(b) - len(a) }) {
+			line = strings.ReplaceAll(line, "$"+name, p.names[name])
 		}
 		verb, about, _ := strings.Cut(line, " ")
 		if take := deskVerbs[verb]; take != nil {
