@@ -96,7 +96,7 @@ var deskVerbs = map[string]func(p *deskPage, about string){
 	},
 	"type": func(p *deskPage, text string) { p.Type(text) },
 	"keys": func(p *deskPage, names string) {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			p.Press(strings.ReplaceAll(name, "Space", " "))
 		}
 	},
