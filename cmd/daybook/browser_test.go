@@ -285,7 +285,8 @@ func (l *looked) everyPage(t *testing.T) {
 						}
 					}
 				}
-				nothing(t, p, page.name+" is for no finger", `(matchMedia('(pointer: coarse)').matches ? '' : 'no finger') + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('.hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`)
+				nothing(t, p, page.name+" is for no finger", small)
+				nothing(t, p, page.name+" has narrow links", `[...document.querySelectorAll('#site-footer a, .directory a')].filter((e) => e.offsetWidth < 24 || e.offsetHeight < 24).map((e) => e.textContent).join()`)
 				p.Resize(320, 640)
 				nothing(t, p, page.name, sideways)
 				l.quiet(t, p, page.name, page.status)
@@ -293,6 +294,9 @@ func (l *looked) everyPage(t *testing.T) {
 		})
 	}
 }
+
+// small names controls that are too small for a finger.
+const small = `(matchMedia('(pointer: coarse)').matches ? '' : 'no finger') + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('.hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`
 
 // sideways names what scrolls sideways and may not.
 const sideways = `[document.documentElement, ...document.querySelectorAll('body *')].filter((e) => !e.closest('#map, #views, .quick') && e.scrollWidth > e.clientWidth + 1 &&
@@ -314,6 +318,12 @@ func (l *looked) wishes(t *testing.T) {
 		page.Is(path, `[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`, "")
 	}
 	page.Prefer(nil)
+	// Where a table has no head, its values say what they are; filters stand apart from the count.
+	page.Resize(360, 800)
+	page.Goto(l.host + "/docs/")
+	page.Is("extension", `document.querySelector('#routes td:last-child').innerText`, "Extension: No")
+	page.Goto(l.host + "/events/?categories=markets")
+	page.Is("room below the filters", `document.querySelector('.tools').getBoundingClientRect().top - document.querySelector('#chips .chip').getBoundingClientRect().bottom >= 12`, true)
 	// Facets are folded on small screens, and next to the results on wide ones (PAGES P5.2).
 	page.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
 	for width, want := range map[int]bool{390: false, 1280: true} {
