@@ -426,6 +426,7 @@ var deskScenes = []scene{
 		wait one('[data-note=q] a')?.hash === '#/event/$hidden'
 		is all('tr[data-id]').length -> 0
 	`},
+	{name: "load more of a list that changes (E3.3, E7)", run: (*desk).loadsMoreOfOthers},
 	{name: "restore all (E6.2)", steps: `
 		make category /categories {"name": "Gone for good"}
 		event id editor 13 &lt;b&gt; Tea &amp; talk {"categories": $category, "cost": "5 EUR", "status": "draft"}

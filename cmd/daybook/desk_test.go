@@ -308,6 +308,62 @@ func (d *desk) labels(t *testing.T) {
 	}
 }
 
+// loadsMoreOfOthers: each record stands once in a list that changes while it is walked (E3.3, E7).
+func (d *desk) loadsMoreOfOthers(t *testing.T) {
+	t.Helper()
+	const (
+		all   = `[...document.querySelectorAll('tr[data-id]')].map((e) => Number(e.dataset.id)).sort((a, b) => a - b).join()`
+		more  = `[...document.querySelectorAll('button')].find((b) => b.textContent === 'Load more')`
+		ready = `document.querySelectorAll('tr[data-id]').length === 50 && ` + more + `.checkVisibility()`
+	)
+	load := `window.more = ` + more + `; more.focus(); more.click(); 0`
+	var events, venues []string
+	for i := range 52 {
+		events = append(events, d.event(t, d.tokens["author"], fmt.Sprintf("Batch %d", i), 40+i, nil))
+		venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, fmt.Sprintf(`{"venue": "Batch %d"}`, i))))
+	}
+
+	deskPage := d.as(t, "editor", "#/events?q=batch")
+	deskPage.Wait(ready)
+	d.want(200, http.MethodPatch, "/events/"+events[0], d.token, `{"start_date": "+100 days", "end_date": "+100 days"}`)
+	deskPage.Eval(load)
+	deskPage.Is("a moved event", all, strings.Join(events, ","))
+	deskPage.Is("where it is now", `document.querySelector('tr[data-id]:last-child').dataset.id`, events[0])
+	// A search that another one overtakes leaves the button of the list before hidden.
+	deskPage.set("[name=q]", "batch ")
+	deskPage.set("[name=q]", "batch")
+	deskPage.Wait(ready)
+	deskPage.Eval(`window.held = 0; window.fetch = ((fetch) => (url, o) => /search=batch1/.test(url) ? new Promise((_, no) => {
+		held++;
+		o.signal.addEventListener('abort', () => no(o.signal.reason));
+	}) : fetch(url, o))(fetch); 0`)
+	deskPage.set("[name=q]", "batch1")
+	deskPage.Wait(`held === 1`)
+	deskPage.set("[name=q]", "batch11")
+	deskPage.Wait(`held === 2`)
+	deskPage.Is("button of the list before", more+`.hidden`, true)
+
+	deskPage = d.as(t, "editor", "#/venues?q=batch")
+	deskPage.Wait(ready)
+	for _, id := range venues[49:] {
+		d.want(200, http.MethodDelete, "/venues/"+id, d.token, "")
+	}
+	deskPage.Eval(load)
+	deskPage.Is("without those in the trash", all, strings.Join(venues[:49], ","))
+	deskPage.Is("message", `document.getElementById('message').hidden`, true)
+	deskPage.Is("focus", `document.activeElement !== document.body`, true)
+	for i := range 4 {
+		venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, fmt.Sprintf(`{"venue": "Batch %d"}`, 52+i))))
+	}
+	deskPage.set("[name=q]", "")
+	deskPage.set("[name=q]", "batch")
+	deskPage.Wait(ready)
+	venues = append(venues[:49], venues[52:]...)
+	venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, `{"venue": "Batch of last"}`)))
+	deskPage.Eval(load)
+	deskPage.Is("with a new one", all, strings.Join(venues, ","))
+}
+
 // pile makes more events than a page of a list has.
 func (d *desk) pile(t *testing.T) {
 	t.Helper()

@@ -335,7 +335,8 @@ export function eventList(params) {
 		const slow = setTimeout(() => { shown.textContent = t("loading"); }, 300);
 		try {
 			if (!further) {
-				more.hidden = true; // it goes on with the list before
+				next = ""; // it goes on with the list before
+				more.hidden = true;
 				counts();
 				offerNumber();
 			}
@@ -343,15 +344,16 @@ export function eventList(params) {
 			await learnFormer("event", body.events);
 			if (signal.aborted) return;
 			alert.hidden = true;
-			rows.records = further ? [...rows.records, ...body.events] : body.events;
+			const moved = new Set(body.events.map((e) => e.id)); // since they were shown
+			rows.records = further ? [...rows.records.filter((e) => !moved.has(e.id)), ...body.events] : body.events;
 			if (!further) rows.results.clear();
 			next = body.next_cursor;
 			total = body.total;
-			const focusedMore = document.activeElement === more;
+			const onMore = document.activeElement === more;
 			rows.caption.textContent = t("tab." + tab);
 			rows.isTrash = tab === "trash";
 			rows.draw();
-			if (focusedMore && further) rows.body.rows[rows.body.rows.length - body.events.length]?.querySelector("a, input")?.focus();
+			if (onMore && (body.events.length || !next)) rows.focusOn(body.events[0]?.id, 0, 0);
 		} catch (e) {
 			tell(alert, e);
 		} finally {
@@ -455,24 +457,35 @@ export function recordList(kind, collection, params) {
 		const wanted = further ? page + 1 : 1;
 		try {
 			if (!further) {
-				more.hidden = true; // it goes on with the list before
+				next = false; // it goes on with the list before
+				more.hidden = true;
 				counts();
 				offerNumber();
 			}
-			const body = await list(`/${collection}${query({ ...asked(tab), search: q, per_page: 50, page: wanted })}`, { signal });
-			await learnFormer(kind, body[collection]);
+			// Pages before are read again: a record that came or went since has moved the others.
+			const found = new Map();
+			let body;
+			let n = 0;
+			do {
+				body = await list(`/${collection}${query({ ...asked(tab), search: q, per_page: 50, page: ++n })}`, { signal });
+				for (const record of body[collection]) found.set(record.id, record);
+			} while (n < wanted && body.next_rest_url);
+			const records = [...found.values()];
+			await learnFormer(kind, records);
 			if (signal.aborted) return;
 			alert.hidden = true;
-			rows.records = further ? [...rows.records, ...body[collection]] : body[collection];
+			const before = new Set(rows.records.map((r) => r.id));
+			rows.records = records;
 			if (!further) rows.results.clear();
 			next = Boolean(body.next_rest_url);
-			page = wanted;
+			page = n;
 			total = body.total;
 			rows.caption.textContent = t(collection);
 			rows.isTrash = tab === "trash";
 			const onMore = document.activeElement === more;
 			rows.draw();
-			if (onMore) rows.body.rows[rows.records.length - body[collection].length]?.querySelector("a").focus();
+			const fresh = records.find((r) => !before.has(r.id));
+			if (onMore && (fresh || !next)) rows.focusOn(fresh?.id, 0, 0);
 		} catch (e) {
 			tell(alert, e);
 		} finally {
