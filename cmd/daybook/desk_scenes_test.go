@@ -124,6 +124,17 @@ var deskScenes = []scene{
 		state saved
 		has /fr/events/$id title -> Le leur
 		has /es/events/$id title cost website -> El mío|3EUR|https://theirs.example/
+		let long longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong
+		size 320 400
+		set [name=cost] = 6 EUR
+		set [name=website] = https://mine.example/$long
+		http 200 PATCH /events/$id {"cost": "7 EUR", "website": "https://theirs.example/$long"}
+		press Save
+		wait one('[data-dialog=conflict] [data-conflict=cost]')
+		is ((e) => [e.scrollHeight > e.clientHeight, e.scrollTop, e.scrollWidth <= e.clientWidth, document.activeElement.tagName].join())(one('[data-dialog=conflict]')) -> true,0,true,H2
+		do all('[data-dialog] label').filter((e) => e.textContent === 'Take theirs').forEach((e) => e.click())
+		press Save
+		state saved
 		set [name=cost] = 4 EUR
 		http 200 DELETE /events/$id
 		press Save
@@ -279,6 +290,7 @@ var deskScenes = []scene{
 		press Preview
 		wait one('#preview').contentDocument?.querySelector('h1')?.textContent.includes('Only a draft')
 		is one('#preview').contentDocument.styleSheets.length > 0 -> true
+		is getComputedStyle(one('#preview')).padding -> 0px
 		is one('#preview').contentDocument.scripts.length -> 0
 		do fetch('/?event=$id').then((r) => { window.found = r.status })
 		is window.found -> 404

@@ -63,6 +63,12 @@ var deskVerbs = map[string]func(p *deskPage, about string){
 	// call NAME names the page, use NAME goes back to it.
 	"call": func(p *deskPage, name string) { p.pages[name] = p.Page },
 	"use":  func(p *deskPage, name string) { p.Page = p.pages[name] },
+	"size": func(p *deskPage, about string) {
+		var width, height int
+		_, err := fmt.Sscan(about, &width, &height)
+		must(p.t, err)
+		p.Resize(width, height)
+	},
 	"zone": func(p *deskPage, zone string) {
 		p.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": zone}, nil)
 	},

@@ -191,6 +191,7 @@ func (d *desk) whoAmI(t *testing.T) {
 func (d *desk) accessible(t *testing.T) {
 	t.Helper()
 	id := d.event(t, d.tokens["editor"], "For everybody", 8, nil)
+	d.want(200, http.MethodDelete, "/events/"+d.event(t, d.tokens["editor"], "For nobody", 8, nil), d.token, "")
 	p := d.as(t, "editor", "")
 	views := []string{
 		"#/events", "#/events?tab=trash", "#/venues", "#/organizers", "#/categories", "#/tags", "#/event/new", "#/event/" + id, "#/event/" + id + "/history", "#/event/999999999",
@@ -205,6 +206,12 @@ func (d *desk) accessible(t *testing.T) {
 				keepPicture(t, p.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
 			}
 			p.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
+			p.Is(view+": room for the words of the search", `(document.querySelector('main [name=q]')?.offsetWidth ?? 224) >= 224`, true)
+			if width == 320 {
+				nothing(t, p.Page, view+" is for no finger", small)
+			} else {
+				p.Is(view+": buttons of a row in line", `[...document.querySelectorAll('.c-act')].every((e) => new Set([...e.children].map((b) => Math.round(b.getBoundingClientRect().top + b.offsetHeight / 2))).size < 2)`, true)
+			}
 		}
 		for _, address := range views {
 			p.leads(address)

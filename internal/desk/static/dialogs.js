@@ -10,7 +10,8 @@ export function open(name, title, content, choices) {
 	return new Promise((done) => {
 		const id = freshId("dialog");
 		const line = h("div.line.end");
-		const box = h("dialog.conflict", { role: "dialog", "data-dialog": name, "aria-labelledby": id, "aria-modal": "true" }, h("h2", { id, tabindex: "-1" }, title), content, line);
+		const heading = h("h2", { id, tabindex: "-1" }, title);
+		const box = h("dialog.conflict", { role: "dialog", "data-dialog": name, "aria-labelledby": id, "aria-modal": "true" }, heading, content, line);
 		let closed = false;
 		const close = (value) => {
 			if (closed) return;
@@ -35,13 +36,14 @@ export function open(name, title, content, choices) {
 			}
 			if (e.key !== "Tab") return;
 			const stops = [...box.querySelectorAll("a[href], button, input, select")].filter((s) => s.type !== "radio" || s.checked);
-			if (document.activeElement !== stops.at(e.shiftKey ? 0 : -1)) return;
+			if (document.activeElement !== stops.at(e.shiftKey ? 0 : -1) && !(e.shiftKey && document.activeElement === heading)) return;
 			e.preventDefault(); // else the keys of the browser come next
 			stops.at(e.shiftKey ? -1 : 0).focus();
 		});
 		document.body.append(box);
 		box.showModal();
-		(line.querySelector(".primary") ?? line.firstElementChild).focus(); // what destroys never has it
+		// What destroys never has the focus, and a long dialog is read from its beginning.
+		(box.scrollHeight > box.clientHeight ? heading : line.querySelector(".primary") ?? line.firstElementChild).focus();
 	});
 }
 
