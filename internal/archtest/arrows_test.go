@@ -108,7 +108,7 @@ func TestLayers(t *testing.T) {
 
 // testOnly are packages that only tests import; the binary never links them.
 var testOnly = []string{
-	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/golden", "internal/archtest", "internal/e2e",
+	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/golden", "internal/testkit/play", "internal/testkit/table", "internal/archtest", "internal/e2e",
 }
 
 // drivers are libraries that the packages of the domain never import.

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -111,38 +109,61 @@ func (c *caller) do(method string, to, body any) *answer {
 	if sent.media != "" {
 		r.Header.Set("Content-Type", sent.media)
 	}
-	// What a test has written is in the lists of no one, too.
-	if _, asked := r.Header["Daybook-Min-Position"]; !asked && c.name == "" {
-		r.Header.Set("Daybook-Min-Position", c.svc.positionText())
-	}
-	if host := r.Header.Get("Host"); host != "" {
-		r.Host = host
-	}
-	res, err := c.svc.client.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	content, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	a := &answer{t: c.t, request: method + " " + path, status: res.StatusCode, header: res.Header, body: content}
+	a := c.svc.exchange(c.t, r)
+	a.request = method + " " + path
 	if named := collectionNamed.FindStringSubmatch(target); named != nil {
 		a.collection = named[1]
 	}
 	if c.name != "" {
 		a.request = c.name + ": " + a.request
 	}
-	if c.svc.toCheck(r, a.status) {
-		if err := c.svc.documentation().Check(r, a.status, a.header, a.plain()); err != nil {
-			c.t.Errorf("%s: status %d: %v", a.request, a.status, err)
+	return a
+}
+
+// exchange sends a request to the service; some answers are held against the documentation.
+func (s *service) exchange(t *testing.T, r *http.Request) *answer {
+	t.Helper()
+	// What a test has written is in the lists of no one, too.
+	if _, asked := r.Header["Daybook-Min-Position"]; !asked && r.Header.Get("Authorization") == "" {
+		r.Header.Set("Daybook-Min-Position", s.positionText())
+	}
+	r.Host = r.Header.Get("Host")
+	res, err := s.client.Do(r)
+	must(t, err)
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	must(t, err)
+	a := &answer{t: t, request: r.Method + " " + r.URL.Path, status: res.StatusCode, header: res.Header, body: content}
+	if s.toCheck(r, a.status) {
+		if err := s.documentation().Check(r, a.status, a.header, a.plain()); err != nil {
+			t.Errorf("%s: status %d: %v", a.request, a.status, err)
 		}
 	}
-	if n, err := strconv.ParseUint(res.Header.Get("Daybook-Position"), 10, 64); err == nil && method != http.MethodGet {
-		c.svc.reached(n)
+	if n, err := strconv.ParseUint(res.Header.Get("Daybook-Position"), 10, 64); err == nil && r.Method != http.MethodGet {
+		s.reached(n)
 	}
 	return a
+}
+
+// world returns the service as plays know it.
+func (s *service) world(t *testing.T) *world.World {
+	t.Helper()
+	tokens := map[string]string{}
+	for name, u := range s.users {
+		if role, second := strings.CutSuffix(name, "2"); second {
+			name = "other-" + role
+		}
+		tokens[name] = u.token
+	}
+	return world.Over(t, http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+		r, err := http.NewRequestWithContext(in.Context(), in.Method, s.url+in.RequestURI, in.Body)
+		must(t, err)
+		r.Header, r.ContentLength = in.Header, in.ContentLength
+		a := s.exchange(t, r)
+		maps.Copy(w.Header(), a.header)
+		w.WriteHeader(a.status)
+		_, _ = w.Write(a.body)
+	}), s.clock, s.url, tokens)
 }
 
 // toCheck reports whether an answer is to be held against the documentation: that
@@ -617,24 +638,6 @@ func texts(n ...int64) string {
 		out[i] = itoa(x)
 	}
 	return strings.Join(out, ",")
-}
-
-// rows returns the rows of a table in testdata, their columns between "|".
-func rows(t *testing.T, file string) (out [][]string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	must(t, err)
-	for line := range strings.Lines(string(text)) {
-		if line[0] == '#' {
-			continue
-		}
-		row := strings.Split(line, "|")
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		out = append(out, row)
-	}
-	return out
 }
 
 // plainText gives a value as JSON.

@@ -1,6 +1,10 @@
 package e2e
 
-import "strings"
+import (
+	"strings"
+
+	"daybook/internal/testkit/table"
+)
 
 // Line 41: search.
 
@@ -19,7 +23,7 @@ func searching(s *scene) {
 	e := at("05", "The Gospel Choir: R&B and Hip-Hop", "Don't miss it, says Wi-Fi", "")
 	f := at("06", "The Who tribute", "5月 by Jon・Doe", "")
 	named := map[string]*answer{"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
-	for _, row := range rows(s.t, "search.txt") {
+	for _, row := range table.Rows(s.t, "search.txt") {
 		names := strings.Fields(row[1])
 		want := make([]*answer, len(names))
 		for i, name := range names {

@@ -240,64 +240,6 @@ func endBeforeStart(s *scene) {
 	}).fields(obj{"utc_start_date": "2026-11-01 05:30:00", "end_date": "2026-11-01 01:15:00", "utc_end_date": "2026-11-01 06:15:00"})
 }
 
-func allDay(s *scene) {
-	caller := s.editor
-	want := obj{
-		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
-		"utc_start_date": "2026-06-09 15:00:00", "utc_end_date": "2026-06-10 14:59:59", "timezone": "Asia/Tokyo",
-		"end_date_details":       obj{"year": "2026", "month": "06", "day": "10", "hour": "23", "minutes": "59", "seconds": "59"},
-		"utc_start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "15", "minutes": "00", "seconds": "00"},
-	}
-	caller.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
-	// Only all_day is sent.
-	made := caller.event(newWord(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
-	path := made.path()
-	caller.update(path, obj{"all_day": "on"}).fields(want)
-	// A date that is sent to an event that is all-day.
-	caller.update(path, obj{"end_date": "2026-06-12 08:00"}).fields(obj{
-		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-12 23:59:59", "utc_end_date": "2026-06-12 14:59:59",
-	})
-	caller.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 00:00:00")
-	// False alone leaves the times as they are.
-	caller.update(path, obj{"all_day": "0"}).fields(obj{
-		"all_day": false, "start_date": "2026-06-12 00:00:00", "end_date": "2026-06-12 23:59:59",
-	})
-	caller.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 20:00:00")
-	// The zone of an all-day event changes its instants only.
-	moved := caller.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true})
-	caller.update(moved, obj{"timezone": "America/New_York"}).fields(obj{
-		"start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
-		"utc_start_date": "2026-06-10 04:00:00", "utc_end_date": "2026-06-11 03:59:59",
-	})
-	caller.post("/events", eventBody(newWord(), obj{"all_day": 2})).bad("all_day")
-}
-
-func instants(s *scene) {
-	caller := s.editor
-	caller.event(newWord(), obj{
-		"timezone": "America/New_York", "start_date": "2026-06-10T10:00:00+02:00", "end_date": "2026-06-10 04:30",
-	}).fields(obj{
-		"start_date": "2026-06-10 04:00:00", "utc_start_date": "2026-06-10 08:00:00",
-		"end_date": "2026-06-10 04:30:00", "utc_end_date": "2026-06-10 08:30:00", "timezone": "America/New_York",
-	})
-	made := caller.event(newWord(), obj{"timezone": "Asia/Tokyo", "start_date": "1904670000", "end_date": "2030-05-11T19:00:00.75Z"}).fields(obj{
-		"start_date": "2030-05-11 04:00:00", "utc_start_date": "2030-05-10 19:00:00",
-		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-11 19:00:00",
-	})
-	caller.patch(made, obj{"start_date": "2030-05-10 1904"}).bad("start_date")
-	// With zone and offset in one request the zone sent is the one converted to.
-	caller.update(made, obj{"timezone": "UTC", "start_date": "2030-05-10T10:00:00-0500"}).fields(obj{
-		"timezone": "UTC", "start_date": "2030-05-10 15:00:00", "utc_start_date": "2030-05-10 15:00:00",
-		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-12 04:00:00",
-	})
-	// The second reading of a repeated hour is kept, until the clock changes.
-	second := caller.event(newWord(), obj{
-		"timezone": "America/New_York", "start_date": "2026-11-01T06:30:00Z", "end_date": "2026-11-01 08:00",
-	}).fields(obj{"start_date": "2026-11-01 01:30:00", "utc_start_date": "2026-11-01 06:30:00"})
-	caller.update(second, obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
-	caller.update(second, obj{"start_date": "2026-11-01 01:31:00"}).field("utc_start_date", "2026-11-01 05:31:00")
-}
-
 func impossibleDates(s *scene) {
 	caller := s.editor
 	made := caller.event(newWord(), nil)

@@ -4,53 +4,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // What clients meet over time: keys that are kept, tokens that are withdrawn,
 // bodies of unknown length, lists right after writes.
-
-func keysLast(s *scene) {
-	s = s.alone(settings{})
-	caller := s.editor
-	text := newWord()
-	// It is published within the day; its status stays that of the first answer.
-	sent := eventBody(text, obj{"venue": obj{"venue": text}, "tags": text, "date": "2026-05-01 20:00:00"})
-	first := caller.with("Idempotency-Key", text).create("events", sent).field("status", "future")
-	change := caller.with("Idempotency-Key", text+"-u").update(first, obj{"title": text + " later"})
-	caller.remove(first)
-	s.svc.clock.Add(24*time.Hour - time.Second)
-	again := caller.with("Idempotency-Key", text).create("events", sent).head("Idempotency-Replayed", "true")
-	same(s.t, first, again, "count")
-	same(s.t, change, caller.with("Idempotency-Key", text+"-u").update(first, obj{"title": text + " later"}), "count")
-	caller.counting("events", text, 1) // the trashed one
-	caller.counting("venues", text, 1)
-}
-
-// keysOutlast: a repeated request gets the record of the first time, whatever became of
-// it and of what it links to, with the links, counts and so the ETag of now.
-func keysOutlast(s *scene) {
-	ed := s.editor
-	text := newWord()
-	tag, venue := ed.add("tags", text), ed.add("venues", text)
-	sent := eventBody(text, obj{"tags": tag.id(), "venue": venue.id()})
-	keyed := ed.with("Idempotency-Key", text)
-	first := keyed.create("events", sent)
-	ed.update(first, obj{"title": text + " later", "tags": list{}, "venue": list{}})
-	ed.update(venue, obj{"city": "Ghent"})
-	now := keyed.create("events", sent).head("Idempotency-Replayed", "true").field("venue.city", "Ghent")
-	same(s.t, first, now, "venue", "venues", "tags")
-	if now.etag() == first.etag() {
-		s.t.Errorf("%s: the ETag stayed", now.request)
-	}
-	ed.remove(tag)
-	ed.remove(venue)
-	gone := keyed.create("events", sent).head("Idempotency-Replayed", "true").fields(obj{"tags": list{}, "venue": list{}})
-	same(s.t, first, gone, "venue", "venues", "tags")
-	gone.head("Daybook-Position", first.position()).head("Location", first.header.Get("Location"))
-	// Without the key the same is refused now.
-	ed.post("/events", sent).bad("tags")
-}
 
 func withdrawnTokens(s *scene) {
 	s = s.alone(settings{})

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"daybook/internal/testkit/table"
 )
 
 // Lists of LISTINGS.md, on every engine.
@@ -46,7 +48,7 @@ func listingFilters(s *scene) {
 	tag, events := listed(s)
 	for _, language := range []string{"en", "fr"} {
 		nobody := s.nobody.under(language)
-		for _, row := range rows(s.t, "listing_filters.txt") {
+		for _, row := range table.Rows(s.t, "listing_filters.txt") {
 			indexes := strings.Fields(row[1])
 			want := make([]*answer, len(indexes))
 			for i, index := range indexes {
@@ -187,58 +189,4 @@ func clusters(s *scene) {
 	nobody.get("/events/clusters").code(400, "rest_missing_callback_param").field("data.params", list{"zoom"})
 	nobody.get("/events/clusters?zoom=23").bad("zoom")
 	nobody.get("/events/clusters?zoom=2&bbox=1,2,3").bad("bbox")
-}
-
-// suggestions are LISTINGS 8.40 and 8.44.
-func suggestions(s *scene) {
-	caller := s.editor
-	text := newWord()
-	hall := caller.add("venues", "Hall "+text)
-	caller.add("venues", "Empty "+text)
-	trust := caller.add("organizers", text+" & friends")
-	music := caller.add("categories", text+" music")
-	tag := caller.add("tags", text)
-	at := func(title, day string, more obj) *answer {
-		more["start_date"], more["end_date"] = day+" 10:00:00", day+" 12:00:00"
-		return caller.event(title, more)
-	}
-	second := at("Night of "+text, "2098-06-02", obj{"venue": hall.id(), "organizer": trust.id(), "tags": tag.id()})
-	first := at("night  OF "+text, "2098-06-01", obj{"venue": list{hall.id()}, "categories": music.id()})
-	at(text, "2098-06-04", obj{"password": "x", "venue": hall.id(), "organizer": trust.id(), "categories": music.id(), "tags": tag.id()}) // nothing tells of it
-	exact := at(text, "2098-06-04", obj{"all_day": true})
-	at("Symphony "+text, "2020-06-01", obj{"venue": hall.id(), "categories": music.id(), "tags": tag.id()})
-	at("Ended", "2020-06-01", obj{"tags": text + " of old"})
-	twin, other := caller.create("venues", obj{"venue": "twins  " + text, "city": "Rome & Co"}), caller.add("venues", "Twins "+text)
-	at("Twins", "2098-06-01", obj{"venue": list{twin.id(), other.id()}})
-	at("Hidden "+text, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
-	caller.under("fr").update(second, obj{"title": "Nuit de " + text})
-	for _, language := range []string{"en", "fr", "es", "cn"} {
-		want := []any{exact.id(), first.id()}
-		counts := obj{"events.0.count": 1, "events.1.count": 2}
-		if language == "fr" {
-			want, counts = append(want, second.id()), obj{"events.1.count": 1, "events.2.text": "Nuit de " + text, "events.2.highlight": "Nuit de <mark>" + text + "</mark>"}
-		}
-		a := s.nobody.under(language).read("/suggest?q="+text).fields(counts).fields(obj{
-			"q": text, "events.0.text": text, "events.0.all_day": true, "events.0.venue": "", "events.1.venue": "Hall " + text,
-			"events.1.start_date": "2098-06-01 10:00:00", "events.1.timezone": "UTC", "events.1.highlight": "night OF <mark>" + text + "</mark>",
-			"venues.0.id": hall.id(), "venues.0.count": 2, "organizers.0.id": trust.id(), "organizers.0.count": 1,
-			"organizers.0.text": text + " & friends", "organizers.0.highlight": "<mark>" + text + "</mark> &amp; friends",
-			"categories.0.id": music.id(), "categories.0.count": 1, "tags.0.id": tag.id(), "tags.0.slug": tag.at("slug"), "tags.0.count": 1,
-			"venues.1.id": twin.id(), "venues.1.city": "Rome & Co", "venues.2.id": other.id(), "venues.2.city": "",
-		}).without("venues.0.city", "venues.3", "tags.1", "organizers.1", "categories.1").head("X-Total", "")
-		for i, id := range want {
-			a.field("events."+itoa(int64(i))+".id", id)
-		}
-		a.without("events." + itoa(int64(len(want))))
-	}
-	s.nobody.read("/suggest?kinds=venues&limit=1&q=twins+"+text).field("venues.0.city", "Rome & Co").without("venues.1")
-	typo := text[:2] + text[3:] // a letter is left out
-	s.nobody.read("/suggest?kinds=events,tags&limit=1&q="+typo).field("events.0.id", first.id()).without("events.1").field("tags.0.id", tag.id()).without("venues")
-	s.nobody.read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})
-	s.nobody.get("/suggest").want(400).field("code", "rest_missing_callback_param")
-	s.nobody.get("/suggest?q=%21&kinds=users&limit=0&typos=").bad("q", "kinds", "limit", "typos")
-	s.nobody.get("/suggest?multilang_language=xx&q="+strings.Repeat("a", 101)).bad("q", "multilang_language")
-	s.nobody.read("/suggest?kinds=events&q=%22of+"+text+"%22").field("events.0.id", first.id()).without("events.1")
-	s.nobody.read("/suggest?kinds=events&q="+text+"+-night").field("events.0.id", exact.id()).without("events.1")
-	s.nobody.get("/suggestions?q=x").want(404)
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -234,49 +233,6 @@ func crossOrigin(s *scene) {
 	caller.update(made, nil).head("Access-Control-Allow-Origin", "")
 }
 
-func everyAnswer(s *scene) {
-	ed := s.editor
-	made := ed.event(newWord(), nil)
-	locked := ed.event(newWord(), nil)
-	ed.update(locked, obj{"password": "pw"})
-	for query, want := range map[string]string{
-		"": "public, no-cache", "?password=": "public, no-cache", "?password=pw": "no-store, private", "?password=x": "no-store, private", "?password[]=pw": "no-store, private",
-	} {
-		s.nobody.get(locked.path()+query).head("Cache-Control", want)
-	}
-	for _, c := range []*caller{s.nobody, ed} {
-		for _, language := range []string{"en", "cn"} {
-			c := c.under(language)
-			for _, a := range []*answer{
-				c.get(""), c.get("/doc"), c.get("/events"), c.get(made), c.get("/nothing"), c.get("/events?page=0"), c.get("/events/99999999"),
-				c.do("PUT", "/events", nil), c.do("OPTIONS", "/events", nil), c.do("HEAD", "/events", nil), c.post("/events", nil), c.post("/tags", raw{"application/json", "["}),
-				c.patch(made, nil), c.with("Daybook-Min-Position", "-1").get("/tags"), c.with("If-None-Match", "*").get("/doc"),
-			} {
-				vary := "Accept, Accept-Encoding, Authorization, Origin"
-				if negotiated.MatchString(a.request) {
-					vary += ", Accept-Datetime"
-				}
-				a.head("X-Content-Type-Options", "nosniff").head("Vary", vary).
-					head("Content-Language", map[string]string{"en": "en", "cn": "zh-Hans"}[language])
-				want := "no-store, private"
-				switch reads := strings.HasPrefix(a.request, "GET ") || strings.HasPrefix(a.request, "HEAD "); {
-				case c.name != "":
-				case !reads:
-					want = ""
-				case a.status == 503:
-					want = "no-store"
-				default:
-					want = "public, no-cache"
-				}
-				a.head("Cache-Control", want)
-				if a.status != 304 {
-					a.head("Content-Type", "application/json; charset=utf-8")
-				}
-			}
-		}
-	}
-}
-
 func positions(s *scene) {
 	s = s.alone(settings{positionWait: 150 * time.Millisecond})
 	ed, nobody := s.editor, s.nobody
@@ -318,6 +274,3 @@ func positions(s *scene) {
 	nobody.list("events").found(second, third).head("Daybook-Position", third.position())
 	ed.list("events").found(second, third)
 }
-
-// negotiated are the requests that are answered as of the time of Accept-Datetime.
-var negotiated = regexp.MustCompile(`(GET|HEAD) /(events|venues|organizers|categories|tags)(/[0-9]+)?([?]|$)`)

@@ -22,33 +22,6 @@ import (
 	"daybook/query/past"
 )
 
-// TestPastImports: an import with old times is visible at those times, also when they
-// were asked for before (HISTORY 20.17); a list of a position never changes.
-func TestPastImports(t *testing.T) {
-	t.Parallel()
-	world, editor, nobody := newWorld(t)
-	editor.Event("First", nil)
-	now := func() string { return world.Clock.Now().UTC().Format(history.TimeLayout) }
-	at, position := now(), "position:"+world.Head().String()
-	want := func(point string, n int) { t.Helper(); nobody.Read("/events?as_of="+point).WantField("total", n) }
-	want(at, 1)
-	want(position, 1)
-	world.Clock.Add(-time.Hour)
-	old := now()
-	editor.Event("Older", nil)
-	world.Clock.Add(2 * time.Hour)
-	want(at, 2)
-	want(position, 1)
-	want(old, 1)
-	want("now", 2)
-	world.Clock.Add(time.Hour)
-	editor.Event("Third", nil)
-	for range 2 { // also by a header, next to the present
-		nobody.Read("/events").WantField("total", 3)
-		nobody.With("Accept-Datetime", world.Clock.Now().Add(-time.Minute).UTC().Format(http.TimeFormat)).Read("/events").WantField("total", 2)
-	}
-}
-
 // TestPastTooLarge: a point that needs more memory than there is for the past is 422 with
 // the limit, in the order of HISTORY 17.
 func TestPastTooLarge(t *testing.T) {

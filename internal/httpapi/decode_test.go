@@ -2,36 +2,16 @@ package httpapi
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
+	"daybook/internal/testkit/table"
 )
 
 func isTestList(name string) bool { return name == "tags" || name == "venue" }
-
-// rowsOf are the rows of a file in testdata, their columns between "|".
-func rowsOf(t *testing.T, file string) (rows [][]string) {
-	t.Helper()
-	text, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if line[0] == '#' {
-			continue
-		}
-		row := strings.Split(line, "|")
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 // wantedInput is an Input in JSON, its numbers as they are written.
 func wantedInput(t *testing.T, text string) (in calendar.Input) {
@@ -46,7 +26,7 @@ func wantedInput(t *testing.T, text string) (in calendar.Input) {
 
 func TestInputOf(t *testing.T) {
 	t.Parallel()
-	for _, row := range rowsOf(t, "pairs.txt") {
+	for _, row := range table.Rows(t, "pairs.txt") {
 		t.Run(row[0], func(t *testing.T) {
 			t.Parallel()
 			if bad := invalidPairs(parsePairs(row[1])); (bad != nil) != (row[0] == "invalid UTF-8") {

@@ -18,13 +18,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/testkit/table"
 	"daybook/query"
 )
 
 func TestReadAcceptance(t *testing.T) {
 	t.Parallel()
 	names := [encodings]string{"identity", "zstd", "gzip"}
-	for _, row := range rowsOf(t, "acceptance.txt") {
+	for _, row := range table.Rows(t, "acceptance.txt") {
 		got := readAcceptance([]string{row[0]})
 		var takes []string
 		for e, yes := range got.takes {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	"daybook/internal/testkit/play"
 	"daybook/internal/testkit/world"
 )
 
@@ -60,7 +61,7 @@ func fieldRows(t *testing.T, id map[string]calendar.ID) (rows []fieldRow) {
 				continue
 			}
 			if strings.Contains(s, "×") {
-				value = repeated(s)
+				value = play.Repeated(s)
 			}
 			out = append(out, value)
 		}

@@ -222,13 +222,19 @@ func drawnIDs(t *testing.T, w *world.World, at sheet) (ids []string) {
 	nobody := w.As(calendar.Anonymous).In(t)
 	for next := below(t, at.export("json")); ; {
 		response := nobody.Do(http.MethodGet, next, nil).Want(http.StatusOK)
-		for _, id := range response.IDs(calendar.KindEvent) {
-			ids = append(ids, id.String())
-		}
+		ids = append(ids, eventIDs(response)...)
 		if !response.Has("next_rest_url") {
 			slices.Sort(ids)
 			return ids
 		}
 		next = below(t, response.String("next_rest_url"))
 	}
+}
+
+// eventIDs are the ids of the events of a list.
+func eventIDs(response *world.Response) (ids []string) {
+	for _, id := range response.IDs(calendar.KindEvent) {
+		ids = append(ids, id.String())
+	}
+	return ids
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/bidi"
 
 	"daybook/internal/pages"
+	"daybook/internal/testkit/play"
 )
 
 // isRightToLeft reports whether a text has characters that turn what stands next to it.
@@ -41,7 +42,7 @@ func isolatedIn(text string) bool {
 func TestTextsOfOtherDirections(t *testing.T) {
 	t.Parallel()
 	world := viewsWorld(t, pages.Options{})
-	answers := play(t, world, "testdata/right_to_left.txt")
+	answers := play.Play(t, world, "testdata/right_to_left.txt", nil)
 	texts := strings.Split("ערב שירה 2026|בית העם|רחוב הרצל 1|תל אביב|מועדון|موسيقى|جاز|هواء طلق|تقريبا 10|مشهد|نص|שבוע|Soirée \u200fa", "|")
 	known := func(s string) bool { // or the letter of a cover
 		return slices.Contains(texts, strings.Trim(s, " \n")) || utf8.RuneCountInString(s) == 1

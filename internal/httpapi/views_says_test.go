@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"net/http"
@@ -99,23 +98,6 @@ func TestSiteMap(t *testing.T) {
 		}
 	}
 	wantPages(t, w, http.StatusNotFound, "/sitemap/events-2026-03.xml", "/sitemap/events-2026-05-2.xml", "/sitemap/venues-2.xml", "/sitemap/other.xml")
-}
-
-// graphOf is the structured data of a page.
-func graphOf(t *testing.T, at sheet) (out []map[string]any) {
-	t.Helper()
-	script := at.one("script", "type=application/ld+json")
-	var doc struct {
-		Context string           `json:"@context"`
-		Graph   []map[string]any `json:"@graph"`
-	}
-	if err := json.Unmarshal([]byte(wordsOf(script)), &doc); err != nil {
-		t.Fatalf("%v: %s", err, wordsOf(script))
-	}
-	if doc.Context != "https://schema.org" {
-		t.Errorf("@context %q", doc.Context)
-	}
-	return doc.Graph
 }
 
 // TestFeedsOfPages: what heads of pages name as feeds are feeds of the same selection, without

@@ -16,6 +16,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
+	"daybook/internal/testkit/play"
 	"daybook/internal/testkit/world"
 )
 
@@ -30,7 +31,7 @@ type sheet struct {
 func openPage(t *testing.T, w *world.World, path string, status int) sheet {
 	t.Helper()
 	res := w.As(calendar.Anonymous).In(t).With("Accept", "text/html").Do(http.MethodGet, "/"+path, nil).Want(status)
-	return sheet{res, t, rootOf(t, res)}
+	return sheet{res, t, play.Root(t, res)}
 }
 
 // readPage is openPage of a page that is there.
@@ -39,24 +40,8 @@ func readPage(t *testing.T, w *world.World, path string) sheet {
 	return openPage(t, w, path, http.StatusOK)
 }
 
-// under returns the elements below a node, itself included, in document order, of a name
-// ("" any) and with attributes: name, or name=value.
-func under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
-	if n == nil {
-		return nil
-	}
-	if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(text string) bool {
-		key, value, valued := strings.Cut(text, "=")
-		got, has := attrOf(n, key)
-		return !has || valued && got != value
-	}) {
-		out = append(out, n)
-	}
-	for node := n.FirstChild; node != nil; node = node.NextSibling {
-		out = append(out, under(node, name, attributes...)...)
-	}
-	return out
-}
+// The elements of pages, as plays look for them.
+var under, valueOf, wordsOf = play.Under, play.Value, play.Words
 
 func (p sheet) all(name string, attributes ...string) []*html.Node {
 	return under(p.root, name, attributes...)
@@ -70,33 +55,6 @@ func (p sheet) one(name string, attributes ...string) *html.Node {
 		p.t.Fatalf("%s: %d elements %s %q, want one", p.Request, len(all), name, attributes)
 	}
 	return all[0]
-}
-
-func attrOf(n *html.Node, key string) (string, bool) {
-	for _, attribute := range n.Attr {
-		if attribute.Key == key {
-			return attribute.Val, true
-		}
-	}
-	return "", false
-}
-
-func valueOf(n *html.Node, key string) string { text, _ := attrOf(n, key); return text }
-
-// wordsOf is the text of a node with its blanks made one; those of other widths stay.
-func wordsOf(n *html.Node) string {
-	var builder strings.Builder
-	var walk func(*html.Node)
-	walk = func(n *html.Node) {
-		if n.Type == html.TextNode {
-			builder.WriteString(n.Data)
-		}
-		for node := n.FirstChild; node != nil; node = node.NextSibling {
-			walk(node)
-		}
-	}
-	walk(n)
-	return strings.Join(strings.FieldsFunc(builder.String(), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }), " ")
 }
 
 // idsUnder are the ids of the events below a node, each once, in order.
@@ -176,7 +134,7 @@ func viewsWorld(t *testing.T, options pages.Options) *world.World {
 // programme are events of all kinds, by a short name.
 func programme(t *testing.T, w *world.World) map[string]*world.Response {
 	t.Helper()
-	return play(t, w, "testdata/programme.txt")
+	return play.Play(t, w, "testdata/programme.txt", nil)
 }
 
 func idOf(response *world.Response) string { return response.ID().String() }
@@ -245,25 +203,9 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 		if strings.Contains(first.export("json"), "tz=") || strings.Contains(first.export("json"), "unknown") {
 			t.Errorf("%s: %s", at, first.export("json"))
 		}
-		var want []string
-		ids := func(response *world.Response) (out []string) {
-			for _, id := range response.IDs(calendar.KindEvent) {
-				out = append(out, id.String())
-			}
-			return out
-		}
 		if strings.Contains(path, "/month/") || strings.Contains(path, "/week/") || strings.Contains(path, "/day/") {
-			for at := below(t, first.export("json")); ; {
-				response := nobody.Do(http.MethodGet, at, nil).Want(http.StatusOK)
-				want = append(want, ids(response)...)
-				if !response.Has("next_rest_url") {
-					break
-				}
-				at = below(t, response.String("next_rest_url"))
-			}
-			got := idsUnder(first.results())
-			slices.Sort(got)
-			slices.Sort(want)
+			want := drawnIDs(t, w, first)
+			got := slices.Sorted(slices.Values(idsUnder(first.results())))
 			if strings.Contains(path, "/week/") { // some stand behind "+n more"
 				got = slices.DeleteFunc(got, func(id string) bool { return slices.Contains(want, id) })
 				want = nil
@@ -276,7 +218,7 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 			pageNow, shown := first, 0
 			for number := 1; ; number++ {
 				response := nobody.Do(http.MethodGet, below(t, pageNow.export("json")), nil).Want(http.StatusOK)
-				got, want := idsUnder(pageNow.results()), ids(response)
+				got, want := idsUnder(pageNow.results()), eventIDs(response)
 				if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
 					t.Errorf("%s page %d and %s:\n%s", at, number, pageNow.export("json"), diff)
 				}

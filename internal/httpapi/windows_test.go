@@ -90,7 +90,7 @@ func TestRandomWindows(t *testing.T) {
 				want = append(want, e.id)
 			}
 		}
-		got := listedIDs(nobody.Read("/events?"+values.Encode()), "events")
+		got := nobody.Read("/events?" + values.Encode()).IDs(calendar.KindEvent)
 		if len(want) > 100 {
 			want = want[:100]
 		}
@@ -188,13 +188,4 @@ func clock(response *world.Response, name string) time.Time {
 		panic(err)
 	}
 	return t
-}
-
-// listedIDs are the ids of a list.
-func listedIDs(response *world.Response, key string) []calendar.ID {
-	var out []calendar.ID
-	for _, value := range response.Get(key).([]any) {
-		out = append(out, calendar.ID(value.(map[string]any)["id"].(float64)))
-	}
-	return out
 }

@@ -76,7 +76,8 @@ type World struct {
 	Users    *access.Users
 	Proofs   *proof.Log
 	Handler  http.Handler
-	Log      *Log // what the interface logged
+	Log      *Log   // what the interface logged
+	Base     string // the base URL
 
 	t         testing.TB
 	project   *projecting
@@ -92,7 +93,7 @@ func New(t testing.TB, o Options) *World {
 	t.Helper()
 	o.Site = cmp.Or(o.Site, time.UTC)
 	world := &World{
-		t: t, Clock: NewClock(cmp.Or(o.Now, Now)), Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
+		t: t, Clock: NewClock(cmp.Or(o.Now, Now)), Index: o.Index, Log: &Log{}, Base: cmp.Or(o.HTTP.BaseURL, Base), unchecked: o.Unchecked, like: &sync.Map{},
 		users: map[string]*Client{},
 	}
 	world.document = sync.OnceValue(world.Document)
@@ -131,7 +132,7 @@ func New(t testing.TB, o Options) *World {
 	world.Proofs = proof.NewLog(world.Store)
 
 	h := o.HTTP
-	h.BaseURL = cmp.Or(h.BaseURL, Base)
+	h.BaseURL = world.Base
 	h.Site, h.Now = o.Site, world.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(world.Log, nil))
 	deps := httpapi.Deps{Commands: world.Commands, Queries: world.Queries, History: reader, Past: world.Past, Records: world.Records, Users: world.Users, Proofs: world.Proofs}
@@ -149,6 +150,18 @@ func New(t testing.TB, o Options) *World {
 			t.Errorf("the service logged:\n%s", text)
 		}
 	})
+	return world
+}
+
+// Over makes a World of a service that runs elsewhere: the handler passes requests on, and
+// users have their tokens by name. Of the parts it has the clock.
+func Over(t testing.TB, handler http.Handler, clock *Clock, base string, tokens map[string]string) *World {
+	world := &World{t: t, Handler: handler, Clock: clock, Base: base, unchecked: true, users: map[string]*Client{}}
+	for name, token := range tokens {
+		client := world.As(calendar.Anonymous).With("Authorization", "Bearer "+token)
+		client.Name, client.Token = name, token
+		world.users[name] = client
+	}
 	return world
 }
 

@@ -1,0 +1,402 @@
+// Package play plays conversations with a service that stand in text files. Their form is
+// described in internal/httpapi/testdata/plays/README.md.
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/internal/testkit/world"
+)
+
+// player plays one file.
+type player struct {
+	t       *testing.T
+	w       *world.World
+	at      string                     // file and line
+	answers map[string]*world.Response // by their names
+	words   map[string]string          // by their names
+	newWord func() string
+}
+
+var (
+	playName    = regexp.MustCompile(`^([a-z][\w-]*) = `)
+	playValue   = regexp.MustCompile(`\$\{([\w-]+)\.([\w.]+)\}|\$([A-Za-z]\w*)`)
+	playChoice  = regexp.MustCompile(`\{([^{}]*\|[^{}]*)\}`)
+	playTimes   = regexp.MustCompile(`(.)×(\d+)`)
+	playEscape  = regexp.MustCompile(`\\u[0-9a-f]{4}`)
+	playHeader  = regexp.MustCompile(`^[A-Z][\w-]*: `)
+	playRequest = regexp.MustCompile(`^[^?]*(/(?:events|venues|organizers|categories|tags))\b`)
+)
+
+// Play plays a file in a world and returns the answers that have names. newWord makes the
+// words that the file asks for; nil if it has none.
+func Play(t *testing.T, w *world.World, file string, newWord func() string) map[string]*world.Response {
+	t.Helper()
+	p := &player{t: t, w: w, answers: map[string]*world.Response{}, words: map[string]string{}, newWord: newWord}
+	p.file(file)
+	return p.answers
+}
+
+func (p *player) file(file string) {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.lines(file, 1, strings.Split(string(text), "\n"))
+}
+
+// lines plays lines of a file, of which the first has a number.
+func (p *player) lines(file string, number int, lines []string) {
+	p.t.Helper()
+	for i := 0; i < len(lines); {
+		first, scene := i, []string{lines[i]}
+		for i++; i < len(lines) && strings.HasPrefix(lines[i], "\t"); i++ {
+			scene = append(scene, strings.TrimSpace(lines[i]))
+		}
+		p.at = fmt.Sprintf("%s:%d", file, number+first)
+		if names, rows, is := strings.Cut(scene[0], " in "); is && strings.HasPrefix(names, "each ") {
+			end := i + max(slices.Index(lines[i:], "end"), 0)
+			for row := range strings.FieldsSeq(rows) {
+				for n, value := range strings.Split(row, ",") {
+					p.words[strings.Fields(names)[n+1]] = p.fill(value)
+				}
+				p.lines(file, number+i, lines[i:end])
+			}
+			i = end + 1
+			continue
+		}
+		p.scene(scene[0], scene[1:])
+	}
+}
+
+// scene plays a line that is not indented and the indented ones below it.
+func (p *player) scene(line string, below []string) {
+	p.t.Helper()
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "", "#", "world":
+		if len(below) > 0 {
+			p.t.Fatalf("%s: checks of no answer", p.at)
+		}
+	case "word":
+		for name := range strings.FieldsSeq(rest) {
+			p.words[name] = p.newWord()
+			p.words[strings.ToUpper(name)] = strings.ToUpper(p.words[name])
+		}
+	case "clock":
+		duration, err := time.ParseDuration(rest)
+		if err != nil {
+			p.t.Fatal(p.at, err)
+		}
+		p.w.Clock.Add(duration)
+	case "erase":
+		for _, kind := range calendar.Kinds {
+			if strings.HasPrefix(p.fill("$"+rest), "/"+kind.Collection()+"/") {
+				_, err := p.w.Commands.Erase(p.t.Context(), command.Erasure{Kind: kind, ID: p.answers[rest].ID(), Reason: "asked for"})
+				if err != nil {
+					p.t.Fatal(p.at, err)
+				}
+			}
+		}
+	case "include":
+		p.file(rest)
+	default:
+		name := ""
+		if texts := playName.FindStringSubmatch(line); texts != nil {
+			name, line = texts[1], line[len(texts[0]):]
+		}
+		if line[0] == '/' {
+			line = "nobody PAGE " + line
+		}
+		want := ""
+		if i := strings.LastIndex(line, " => "); i >= 0 {
+			line, want = line[:i], line[i+len(" => "):]
+		}
+		parts := append(strings.SplitN(line, " ", 4), "", "")
+		for _, head := range choices(p.fill(strings.Join(parts[:min(3, len(parts)-2)], " "))) {
+			response := p.ask(strings.Split(head, " "), p.fill(parts[3]), p.fill(want), below)
+			for _, check := range below {
+				if !strings.HasPrefix(check, "> ") {
+					p.check(response, p.fill(check))
+				}
+			}
+			if name != "" {
+				p.answers[name] = response
+			}
+		}
+	}
+}
+
+// Repeated puts a hundred x in the place of x×100.
+func Repeated(text string) string {
+	return playTimes.ReplaceAllStringFunc(text, func(found string) string {
+		texts := playTimes.FindStringSubmatch(found)
+		n, _ := strconv.Atoi(texts[2])
+		return strings.Repeat(texts[1], n)
+	})
+}
+
+// fill puts values in the place of $name and ${name.value}, and of x×100 a hundred x.
+func (p *player) fill(text string) string {
+	return playValue.ReplaceAllStringFunc(Repeated(text), func(found string) string {
+		texts := playValue.FindStringSubmatch(found)
+		response := p.answers[texts[1]+texts[3]]
+		word, isWord := p.words[texts[3]]
+		switch {
+		case isWord:
+			return word
+		case texts[3] == "base":
+			return p.w.Base
+		case texts[3] == "root":
+			return p.w.Base + world.Root
+		case texts[3] == "head":
+			return fmt.Sprint(p.w.Head())
+		case response == nil:
+			p.t.Fatalf("%s: nothing has the name %s", p.at, found)
+		case texts[2] == "etag":
+			return response.ETag()
+		case texts[2] == "position":
+			return response.Position().String()
+		case texts[2] != "":
+			return fmt.Sprint(Lookup(response.JSON(), texts[2]))
+		}
+		return playRequest.FindStringSubmatch(response.Request)[1] + "/" + response.ID().String()
+	})
+}
+
+// choices are the texts that {a|b} stands for.
+func choices(text string) (out []string) {
+	at := playChoice.FindStringSubmatchIndex(text)
+	if at == nil {
+		return []string{text}
+	}
+	for choice := range strings.SplitSeq(text[at[2]:at[3]], "|") {
+		out = append(out, choices(text[:at[0]]+choice+text[at[1]:])...)
+	}
+	return out
+}
+
+// ask sends a request of client, method and path.
+func (p *player) ask(head []string, body, want string, below []string) *world.Response {
+	p.t.Helper()
+	who, lang, _ := strings.Cut(head[0], "/")
+	other, isOther := strings.CutPrefix(who, "other-")
+	role, known := calendar.ParseRole(other)
+	client := p.w.As(role)
+	if isOther {
+		client = p.w.AsOther(role)
+	}
+	if client = client.In(p.t); lang != "" {
+		l, _ := calendar.ParseLang(lang)
+		client = client.Under(l)
+	}
+	if !known && who != "nobody" || len(head) < 3 {
+		p.t.Fatalf("%s: no request: %q", p.at, head)
+	}
+	for _, line := range below {
+		if header, is := strings.CutPrefix(line, "> "); is {
+			name, value, _ := strings.Cut(p.fill(header)+" ", ": ")
+			client = client.With(name, strings.TrimSpace(value))
+		}
+	}
+	var (
+		method, path = head[1], strings.TrimPrefix(head[2], ".")
+		sent         any
+		response     *world.Response
+		page         = method == "PAGE"
+	)
+	if body != "" {
+		sent = strings.ReplaceAll(body, `\xff`, "\xff")
+	}
+	switch method {
+	case "PAGE":
+		response = client.With("Accept", "text/html").Get("/" + path)
+	case "EVENT":
+		more := world.Object{}
+		title, fields, _ := strings.Cut(strings.TrimSpace(path+" "+body), " {")
+		if fields != "" {
+			p.decode("{"+fields, &more)
+		}
+		response = client.Event(title, more)
+	default:
+		response = client.Do(method, path, sent)
+	}
+	status, rest, _ := strings.Cut(want, " ")
+	code, _ := strconv.Atoi(status)
+	switch {
+	case want == "" && (method == "EVENT" || method == "POST"):
+		response.Want(201)
+	case want == "":
+		response.Want(200)
+	case status == "bad":
+		response.WantBad(strings.Fields(rest)...)
+	case rest == "":
+		response.Want(code)
+	case code < 400:
+		if got := response.Want(code).Header.Get("Location"); got != rest {
+			p.t.Errorf("%s: %s leads to %s, want %s", p.at, response.Request, got, rest)
+		}
+	case page:
+		if part := `data-code="` + rest + `"`; !strings.Contains(string(response.Want(code).Body), part) {
+			p.t.Errorf("%s: %s lacks %s:\n%s", p.at, response.Request, part, response.Body)
+		}
+	default:
+		response.WantCode(code, rest)
+	}
+	return response
+}
+
+func (p *player) decode(text string, into any) {
+	p.t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		p.t.Fatalf("%s: %v: %s", p.at, err, text)
+	}
+}
+
+// found fails the test unless a list has just the records of these names, on one page.
+func (p *player) found(response *world.Response, names string) {
+	p.t.Helper()
+	want := []calendar.ID{}
+	for name := range strings.FieldsSeq(names) {
+		if p.answers[name] == nil {
+			p.t.Fatalf("%s: nothing has the name %s", p.at, name)
+		}
+		want = append(want, p.answers[name].ID())
+	}
+	for _, kind := range calendar.Kinds {
+		if response.Has(kind.Collection()) {
+			if got := response.IDs(kind); !slices.Equal(got, want) || response.Int("total") != len(want) {
+				p.t.Errorf("%s: %s: found %v of %d, want %v", p.at, response.Request, got, response.Int("total"), want)
+			}
+			return
+		}
+	}
+	p.t.Errorf("%s: %s: no list\n%s", p.at, response.Request, response.Body)
+}
+
+// check holds an answer against a line.
+func (p *player) check(response *world.Response, line string) {
+	p.t.Helper()
+	word, rest, _ := strings.Cut(line, " ")
+	if word == "+" || word == "-" || word == "<" {
+		rest = playEscape.ReplaceAllStringFunc(rest, func(s string) string {
+			n, _ := strconv.ParseUint(s[2:], 16, 32)
+			return string(rune(n))
+		})
+	}
+	var (
+		got, path, want string
+		equal           bool
+	)
+	cut := func(text string) {
+		var part bool
+		if path, want, equal = strings.Cut(text+" ", " = "); !equal {
+			path, want, part = strings.Cut(text, " ~ ")
+		}
+		if want = strings.TrimSpace(want); !equal && !part {
+			p.t.Fatalf("%s: no check: %s", p.at, line)
+		}
+	}
+	switch {
+	case word == "+" || word == "-":
+		if strings.Contains(string(response.Body), rest) != (word == "+") {
+			p.t.Errorf("%s: %s: %s\n%s", p.at, response.Request, line, response.Body)
+		}
+		return
+	case word == "?" || word == "!":
+		if response.Has(rest) != (word == "?") {
+			p.t.Errorf("%s: %s: %s\n%s", p.at, response.Request, line, response.Body)
+		}
+		return
+	case word == "same" || word == "other":
+		if first := p.answers[rest]; (string(first.Body) == string(response.Body)) != (word == "same") || (first.ETag() == response.ETag()) != (word == "same") {
+			p.t.Errorf("%s: %s: %s", p.at, response.Request, line)
+		}
+		return
+	case word == "found":
+		p.found(response, rest)
+		return
+	case word == "<":
+		cut(rest)
+		got = selected(p.t, response, path)
+	case playHeader.MatchString(line + " "):
+		got = strings.Join(response.Header.Values(strings.TrimSuffix(word, ":")), " and ") // one only
+		if want, equal = rest, true; strings.HasPrefix(rest, "~ ") {
+			want, equal = rest[2:], false
+		}
+	default:
+		var v, value any
+		if word == "ld" {
+			cut(rest)
+			v = Lookup(graphOf(p.t, response), path)
+		} else {
+			cut(line)
+			v = Lookup(response.JSON(), path)
+		}
+		if json.Unmarshal([]byte(want), &value) != nil {
+			value = want
+		}
+		if equal {
+			if diff := cmp.Diff(value, v); diff != "" {
+				p.t.Errorf("%s: %s: %s (-want +got):\n%s", p.at, response.Request, path, diff)
+			}
+			return
+		}
+		got = fmt.Sprint(v)
+	}
+	if equal && got != want || !strings.Contains(got, want) {
+		p.t.Errorf("%s: %s: got %q, want %s", p.at, response.Request, got, line)
+	}
+}
+
+// Lookup returns the value at a path of keys and indexes, nil for none; "*" are all
+// elements of a list, "#" is their number.
+func Lookup(v any, path string) any {
+	if path == "." {
+		return v
+	}
+	key, rest, more := strings.Cut(path, ".")
+	switch x := v.(type) {
+	case map[string]any:
+		v = x[key]
+	case []any:
+		out := []any{}
+		for i, e := range x {
+			if key == "*" && more {
+				e = Lookup(e, rest)
+			}
+			if key == "*" || key == strconv.Itoa(i) {
+				out = append(out, e)
+			}
+		}
+		switch {
+		case key == "#":
+			return float64(len(x))
+		case key == "*":
+			return out
+		case len(out) == 0:
+			return nil
+		}
+		v = out[0]
+	default:
+		return nil
+	}
+	if !more {
+		return v
+	}
+	return Lookup(v, rest)
+}

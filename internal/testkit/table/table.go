@@ -1,0 +1,29 @@
+// Package table reads the tables of tests: text files with a row a line.
+package table
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Rows returns the rows of a file in testdata, their columns between "|". A line that begins
+// with "#" is a comment.
+func Rows(t testing.TB, file string) (rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line[0] == '#' {
+			continue
+		}
+		row := strings.Split(line, "|")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
