@@ -83,7 +83,7 @@ func selected(t testing.TB, response *world.Response, selector string) string {
 		if rest != "" {
 			attributes = strings.Split(rest, "[")
 		}
-		var next []*html.Node
+		next := make([]*html.Node, 0, len(found))
 		for _, n := range found {
 			next = append(next, Under(n, name, attributes...)...)
 		}
