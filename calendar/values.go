@@ -164,7 +164,7 @@ const MaxReason = 500
 // PlainReason makes sent text a reason of a change: line breaks and tabs become a space,
 // control characters go, and it is trimmed.
 func PlainReason(text string) string {
-	return Trim(strings.NewReplacer("\n", " ", "\t", " ").Replace(Plain(text)))
+	return Trim(strings.NewReplacer("\n", " ", "\t", " ", "\u2028", " ", "\u2029", " ").Replace(Plain(text)))
 }
 
 // IsDirection reports whether r turns the direction of the text around it: an embedding,
