@@ -260,13 +260,14 @@ func (d *desk) otherRecords(t *testing.T) {
 		{"category", "categories", "name", "categories", "Delete", map[string]string{"parent": rock, "slug": "the-cat"}},
 		{"tag", "tags", "name", "tags", "Delete", map[string]string{"slug": "the-tag"}},
 	} {
-		maps.Copy(p.names, map[string]string{"kind": c.kind, "list": c.collection, "field": c.name, "verb": c.verb, "dialog": strings.ToLower(c.verb)})
+		maps.Copy(p.names, map[string]string{"rock": rock, "kind": c.kind, "list": c.collection, "field": c.name, "verb": c.verb, "dialog": strings.ToLower(c.verb)})
 		p.steps(`
 			go #/$kind/new
 			wait document.body.dataset.desk === '$kind' && one('#status').dataset.state
 			set input[name=$field][data-lang=en] = A <b> & c
 			set input[name=$field][data-lang=fr] = Le même
-			set textarea[name=description][data-lang=en] = <p>About it</p>`)
+			set textarea[name=description][data-lang=en] = <p>About it</p>
+			wait '$kind' !== 'category' || one('[name=parent] option[value="$rock"]')`)
 		for name, value := range c.fields {
 			p.set("[name="+name+"]", value)
 		}
