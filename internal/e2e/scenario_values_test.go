@@ -58,7 +58,7 @@ func bodies(s *scene) {
 	title(a, caller.do("PATCH", path, raw{"", `{"title":"` + a + `"}`}))
 	title(b, caller.do("PATCH", path, raw{"Application/JSON; charset=UTF-8", `{"title":"lost","title":"` + b + `"}`})) // of equal keys the last
 	title(a, caller.do("PATCH", path, url.Values{"title": {"lost", a}}))                                               // of equal names too
-	for _, form := range []any{url.Values{"cost": {"$5,50", "$10"}}, raw{"text/plain", ""}} { // of a list all, which the documentation says of costs
+	for _, form := range []any{url.Values{"cost": {"$5,50", "$10"}}, raw{"text/plain", ""}} {                          // of a list all, which the documentation says of costs
 		caller.do("PATCH", path+"?cost=%245,50&cost=%2410", form).want(200).field("cost", "$5,50 – $10")
 		caller.patch(path, obj{"cost": ""}).field("cost", "")
 	}
