@@ -51,8 +51,8 @@ type conferenceChange struct {
 // conferenceEntry is a conference as the history gives it, whole on every line. What people
 // typed is not checked.
 type conferenceEntry struct {
-	Name, StartDate, EndDate, City, Country, Locales string
-	Online                                           bool
+	Name, URL, StartDate, EndDate, City, Country, Locales, CfpURL, CfpEndDate, CocURL string
+	Online, OffersSignLanguageOrCC                                                    bool
 }
 
 // conferenceLines returns the history as lines of an import. A change is one line about an
@@ -109,8 +109,8 @@ func (c *conferenceChange) fields(reference func(kind, key string, fields map[st
 		end = conferenceEntry.StartDate
 	}
 	fields := map[string]any{
-		"title": html.EscapeString(plainText(conferenceEntry.Name)), "all_day": true, "timezone": "UTC",
-		"start_date": conferenceDate(conferenceEntry.StartDate), "end_date": conferenceDate(end),
+		"title": html.EscapeString(plainText(conferenceEntry.Name)), "website": conferenceURL(conferenceEntry.URL), "all_day": true, "timezone": "UTC",
+		"start_date": conferenceDate(conferenceEntry.StartDate), "end_date": conferenceDate(end), "description": conferenceEntry.description(),
 		"venue": []any{}, "categories": []any{},
 	}
 	city, country := plainText(conferenceEntry.City), plainText(conferenceEntry.Country)
@@ -142,6 +142,29 @@ func (c *conferenceChange) fields(reference func(kind, key string, fields map[st
 	return fields
 }
 
+// description lists what the interface has no field for.
+func (r *conferenceEntry) description() string {
+	items := ""
+	link := func(address, text, more string) {
+		if address = conferenceURL(address); address != "" {
+			items += `<li><a href="` + html.EscapeString(address) + `">` + text + `</a>` + more + `</li>`
+		}
+	}
+	until := ""
+	if r.CfpEndDate != "" {
+		until = " until " + html.EscapeString(conferenceDate(r.CfpEndDate))
+	}
+	link(r.CfpURL, "Call for papers", until)
+	link(r.CocURL, "Code of conduct", "")
+	if r.OffersSignLanguageOrCC {
+		items += "<li>Sign language or closed captions</li>"
+	}
+	if items == "" {
+		return ""
+	}
+	return "<ul>" + items + "</ul>"
+}
+
 // plainText is a text as it was meant: entities that were typed are characters.
 func plainText(text string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
@@ -153,7 +176,24 @@ var onlineWords = map[string]bool{
 	"virtual event": true, "virtual conference": true,
 }
 
-var mistypedDate = regexp.MustCompile(`^(\d{4})[-–—](\d{1,2})[-–—](\d{1,2})$`)
+var (
+	// mistypedScheme is a scheme as it is also mistyped, twice at times.
+	mistypedScheme = regexp.MustCompile(`^(?:https?[:.]*//)*(https?)[:.]*//`)
+	mistypedDate   = regexp.MustCompile(`^(\d{4})[-–—](\d{1,2})[-–—](\d{1,2})$`)
+)
+
+// conferenceURL is a URL with the scheme that was left out and with blanks encoded.
+func conferenceURL(text string) string {
+	text = strings.Trim(text, "\u202c \t\r\n\u00a0")
+	if text == "" {
+		return ""
+	}
+	text = mistypedScheme.ReplaceAllString(text, "$1://")
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	return strings.ReplaceAll(text, " ", "%20")
+}
 
 // conferenceDate returns YYYY-MM-DD for a date whose parts are clear: dashes of another
 // length, a month or day of one digit. It leaves everything else.

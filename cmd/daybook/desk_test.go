@@ -75,7 +75,8 @@ func TestDeskOnServers(t *testing.T) {
 	}
 	servers := newSize(t)
 	openDesk(t, servers.on(nil, "store"), servers.on(nil, "feed", "index")...).play(t, slices.DeleteFunc(slices.Clone(deskScenes), func(s scene) bool {
-		return s.name != "9 review" && s.name != "10 trash and undo"
+		line, _, _ := strings.Cut(s.name, " ")
+		return !slices.Contains([]string{"4", "6", "9", "10", "11"}, line)
 	}))
 }
 

@@ -98,9 +98,9 @@ func (f *fleet) checkStream(js jetstream.JetStream) {
 func TestFaultServers(t *testing.T) {
 	t.Parallel()
 	store, nats := engines.Own(t, engines.EnginePostgres), engines.Own(t, engines.EngineNATS)
-	index, prefix := engines.Elasticsearch(t)
-	between := newSearch(t, index, nil)
-	fleet := newFleet(t, servers{store.URL(), nats.URL(), between.URL}, 2, "--index-prefix", prefix)
+	index := engines.Own(t, engines.EngineElasticsearch)
+	between := newSearch(t, index.URL(), nil)
+	fleet := newFleet(t, servers{store.URL(), nats.URL(), between.URL}, 2)
 	relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
 	fleet.work(4)
 	fleet.during(time.Second, "writes before")
@@ -146,7 +146,7 @@ func TestFaultServers(t *testing.T) {
 	}
 
 	fleet.until("lists before", func() bool { return projects.state()["status"] == "ok" })
-	between.busy.Store(refuseConnections)
+	index.Kill9()
 	<-time.After(time.Second) // what was on its way
 	reads, lists, listsRefused := fleet.reads.Load(), fleet.lists.Load(), fleet.listsRefused.Load()
 	fleet.during(3*time.Second, "writes without a search server")
@@ -156,6 +156,8 @@ func TestFaultServers(t *testing.T) {
 	if n := fleet.lists.Load() - lists; n != 0 {
 		t.Errorf("%d lists were answered without a search server", n)
 	}
+	index.Start()
+	fleet.until("lists with the search server back", func() bool { return fleet.lists.Load() > lists+5 })
 	retries := projects.counter("daybook_projection_retries_total")
 	for _, busy := range []int32{refuseAll, refuseSome} {
 		between.busy.Store(busy)

@@ -296,7 +296,6 @@ const (
 	refuseNone int32 = iota
 	refuseAll        // whole writes
 	refuseSome       // every other item of a write
-	refuseConnections
 )
 
 // search stands between processes and a search server.
@@ -328,9 +327,6 @@ func (s *search) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return // the process has died
-	}
-	if s.busy.Load() == refuseConnections {
-		panic(http.ErrAbortHandler)
 	}
 	if !strings.HasSuffix(request.URL.Path, "/_bulk") {
 		status, header, answer := s.pass(request, body)
