@@ -284,11 +284,11 @@ func (d *desk) under(path string) string {
 	return d.root + path
 }
 
-// as opens the desk for a user, at an address.
-func (d *desk) as(t *testing.T, user, address string) *deskPage {
+// editor opens the desk for an editor, at an address.
+func (d *desk) editor(t *testing.T, address string) *deskPage {
 	t.Helper()
 	p := d.at(t)
-	p.enter(browser.Open(t, "about:blank"), user+" "+address)
+	p.enter(browser.Open(t, "about:blank"), "editor "+address)
 	return p
 }
 

@@ -193,7 +193,7 @@ func (d *desk) accessible(t *testing.T) {
 	t.Helper()
 	id := d.event(t, d.tokens["editor"], "For everybody", 8, nil)
 	d.want(200, http.MethodDelete, "/events/"+d.event(t, d.tokens["editor"], "For nobody", 8, nil), d.token, "")
-	p := d.as(t, "editor", "")
+	p := d.editor(t, "")
 	views := []string{
 		"#/events", "#/events?tab=trash", "#/venues", "#/organizers", "#/categories", "#/tags", "#/event/new", "#/event/" + id, "#/event/" + id + "/history", "#/event/999999999",
 		"#/venue/new", "#/organizer/new", "#/category/new", "#/tag/new",
@@ -251,7 +251,7 @@ func (d *desk) accessible(t *testing.T) {
 func (d *desk) otherRecords(t *testing.T) {
 	t.Helper()
 	rock := idOf(d.want(201, http.MethodPost, "/categories", d.token, `{"name": "Rock"}`))
-	p := d.as(t, "editor", "")
+	p := d.editor(t, "")
 	for _, c := range []struct {
 		kind, collection, name, link, verb string
 		fields                             map[string]string
@@ -305,7 +305,7 @@ func (d *desk) otherRecords(t *testing.T) {
 // labels: every field has a label in sight, and what describes it is there.
 func (d *desk) labels(t *testing.T) {
 	t.Helper()
-	p := d.as(t, "editor", "")
+	p := d.editor(t, "")
 	for _, kind := range []string{"event", "venue", "organizer", "category", "tag"} {
 		p.names["kind"] = kind
 		p.steps(`
@@ -332,7 +332,7 @@ func (d *desk) loadsMoreOfOthers(t *testing.T) {
 		venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, fmt.Sprintf(`{"venue": "Batch %d"}`, i))))
 	}
 
-	deskPage := d.as(t, "editor", "#/events?q=batch")
+	deskPage := d.editor(t, "#/events?q=batch")
 	deskPage.Wait(ready)
 	d.want(200, http.MethodPatch, "/events/"+events[0], d.token, `{"start_date": "+100 days", "end_date": "+100 days"}`)
 	deskPage.Eval(load)
@@ -352,7 +352,7 @@ func (d *desk) loadsMoreOfOthers(t *testing.T) {
 	deskPage.Wait(`held === 2`)
 	deskPage.Is("button of the list before", more+`.hidden`, true)
 
-	deskPage = d.as(t, "editor", "#/venues?q=batch")
+	deskPage = d.editor(t, "#/venues?q=batch")
 	deskPage.Wait(ready)
 	for _, id := range venues[49:] {
 		d.want(200, http.MethodDelete, "/venues/"+id, d.token, "")
