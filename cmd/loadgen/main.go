@@ -97,7 +97,7 @@ func (b *bench) measure(words []string) {
 	defer func() { check(os.RemoveAll(b.directory)) }()
 	if b.binary == "" {
 		b.binary = b.directory + "/daybook"
-		b.run("go", "build", "-C", b.source, "-trimpath", "-o", b.binary, "./cmd/daybook")
+		b.run("go", "build", "-C", b.source, "-o", b.binary, "./cmd/daybook")
 	}
 	begin := time.Now()
 	fmt.Fprintf(b.out, "daybook benchmarks, %s, %s, %d cores\n", begin.Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
