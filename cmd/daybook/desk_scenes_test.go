@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // deskScenes are the lines of E10 by their numbers, and what E2 to E7 promise besides.
 var deskScenes = []scene{
 	{name: "1 headers", run: (*desk).headers},
@@ -629,26 +631,7 @@ var deskScenes = []scene{
 		open #/event/$id
 		tap
 		set [name=cost] = 9 EUR
-		do answers.push([403]); one('#message').hidden = true
-		press Save
-		wait one('#message[data-code=some_code]').checkVisibility() && one('#message').textContent === 'Some words.'
-		state failed
-		do answers.push([404]); one('#message').hidden = true
-		press Save
-		wait one('#message[data-code=some_code]').checkVisibility() && one('#message').textContent === 'Some words.'
-		state failed
-		do answers.push([410]); one('#message').hidden = true
-		press Save
-		wait one('#message[data-code=some_code]').checkVisibility() && one('#message').textContent === 'Some words.'
-		state failed
-		do answers.push([413]); one('#message').hidden = true
-		press Save
-		wait one('#message[data-code=some_code]').checkVisibility() && one('#message').textContent === 'Some words.'
-		state failed
-		do answers.push([422]); one('#message').hidden = true
-		press Save
-		wait one('#message[data-code=some_code]').checkVisibility() && one('#message').textContent === 'Some words.'
-		state failed
+` + refusals(403, 404, 410, 413, 422) + `
 		is one('[name=cost]').value -> 9 EUR
 		set [name=slug] = !!!
 		set [name=cost] =
@@ -698,4 +681,16 @@ var deskScenes = []scene{
 		is '$copy' !== '$id' -> true
 	`},
 	{name: "other records (E7)", run: (*desk).otherRecords},
+}
+
+// refusals are steps that save against each of some answers.
+func refusals(statuses ...int) (steps string) {
+	for _, status := range statuses {
+		steps += fmt.Sprintf(`
+		do answers.push([%d]); one('#message').hidden = true
+		press Save
+		wait one('#message[data-code=some_code]').checkVisibility() && one('#message').textContent === 'Some words.'
+		state failed`, status)
+	}
+	return steps
 }
