@@ -52,7 +52,7 @@ func playWorld(t *testing.T, name string) *world.World {
 	return world.New(t, options)
 }
 
-// TestPlays plays every file of testdata/plays. Its form is described in README.md there.
+// TestPlays plays every file of testdata/plays. Their form is described with package play.
 func TestPlays(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)

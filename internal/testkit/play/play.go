@@ -1,5 +1,5 @@
 // Package play plays conversations with a service that stand in text files. Their form is
-// described in internal/httpapi/testdata/plays/README.md.
+// described in README.md.
 package play
 
 import (
