@@ -191,7 +191,8 @@ func (d *desk) whoAmI(t *testing.T) {
 // in both themes, and holds the page to its width.
 func (d *desk) accessible(t *testing.T) {
 	t.Helper()
-	id := d.event(t, d.tokens["editor"], "For everybody", 8, nil)
+	long := strings.Repeat("Veranstaltungskalender", 6)
+	id := d.event(t, d.tokens["editor"], "For everybody", 8, map[string]any{"venue": map[string]any{"venue": long}, "tags": []string{long}})
 	d.want(200, http.MethodDelete, "/events/"+d.event(t, d.tokens["editor"], "For nobody", 8, nil), d.token, "")
 	p := d.editor(t, "")
 	views := []string{
