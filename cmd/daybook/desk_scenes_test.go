@@ -447,7 +447,11 @@ var deskScenes = []scene{
 		http 200 PATCH /events/$id {"title": "Plain", "categories": "", "cost": "", "featured": true, "event_status": "cancelled", "timezone": "Europe/Rome", "status": "publish"}
 		http 200 PATCH /fr/events/$id {"title": "Simple", "description": "Un texte"}
 		http 200 DELETE /categories/$category
-		as editor #/event/$id/history
+		as editor
+		zone Asia/Tokyo
+		go #/event/$id/history
+		wait one('[data-version="2"]')
+		is one('time').textContent === new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', weekday: 'short', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }).format(new Date(one('time').dateTime)) -> true
 		click [data-version="2"] [name=from]
 		click [data-version="1"] [name=to]
 		press Compare
@@ -578,7 +582,7 @@ var deskScenes = []scene{
 		set [name=end_words] = 2031-03-30T04:00:00Z
 		is $clocks -> 2031-03-30 03:30 2031-03-30 06:00
 		is one('[data-note=end_words]').textContent.includes('Mar 30, 2031') -> true
-		is one('[data-note=start_date]').textContent.replace(/\s/g, ' ') -> In your time zone: Mar 29, 2031, 9:30 PM (America/New_York)
+		is one('[data-note=start_date]').textContent.replace(/\s/g, ' ') -> In your time zone: Sat, Mar 29, 2031, 9:30 PM (America/New_York)
 		set [name=end_words] = 2031-03-30T04:00:00Z
 		set [name=timezone] = America/New_York
 		is $clocks -> 2031-03-30 02:30 2031-03-30 00:00

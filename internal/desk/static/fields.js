@@ -162,7 +162,7 @@ export function dateTime(form, name, o = {}) {
 		let own = "";
 		if (instant !== null) {
 			const theirs = instantOf(ms, ownZone());
-			if (theirs !== instant) own = t("zone.own", moment(instant), ownZone());
+			if (theirs !== instant) own = t("zone.own", moment(instant, ownZone()), ownZone());
 		}
 		say(note, own);
 		timeBox.hidden = form.isAllDay();

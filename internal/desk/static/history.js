@@ -162,7 +162,7 @@ export function historyView(kind, id) {
 		if (e.position <= covered) line.append(h("a.button.quiet", { href: `${rootOf("en")}/proof/inclusion?position=${e.position}`, "data-proof": e.position }, t("proof")));
 		const changes = h("details", { open: entries.indexOf(e) < 2 }, h("summary", null, t("history.changes")), table(e.changes));
 		return h("li", { "data-version": e.version },
-			h("div.when", null, h("b", null, t("version", e.version)), h("time", { datetime: e.time }, moment(e.time)), e.actor?.name ? h("span", null, e.actor.name) : "", h("span.versions", { role: "group", "aria-label": t("compare.version", e.version) }, one("from"), one("to"))),
+			h("div.when", null, h("b", null, t("version", e.version)), h("time", { datetime: e.time }, moment(e.time, me.timezone)), e.actor?.name ? h("span", null, e.actor.name) : "", h("span.versions", { role: "group", "aria-label": t("compare.version", e.version) }, one("from"), one("to"))),
 			h("p.sentence", null, e.summary), e.reason ? h("p.reason", null, `“${e.reason}”`) : "", e.changes.length ? changes : "", line);
 	}
 

@@ -275,7 +275,7 @@ async function ask(form, both, put, edited) {
 		return { key, other, set };
 	});
 	const content = h("div.conflict-parts", null, sayParagraph(t("conflict.text")),
-		entries.length ? h("ul.said", null, entries.map((e) => h("li", null, `${e.actor?.name ?? t("somebody")}, ${moment(e.time)}: ${e.summary}`))) : null,
+		entries.length ? h("ul.said", null, entries.map((e) => h("li", null, `${e.actor?.name ?? t("somebody")}, ${moment(e.time, me.timezone)}: ${e.summary}`))) : null,
 		parts.map((p) => p.set),
 		put.length ? h("div.merged", null, h("h3", null, t("merged")), h("ul", null, put.map(({ key, other }) => h("li", null, h("b", null, label(key)), ": ", shownValue(form, key, other))))) : null);
 	const got = await open("conflict", t("conflict.title", who), content, [["save", t("save"), { class: "primary" }], ["back", t("back.form")]]);

@@ -1,5 +1,6 @@
 // The words of the desk, in four languages.
 
+import { wallIn, wallOf } from "./dates.js";
 import { keep, kept } from "./store.js";
 
 const files = { en: "./texts.en.json", cn: "./texts.cn.json", es: "./texts.es.json", fr: "./texts.fr.json" };
@@ -69,5 +70,5 @@ export function recent(wall, timeZone) {
 	return new Intl.DateTimeFormat(languageTag(lang), { ...parts, timeZone: "UTC" }).format(date);
 }
 
-// moment shows an instant in a zone of the browser's own.
-export const moment = (instant, timeZone) => new Intl.DateTimeFormat(languageTag(lang), { dateStyle: "medium", timeStyle: "short", timeZone }).format(new Date(instant));
+// moment shows an instant on the wall clock of a zone.
+export const moment = (instant, zone) => clock(wallOf(wallIn(new Date(instant).getTime(), zone)));
