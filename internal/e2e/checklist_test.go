@@ -81,8 +81,8 @@ var checklist = []line{
 	{54, "protected_event", protectedEvent},
 	{55, "password_by_id_only", passwordByID},
 	{56, "contributor_never_publishes", contributors},
-	{57, "write_under_fr", writeUnderFrench},
-	{58, "links_and_languages", linksAndLanguages},
+	{57, "write_under_fr", nil},
+	{58, "links_and_languages", nil},
 	{59, "preconditions_and_keys", preconditionsAndKeys},
 	{60, "errors_and_documentation", errorsAndDocumentation},
 }
