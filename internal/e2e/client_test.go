@@ -526,6 +526,20 @@ func (a *answer) ids(path string) []int64 {
 	return out
 }
 
+func wantIDs(a *answer, path string, want []int64) {
+	a.t.Helper()
+	if got := a.ids(path); !slices.Equal(got, want) {
+		a.t.Fatalf("%s: %s %v, want %v", a.request, path, got, want)
+	}
+}
+
+func wantLen(a *answer, path string, want int) {
+	a.t.Helper()
+	if got := a.len(path); got != want {
+		a.t.Errorf("%s: %d in %s, want %d\n%s", a.request, got, path, want, a.body)
+	}
+}
+
 // found fails the test unless the list holds just these records in this order,
 // on one page.
 func (a *answer) found(want ...*answer) *answer {
