@@ -526,13 +526,6 @@ func (a *answer) ids(path string) []int64 {
 	return out
 }
 
-func wantIDs(a *answer, path string, want []int64) {
-	a.t.Helper()
-	if got := a.ids(path); !slices.Equal(got, want) {
-		a.t.Fatalf("%s: %s %v, want %v", a.request, path, got, want)
-	}
-}
-
 func wantLen(a *answer, path string, want int) {
 	a.t.Helper()
 	if got := a.len(path); got != want {

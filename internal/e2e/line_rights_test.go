@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/base64"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -72,32 +71,6 @@ func statusFilter(s *scene) {
 	}
 }
 
-func draftsOfOthers(s *scene) {
-	text := newWord()
-	for _, collection := range posts {
-		mine := s.as("contributor").add(collection, text+" mine").field("status", "draft")
-		other := s.as("contributor2").add(collection, text+" other").field("status", "draft")
-		author := s.as("author").create(collection, body(collection, text+" author", obj{"status": "private"}))
-		open := s.as("author").add(collection, text+" open")
-		newest := func(found ...*answer) []*answer {
-			if collection != "events" {
-				slices.Reverse(found)
-			}
-			return found
-		}
-		for who, sees := range map[string][]*answer{
-			"contributor": {mine, open}, "contributor2": {other, open}, "author": {author, open}, "author2": {open}, "": {open}, "auditor": {mine, other, author, open},
-		} {
-			s.as(who).list(collection, "search", text).found(newest(sees...)...)
-		}
-		code := singular(collection) + "-not-accessible"
-		s.as("contributor").get(other).code(403, code)
-		s.nobody.get(other).code(403, code)
-		s.as("contributor2").read(other).field("status", "draft")
-		s.as("auditor").read(other).field("id", other.id())
-	}
-}
-
 func unknownRecords(s *scene) {
 	caller := s.editor
 	event := caller.event(newWord(), nil)
@@ -130,27 +103,6 @@ func unknownRecords(s *scene) {
 	}
 	caller.get("/tags/by-slug/"+tag.str("slug")).code(404, "rest_no_route")
 	caller.read(event).field("status", "publish") // nothing of this touched it
-}
-
-func wrongMethod(s *scene) {
-	for _, who := range []string{"", "editor"} {
-		for _, collection := range collections {
-			for _, method := range []string{"PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} {
-				s.as(who).do(method, "/"+collection, obj{}).code(405, "rest_method_not_allowed").
-					head("Allow", "GET, HEAD, POST, OPTIONS")
-			}
-			s.as(who).do("TRACE", "/"+collection+"/1", nil).code(405, "rest_method_not_allowed").
-				head("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-		}
-		for _, path := range []string{"", "/doc"} {
-			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-				s.as(who).do(method, path, obj{}).code(405, "rest_method_not_allowed").head("Allow", "GET, HEAD, OPTIONS")
-			}
-		}
-	}
-	// The route is looked at before the credentials.
-	s.nobody.with("Authorization", "Wrong").do("PUT", "/events", nil).code(405, "rest_method_not_allowed")
-	s.nobody.with("Authorization", "Wrong").get("/nothing").code(404, "rest_no_route")
 }
 
 func rightsBeforeValues(s *scene) {
