@@ -29,7 +29,7 @@ type Cost struct {
 	Symbol   string   // currency_symbol
 	Position string   // currency_position: "prefix", "postfix" or ""
 	Values   []string // values
-	Numbers  bool     // all of Values are numbers, and there are some
+	Texts    int      // how many of Values, the first ones, are no numbers
 	Code     string   // ISO 4217 code of the amounts; "": unknown, or several
 }
 
@@ -100,7 +100,7 @@ func ReadCost(costs []string, site Currency) Cost {
 	for i, a := range all {
 		cost.Values[i] = a.value
 	}
-	cost.Numbers = len(all) > 0 && len(texts) == 0
+	cost.Texts = len(texts)
 	cost.Code = site.codeOf(cost.Symbol)
 	if slices.ContainsFunc(symbols, func(text string) bool { return site.codeOf(cmp.Or(text, cost.Symbol)) != cost.Code }) {
 		cost.Code = ""
@@ -141,21 +141,6 @@ func compareDecimals(a, b string) int {
 	wholeB, fracB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
 	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB),
 		strings.Compare(strings.TrimRight(fracA, "0"), strings.TrimRight(fracB, "0")))
-}
-
-// CostValues returns what stored costs consist of: texts as sent, and numbers, each with a
-// decimal point and no other sign, as in Cost.Values.
-func CostValues(costs []string) (texts, numbers []string) {
-	for _, text := range costs {
-		for _, amount := range readAmounts(text) {
-			if amount.isText {
-				texts = append(texts, text)
-			} else {
-				numbers = append(numbers, amount.value)
-			}
-		}
-	}
-	return texts, numbers
 }
 
 // costOfNumber returns the stored cost of a JSON number; the reason says why it is

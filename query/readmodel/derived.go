@@ -74,17 +74,18 @@ func IsFree(record *calendar.Record) bool {
 
 // lowestCost returns the FieldCost of an event.
 func lowestCost(record *calendar.Record) (lowest int64, has bool) {
-	texts, numbers := calendar.CostValues(record.Fields.Strings("cost"))
+	cost := calendar.ReadCost(record.Fields.Strings("cost"), calendar.Currency{})
+	texts, numbers := cost.Values[:cost.Texts], cost.Values[cost.Texts:]
 	free := !slices.ContainsFunc(texts, func(text string) bool { return !freeWords[PlaceKey(text)] }) &&
 		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
-	if free && len(texts)+len(numbers) > 0 {
+	switch {
+	case free && len(cost.Values) > 0:
 		return CostFree, true
+	case len(numbers) == 0:
+		return math.MaxInt64, false
+	default:
+		return Hundredths(numbers[0]), true
 	}
-	lowest = math.MaxInt64
-	for _, n := range numbers {
-		lowest = min(lowest, Hundredths(n))
-	}
-	return lowest, len(numbers) > 0
 }
 
 // Hundredths returns a decimal of digits, with a point or without, in hundredths, rounded
