@@ -46,35 +46,23 @@ func (d Date) IsWord() bool { return d.form >= dateNow }
 // wall clock in the gap of a daylight saving change moves forward by the gap.
 // Words may lead out of the years 0001–9999; see Wall.InYears.
 func (d Date) Wall(now time.Time, location *time.Location) Wall {
-	wall, _ := d.resolve(now, location)
-	return wall
+	return WallOf(d.Instant(now, location).In(location))
 }
 
 // Instant resolves the date to an instant: a wall clock is read in the zone (in
 // a gap moved forward, in an overlap the first reading).
 func (d Date) Instant(now time.Time, location *time.Location) time.Time {
-	_, unix := d.resolve(now, location)
-	return time.Unix(unix, 0).UTC()
-}
-
-// resolve returns the wall clock in location and the Unix seconds.
-func (d Date) resolve(now time.Time, location *time.Location) (Wall, int64) {
-	if location == nil {
-		location = time.UTC
-	}
-	var unix int64
 	switch d.form {
 	case dateInstant:
-		unix = d.seconds
+		return time.Unix(d.seconds, 0).UTC()
 	case dateNow:
 		// Not by way of the wall clock: in an overlap it would become the first reading.
-		unix = now.Unix()
+		return now.Truncate(time.Second).UTC()
 	case dateWall:
-		unix = wallUnix(Wall(d.seconds+int64(d.clock)), location)
-	case dateMoved, dateWeekday:
-		unix = wallUnix(d.local(WallOf(now.In(location))), location)
+		return WallToInstant(Wall(d.seconds+int64(d.clock)), location)
+	default:
+		return WallToInstant(d.local(WallOf(now.In(location))), location)
 	}
-	return WallOf(time.Unix(unix, 0).In(location)), unix
 }
 
 // local resolves words on a clock that shows now.
@@ -106,7 +94,17 @@ func (d Date) local(now Wall) Wall {
 // reading counts. The result is in UTC; at the ends of the years 0001–9999 it
 // may lie outside of them.
 func WallToInstant(wall Wall, location *time.Location) time.Time {
-	return time.Unix(wallUnix(wall, location), 0).UTC()
+	// The offset of the zone before it counts, unless the clock had changed by then.
+	offset := func(unix int64) int64 {
+		_, east := time.Unix(unix, 0).In(location).Zone()
+		return int64(east)
+	}
+	const widest = 16 * 3600 // no zone was ever further from UTC
+	first := int64(wall) - offset(int64(wall)-widest)
+	if second := int64(wall) - offset(first); offset(second) == offset(first) {
+		return time.Unix(second, 0).UTC()
+	}
+	return time.Unix(first, 0).UTC() // in a gap
 }
 
 // Day returns when the day of a wall clock begins in a zone and when it is over: both
@@ -134,25 +132,6 @@ func dayBegin(day Wall, location *time.Location) time.Time {
 // InYears reports whether a wall clock lies in the years 0001–9999 and so has a form
 // in answers (2.4).
 func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }
-
-// wallUnix returns the Unix seconds of a wall clock, by the offset of the zone before it
-// unless the clock had changed by then.
-func wallUnix(wall Wall, location *time.Location) int64 {
-	if location == nil {
-		location = time.UTC
-	}
-	offset := func(unix int64) int64 {
-		_, east := time.Unix(unix, 0).In(location).Zone()
-		return int64(east)
-	}
-	const widest = 16 * 3600 // no zone was ever further from UTC
-	first := int64(wall) - offset(int64(wall)-widest)
-	second := int64(wall) - offset(first)
-	if offset(second) == offset(first) {
-		return second
-	}
-	return first // in a gap
-}
 
 // clockForm is the time of day behind a day: of 24 hours, or of 12 with am or pm.
 const clockForm = `(?: (?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d))?)?(?: ?(?P<half>am|pm))?)?$`

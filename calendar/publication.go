@@ -1,6 +1,9 @@
 package calendar
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // publication sets the status, the publication dates and modified of a post
 // (interface 3.6, 5.4).
@@ -58,7 +61,7 @@ func (e *edit) publicationDates(status Status) {
 	if dateSent {
 		zone := site
 		if e.Kind == KindEvent && date.IsWord() {
-			zone = e.zone().Location
+			zone = cmp.Or(e.zone().Location, site) // eventDates refuses an unknown one
 		}
 		at := date.Instant(e.Now, zone)
 		local, utc = WallOf(at.In(site)), Wall(at.Unix())

@@ -43,7 +43,7 @@ var zonesByName = func() map[string]func() (Zone, bool) {
 
 // Named reports whether the zone has a name of the tz database other than UTC.
 func (z Zone) Named() bool {
-	return z.Location != nil && !strings.HasPrefix(z.Name, "UTC") && z.Name != "" && z.Name[0] != '+' && z.Name[0] != '-'
+	return zonesByName[strings.ToLower(z.Name)] != nil && z.Name != "UTC"
 }
 
 // Unambiguous reports whether a wall clock in the zone identifies a moment: the offset is one
