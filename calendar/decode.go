@@ -11,9 +11,7 @@ import (
 
 // sentStatuses are the statuses that a write may send, in the order of the
 // interface.
-var sentStatuses = []string{
-	string(StatusPublish), string(StatusFuture), string(StatusDraft), string(StatusPending), string(StatusPrivate),
-}
+var sentStatuses = strings.Fields("publish future draft pending private")
 
 // Missing names the required fields that were not sent (null counts as not
 // sent), in the order of the table.

@@ -21,17 +21,13 @@ func (c Caller) Owns(record *Record) bool {
 	return c.ReadsOwn() && c.ID != 0 && record.Author() == c.ID
 }
 
-// MayWrite reports whether a caller may write records of a kind at all: create (true)
-// or update and delete (false). It answers nil, CodeUnauthorized or
-// CodeForbidden.
-func MayWrite(caller Caller, kind Kind, create bool) error {
+// MayWrite reports whether a caller may write records of a kind at all. It answers nil,
+// CodeUnauthorized or CodeForbidden.
+func MayWrite(caller Caller, kind Kind) error {
 	if caller.Role == Anonymous {
 		return Fail(CodeUnauthorized, kind)
 	}
-	if kind.IsPost() && caller.Role.atLeast(Contributor) || kind.IsTerm() && MayCreateTerm(caller, kind) {
-		return nil
-	}
-	if kind == KindImage && create && MayUseImageURL(caller) {
+	if kind.IsPost() && caller.Role.atLeast(Contributor) || MayCreateTerm(caller, kind) {
 		return nil
 	}
 	return Fail(CodeForbidden, kind)
@@ -40,22 +36,10 @@ func MayWrite(caller Caller, kind Kind, create bool) error {
 // MayEdit reports whether a caller may update or delete this record: nil or
 // CodeForbidden. A trashed post counts with its former status.
 func MayEdit(caller Caller, record *Record, now time.Time) error {
-	if record.Kind.IsTerm() && MayCreateTerm(caller, record.Kind) {
+	status := record.FormerStatus(now)
+	own := caller.Owns(record) && (caller.Role.atLeast(Author) || isUnpublished(status) || status == StatusPrivate)
+	if MayCreateTerm(caller, record.Kind) || record.Kind.IsPost() && (caller.Role.atLeast(Editor) || own) {
 		return nil
-	}
-	if record.Kind.IsPost() {
-		switch {
-		case caller.Role.atLeast(Editor):
-			return nil
-		case caller.Owns(record) && caller.Role.atLeast(Author):
-			return nil
-		case caller.Owns(record):
-			switch record.FormerStatus(now) {
-			case StatusDraft, StatusPending, StatusPrivate:
-				return nil
-			case StatusPublish, StatusFuture, StatusTrash:
-			}
-		}
 	}
 	return Fail(CodeForbidden, record.Kind)
 }
@@ -67,16 +51,9 @@ func MayRead(caller Caller, record *Record, now time.Time) bool {
 	if !record.Kind.IsPost() {
 		return record.Kind.IsTerm()
 	}
-	switch record.Status(now) {
-	case StatusPublish:
-		return true
-	case StatusTrash:
-		if record.Kind == KindEvent {
-			return false
-		}
-	case StatusFuture, StatusDraft, StatusPending, StatusPrivate:
-	}
-	return caller.ReadsAll() || caller.Owns(record)
+	status := record.Status(now)
+	trashedEvent := status == StatusTrash && record.Kind == KindEvent
+	return status == StatusPublish || !trashedEvent && (caller.ReadsAll() || caller.Owns(record))
 }
 
 // NeedsPassword reports whether the event is protected and the caller is none of
@@ -89,14 +66,7 @@ func NeedsPassword(caller Caller, record *Record) bool {
 // MayCreateTerm reports whether a caller may make a term of a kind, by name in an
 // event too; the same callers update and delete terms of the kind.
 func MayCreateTerm(caller Caller, kind Kind) bool {
-	switch kind {
-	case KindCategory:
-		return caller.Role.atLeast(Author)
-	case KindTag:
-		return caller.Role.atLeast(Editor)
-	default:
-		return false
-	}
+	return kind == KindCategory && caller.Role.atLeast(Author) || kind == KindTag && caller.Role.atLeast(Editor)
 }
 
 // MayNameAuthor reports whether a caller may name the user as the author of a

@@ -88,7 +88,7 @@ func (s *Service) Delete(ctx context.Context, request Request) (Result, error) {
 // write checks and decodes a request. One whose key was used before is answered again, else
 // it loads, decides and appends until no other writer is faster.
 func (s *Service) write(ctx context.Context, request *Request, op calendar.Op) (Result, error) {
-	if err := calendar.MayWrite(request.Caller, request.Kind, op == calendar.OpCreate); err != nil {
+	if err := calendar.MayWrite(request.Caller, request.Kind); err != nil {
 		return Result{}, err
 	}
 	spec := calendar.SpecOf(request.Kind)

@@ -154,7 +154,7 @@ func (c *call) answerRoute() error {
 	if err := c.login(); err != nil {
 		return err
 	}
-	if method != http.MethodOptions && route.writes && c.caller.Role != calendar.Anonymous && calendar.MayWrite(c.caller, route.kind, route.collection) == nil {
+	if method != http.MethodOptions && route.writes && c.caller.Role != calendar.Anonymous && calendar.MayWrite(c.caller, route.kind) == nil {
 		header[headerAllow] = route.allow
 	}
 	switch {
@@ -163,7 +163,7 @@ func (c *call) answerRoute() error {
 			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
 		}
 	case method != http.MethodOptions:
-		if err := calendar.MayWrite(c.caller, route.kind, route.collection); err != nil {
+		if err := calendar.MayWrite(c.caller, route.kind); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func (c *call) me() error {
 	body, err := appendJSON(nil, object{
 		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": c.o.Site.String(),
 		"can": object{
-			"create": can(calendar.MayWrite(who, calendar.KindEvent, true)), "publish": calendar.MayPublish(who),
+			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
 			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(c.mayReadPast()),
 		},
