@@ -299,7 +299,7 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 	}
 	options.Draining = p.readiness.begun
 	options.ListFailed = p.b.status.ListFailed
-	options.Observe, options.Trace, options.Streaming = p.b.hooks.Answers, p.b.hooks.Requests, p.b.hooks.Streaming
+	options.Observe = p.b.hooks.Requests
 	deps := httpapi.Deps{Commands: p.b.command, Queries: p.b.hooks.Queries(service), History: reader, Past: then, Records: p.b.records, Users: p.b.users, Proofs: p.b.proofs}
 	if p.s.Pages {
 		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, p.s.pageOptions()); err != nil {
@@ -310,6 +310,7 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.b.status.Streams = h.Streams
 	p.add(ctx, "erasures", func(ctx context.Context) error {
 		return whenErased(ctx, p.b.events.Epoch, h.Forget, service.Forget, then.Forget, p.b.records.Forget)
 	})

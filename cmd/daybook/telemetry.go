@@ -36,7 +36,7 @@ func startWatching(ctx context.Context, s *config, log *slog.Logger) (w *watchin
 	if s.Traces != "" {
 		w.traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: s.Traces, Ratio: s.TraceRatio, Version: version, Log: log})
 	}
-	w.hooks = telemetry.NewHooks(w.metrics, w.traces, nil)
+	w.hooks = telemetry.NewHooks(w.metrics, w.traces, time.Now)
 	return w, err
 }
 

@@ -53,7 +53,7 @@ type RelayOptions struct {
 	// Observe, when set, is called with every group of entries that is given to the
 	// server, and the function that it returns when the group is acknowledged, or with the
 	// error that ended the wait for it.
-	Observe func(first, last calendar.Position) func(error)
+	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 }
 
 func (o *RelayOptions) fill() {
@@ -63,7 +63,9 @@ func (o *RelayOptions) fill() {
 	o.Replicas = cmp.Or(o.Replicas, 1)
 	o.Replay = cmp.Or(o.Replay, 100_000)
 	if o.Observe == nil {
-		o.Observe = func(_, _ calendar.Position) func(error) { return func(error) {} }
+		o.Observe = func(ctx context.Context, _, _ calendar.Position) (context.Context, func(error)) {
+			return ctx, func(error) {}
+		}
 	}
 }
 
@@ -206,7 +208,8 @@ func (r *Relay) publish(ctx context.Context, at eventstore.Mark, origin string, 
 			return err
 		}
 		at = r.source.at
-		g := group{first: batch.entries[0].Position, last: at.Position, end: r.o.Observe(batch.entries[0].Position, at.Position)}
+		g := group{first: batch.entries[0].Position, last: at.Position}
+		_, g.end = r.o.Observe(ctx, g.first, g.last)
 		for i := range batch.entries {
 			msg, err := r.message(&batch.entries[i], History{r.o.Prefix, origin, batch.hashes[i]}, limit)
 			switch {

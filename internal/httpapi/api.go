@@ -125,8 +125,6 @@ type Options struct {
 	StreamBeat, StreamLate time.Duration
 	// Draining is closed when the process begins to end: streams end then. nil: never.
 	Draining <-chan struct{}
-	// Streaming, when set, is called with 1 when a stream begins, with -1 when it ends.
-	Streaming func(by int)
 	// CalendarName is the name of the calendar in feeds; "": that of the language.
 	CalendarName string
 	// FeedRefresh is how often readers of feeds are asked to come again, 5 minutes to 7
@@ -177,15 +175,12 @@ type Options struct {
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
 	Pages     *public.Pages    // the pages for people; nil: none
 
-	// Observe, when set, gets each answer, on the way of its request, from many at once.
-	Observe func(Answered)
+	// Observe, when set, is called when a request begins, with its id: the work is done under
+	// the context that it returns, and end gets the answer. Many requests call it at once.
+	Observe func(r *http.Request, id string) (ctx context.Context, end func(Answered))
 	// ListFailed, when set, gets the error of each answer for which the read model was out
 	// of reach.
 	ListFailed func(error)
-	// Trace, when set, begins the span of a request with its id. The work is done
-	// under the context that it gives, and its end is told with the route pattern
-	// ("" for none) and the status.
-	Trace func(r *http.Request, id string) (ctx context.Context, end func(route string, status int))
 }
 
 // PublicHistory says who reads the past (HISTORY 4.3).
@@ -275,12 +270,15 @@ func (a *api) Forget() {
 	a.History.Forget()
 }
 
+// Streams returns how many streams of changes are open.
+func (a *api) Streams() int64 { return a.rooms.Streams() }
+
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
 // is none: it answers every request with a code as New's handler would, and asks for no part.
 // No one is told of its answers. It refuses the settings that New refuses, so a program can look
 // before it opens anything.
 func Closed(options Options, code calendar.Code) (http.Handler, error) {
-	options.Observe, options.Trace, options.AnswerBytes, options.FragmentBytes = nil, nil, -1, -1
+	options.Observe, options.AnswerBytes, options.FragmentBytes = nil, -1, -1
 	api, err := newAPI(Deps{}, options)
 	if err != nil {
 		return nil, err

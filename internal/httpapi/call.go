@@ -68,10 +68,10 @@ func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	c.id[0] = c.requestID()
 	writer.Header()[headerRequestID] = c.id[:]
 	ctx := request.Context()
-	if a.o.Trace != nil {
-		var end func(string, int)
-		ctx, end = a.o.Trace(request, c.id[0])
-		defer func() { end(c.pattern(), c.status) }()
+	if a.o.Observe != nil {
+		var end func(Answered)
+		ctx, end = a.o.Observe(request, c.id[0])
+		defer func() { end(c.answered()) }()
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
 	limit := a.o.ReadDeadline
@@ -81,7 +81,7 @@ func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	ctx, cancel := c.within(limit)
 	defer cancel()
 	c.r = request.WithContext(ctx)
-	defer c.answered()
+	defer c.logAnswer()
 	defer c.pass.Leave()
 	defer c.answerPanic()
 	if err := c.answer(); err != nil {

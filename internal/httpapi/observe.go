@@ -15,23 +15,22 @@ import (
 // Answered is what Options.Observe is told of one answer.
 type Answered struct {
 	Route  string // its pattern, "" for none
-	Method string
-	Status int // 499 when the client went away, 0 when the connection was cut
+	Status int    // 499 when the client went away, 0 when the connection was cut
 	Took   time.Duration
 	Cache  CacheUse
 	Code   calendar.Code // of an error, "" for none
 }
 
-// CacheUse tells what the cache of whole answers did for a read.
-type CacheUse uint8
+// CacheUse is what the cache of whole answers did for a read.
+type CacheUse string
 
 // The uses of the cache.
 const (
-	CacheNone   CacheUse = iota // nothing was asked of it
-	CacheHit                    // the answer was there
-	CacheMiss                   // the answer was made
-	CacheShared                 // another request was making it at the time
-	CacheStale                  // the last good answer, while the read model is out of reach
+	CacheNone   CacheUse = ""       // nothing was asked of it
+	CacheHit    CacheUse = "hit"    // the answer was there
+	CacheMiss   CacheUse = "miss"   // the answer was made
+	CacheShared CacheUse = "shared" // another request was making it at the time
+	CacheStale  CacheUse = "stale"  // the last good answer, while the read model is out of reach
 )
 
 // ErrorCodes are the codes that an error may have, sorted.
@@ -54,19 +53,17 @@ func (c *call) pattern() string {
 	return c.route.Template
 }
 
-// answered tells anyone who watches of the answer to a request.
-func (c *call) answered() {
-	log := c.o.Log.Enabled(c.r.Context(), slog.LevelDebug)
-	if c.o.Observe == nil && !log {
-		return
-	}
-	took := c.o.Now().Sub(c.started)
-	if c.o.Observe != nil {
-		c.o.Observe(Answered{c.pattern(), c.r.Method, c.status, took, c.cache, c.code})
-	}
-	if log {
+// answered is what is told of the answer to a request.
+func (c *call) answered() Answered {
+	return Answered{c.pattern(), c.status, c.o.Now().Sub(c.started), c.cache, c.code}
+}
+
+// logAnswer logs the answer to a request.
+func (c *call) logAnswer() {
+	if c.o.Log.Enabled(c.r.Context(), slog.LevelDebug) {
+		answered := c.answered()
 		c.o.Log.DebugContext(c.r.Context(), "request answered",
-			"method", c.r.Method, "route", c.pattern(), "status", c.status, "duration", took)
+			"method", c.r.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
 	}
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,7 +33,9 @@ func TestIsHost(t *testing.T) {
 func TestTextsUnderManyHosts(t *testing.T) {
 	t.Parallel()
 	var use CacheUse
-	handler, _ := fakeAPI(t, Deps{}, Options{Observe: func(answered Answered) { use = answered.Cache }})
+	handler, _ := fakeAPI(t, Deps{}, Options{Observe: func(request *http.Request, _ string) (context.Context, func(Answered)) {
+		return request.Context(), func(answered Answered) { use = answered.Cache }
+	}})
 	ask := func(host string) *httptest.ResponseRecorder {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/"+Namespace+"/doc", nil)
 		request.Host = host

@@ -35,18 +35,11 @@ const (
 func (c *call) enterStream() error {
 	switch {
 	case c.pass.Enter(admit.Stream, 1):
-		c.reportStream(1)
 		return nil
 	case c.caller.Role == calendar.Anonymous && c.pass.Crowded(admit.Stream):
 		return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
 	}
 	return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
-}
-
-func (c *call) reportStream(by int) {
-	if c.o.Streaming != nil {
-		c.o.Streaming(by)
-	}
 }
 
 // stream answers the changes as they come.
@@ -59,7 +52,6 @@ func (c *call) stream(q *pastQuery) error {
 	if err := c.enterStream(); err != nil {
 		return err
 	}
-	defer c.reportStream(-1)
 	defer c.pass.Leave()
 	header := c.w.Header()
 	header[headerType] = []string{eventStream + "; charset=utf-8"}

@@ -264,10 +264,9 @@ func TestStreamsEnd(t *testing.T) {
 // HISTORY 20.25: a client that stops reading is cut off and slows no one.
 func TestSlowReaderOfAStream(t *testing.T) {
 	t.Parallel()
-	var open atomic.Int64
 	w := world.New(t, world.Options{Unchecked: true, HTTP: httpapi.Options{
 		// Late enough for a quick reader on a slow machine.
-		StreamLate: 3 * time.Second, StreamBeat: 50 * time.Millisecond, Streaming: func(by int) { open.Add(int64(by)) },
+		StreamLate: 3 * time.Second, StreamBeat: 50 * time.Millisecond,
 	}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
@@ -297,7 +296,7 @@ func TestSlowReaderOfAStream(t *testing.T) {
 	}
 	// 2 MB do not fit into the buffers of the connection: it is closed.
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	for end := time.After(patience); open.Load() > 1; {
+	for end := time.After(patience); w.Handler.(*httpapi.Handler).Streams() > 1; {
 		select {
 		case <-end:
 			t.Fatal("nobody was cut off")

@@ -53,6 +53,7 @@ type Parts struct {
 	ProjectorLease *lease.State // nil: the projector needs none
 	Signer         func() proof.Stats
 	Past           func() past.Stats
+	Streams        func() int64     // of changes that are open
 	Now            func() time.Time // nil: time.Now
 
 	// LostFile returns a file of the event store that was removed or replaced, "" for
@@ -80,6 +81,7 @@ type Report struct {
 	Projector *projector.Stats
 	Signer    *proof.Stats
 	Past      *past.Stats
+	Streams   *int64
 }
 
 // Worker is how a relay or projector works.
@@ -131,7 +133,7 @@ func (r *Reporter) Look(ctx context.Context) *Report {
 	ctx, cancel := context.WithTimeout(ctx, Wait)
 	defer cancel()
 	report := &Report{
-		Time: r.now(), Indexed: r.Index != nil, Relay: ask(r.Relay), Projector: ask(r.Projector), Signer: ask(r.Signer), Past: ask(r.Past),
+		Time: r.now(), Indexed: r.Index != nil, Relay: ask(r.Relay), Projector: ask(r.Projector), Signer: ask(r.Signer), Past: ask(r.Past), Streams: ask(r.Streams),
 	}
 	r.head(ctx, report)
 	if report.Relay != nil {

@@ -3,6 +3,8 @@ package telemetry
 import (
 	"cmp"
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -14,7 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/httpapi"
 )
@@ -25,77 +26,76 @@ const namespace = "daybook"
 // other is the value of a label for all that is not in its list.
 const other = "other"
 
-// The boundaries of durations, in seconds: from an answer out of the cache to
-// one that waited for a position; from a commit on a fast disk to one that hangs.
-var (
-	requestBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
-	workBuckets    = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
-	sizeBuckets    = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}
-)
+// metric is what the catalogue says of a metric, besides its name.
+type metric struct {
+	Help    string
+	Labels  []string
+	Buckets string     // the name of those of a histogram
+	Series  [][]string // values of the labels of series that are there from the beginning
+}
+
+// The catalogue has all metrics: those that are counted as things happen, and those whose
+// values are looked up when they are read. The buckets of durations go from an answer out of
+// the cache to one that waited for a position, and from a commit on a fast disk to one that
+// hangs.
+//
+//go:embed metrics.json
+var catalogueFile []byte
+
+var catalogue = readCatalogue()
+
+func readCatalogue() (out struct {
+	Buckets         map[string][]float64
+	Counted, Looked map[string]metric
+},
+) {
+	if err := json.Unmarshal(catalogueFile, &out); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return out
+}
 
 // Metrics are the metrics of one process, on a registry of their own. Nothing watches the
 // parts of the process for a nil *Metrics.
 type Metrics struct {
-	registry *prometheus.Registry
-
-	requests                 *prometheus.CounterVec
-	duration, listTime       *prometheus.HistogramVec
-	errors                   map[calendar.Code]prometheus.Counter
-	cache, appends           *prometheus.CounterVec
-	failed                   prometheus.Counter
-	appendTime, commitTime   prometheus.Observer
-	groupSize                prometheus.Observer
-	publishTime, projectTime prometheus.Observer
-	streams                  prometheus.Gauge
+	registry   *prometheus.Registry
+	counters   map[string]*prometheus.CounterVec
+	histograms map[string]*prometheus.HistogramVec
 }
 
 // NewMetrics makes the metrics of a program of a version, those of the Go
 // runtime and of the process among them.
 func NewMetrics(version string) *Metrics {
-	metrics := &Metrics{registry: prometheus.NewRegistry(), errors: map[calendar.Code]prometheus.Counter{}}
-	metrics.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	metrics.gauges("build_info", "The version that runs; always 1.", "version").WithLabelValues(version).Set(1)
-
-	metrics.requests = metrics.counters("http_requests_total", "Requests that were answered, by route pattern, method and status; 499 when the client went away.", "route", "method", "code")
-	metrics.duration = metrics.histograms("http_request_duration_seconds", "Time until a request was answered.", requestBuckets, "route", "method")
-	failures := metrics.counters("http_errors_total", "Error answers by their code; what refused a login is among them.", "error")
-	for _, code := range append(httpapi.ErrorCodes(), other) {
-		metrics.errors[code] = failures.WithLabelValues(string(code))
+	m := &Metrics{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
+	factory := promauto.With(m.registry)
+	for name, about := range catalogue.Counted {
+		var series *prometheus.MetricVec
+		if about.Buckets != "" {
+			m.histograms[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: catalogue.Buckets[about.Buckets]}, about.Labels)
+			series = m.histograms[name].MetricVec
+		} else {
+			m.counters[name] = factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: about.Help}, about.Labels)
+			series = m.counters[name].MetricVec
+		}
+		for _, values := range about.Series {
+			_, _ = series.GetMetricWithLabelValues(values...)
+		}
 	}
-	metrics.cache = metrics.counters("cache_requests_total", "Reads by what the cache of whole answers did for them.", "outcome")
-	for _, outcome := range cacheOutcomes {
-		metrics.cache.WithLabelValues(outcome)
+	for _, code := range append(errorCodes, other) {
+		m.counters["http_errors_total"].WithLabelValues(string(code))
 	}
-	metrics.streams = metrics.gauges("http_streams", "Streams of changes that are open.").WithLabelValues()
-
-	metrics.appends = metrics.counters("appends_total", "Appends to the event store by their result.", "result")
-	for _, result := range appendResults {
-		metrics.appends.WithLabelValues(result)
-	}
-	metrics.appendTime = metrics.histograms("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets).WithLabelValues()
-	metrics.commitTime = metrics.histograms("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets).WithLabelValues()
-	metrics.failed = metrics.counters("commit_failures_total", "Group commits of which nothing was written because the engine failed.").WithLabelValues()
-	metrics.groupSize = metrics.histograms("append_group_size", "Appends that shared one commit.", sizeBuckets).WithLabelValues()
-
-	metrics.listTime = metrics.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
-	for _, kind := range calendar.Kinds {
-		metrics.listTime.WithLabelValues(kind.String())
-	}
-	metrics.publishTime = metrics.histograms("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets).WithLabelValues()
-	metrics.projectTime = metrics.histograms("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets).WithLabelValues()
-	return metrics
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collector(func(to sink) { set(to, "build_info", 1, version) }))
+	return m
 }
 
-func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return promauto.With(m.registry).NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+// count counts one of a series.
+func (m *Metrics) count(name string, labels ...string) {
+	m.counters[name].WithLabelValues(labels...).Inc()
 }
 
-func (m *Metrics) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	return promauto.With(m.registry).NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
-}
-
-func (m *Metrics) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return promauto.With(m.registry).NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+// observe adds a value to a series.
+func (m *Metrics) observe(name string, value float64, labels ...string) {
+	m.histograms[name].WithLabelValues(labels...).Observe(value)
 }
 
 // maxScrapes is how many scrapes are answered at the same time; more are answered 503.
@@ -109,71 +109,61 @@ func (m *Metrics) Handler(log *slog.Logger) http.Handler {
 	})
 }
 
-// methods are the values of the label method besides other.
-var methods = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
-}
+// The values of the labels method and error besides other.
+var (
+	methods = []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	}
+	errorCodes = httpapi.ErrorCodes()
+)
 
-func methodLabel(method string) string {
-	if slices.Contains(methods, method) {
-		return method
+// label returns a value of a label that has a list of them.
+func label[T ~string](value T, listed []T) string {
+	if slices.Contains(listed, value) {
+		return string(value)
 	}
 	return other
 }
 
-// The values of the label outcome of cache_requests_total.
-var cacheOutcomes = map[httpapi.CacheUse]string{
-	httpapi.CacheHit: "hit", httpapi.CacheMiss: "miss", httpapi.CacheShared: "shared", httpapi.CacheStale: "stale",
-}
-
 // answer counts an answer. Raw paths are never labels.
-func (m *Metrics) answer(answered httpapi.Answered) {
-	route, method := cmp.Or(answered.Route, "none"), methodLabel(answered.Method)
-	m.requests.WithLabelValues(route, method, strconv.Itoa(answered.Status)).Inc()
-	m.duration.WithLabelValues(route, method).Observe(answered.Took.Seconds())
+func (m *Metrics) answer(method string, answered httpapi.Answered) {
+	route := cmp.Or(answered.Route, "none")
+	m.count("http_requests_total", route, method, strconv.Itoa(answered.Status))
+	m.observe("http_request_duration_seconds", answered.Took.Seconds(), route, method)
 	if answered.Cache != httpapi.CacheNone {
-		m.cache.WithLabelValues(cacheOutcomes[answered.Cache]).Inc()
+		m.count("cache_requests_total", string(answered.Cache))
 	}
-	switch known := m.errors[answered.Code]; {
-	case known != nil:
-		known.Inc()
-	case answered.Code != "":
-		m.errors[other].Inc()
+	if answered.Code != "" {
+		m.count("http_errors_total", label(answered.Code, errorCodes))
 	}
 }
 
-// The values of the label result of appends_total.
-var appendResults = []string{
-	"appended", "replayed", // the key was used before: nothing was written
-	"conflict", // of versions or of a guard
-	"claim",    // another record holds a slug
-	"key_reused", "unavailable", "canceled", "malformed", "failed",
+// failures are the values of the label result of appends_total for errors.
+var failures = []struct {
+	err    error
+	result string
+}{
+	{eventstore.ErrConflict, "conflict"}, // of versions or of a guard
+	{eventstore.ErrKeyReused, "key_reused"},
+	{eventstore.ErrUnavailable, "unavailable"},
+	{eventstore.ErrClosed, "unavailable"},
+	{eventstore.ErrMalformed, "malformed"},
+	{context.Canceled, "canceled"},
+	{context.DeadlineExceeded, "canceled"},
 }
 
 func resultOf(r *eventstore.Result) string {
-	if r.Err == nil {
-		if r.Receipt != nil {
-			return "replayed"
-		}
+	switch _, claim := errors.AsType[*eventstore.ClaimError](r.Err); {
+	case claim: // another record holds a slug
+		return "claim"
+	case r.Err == nil && r.Receipt != nil: // the key was used before: nothing was written
+		return "replayed"
+	case r.Err == nil:
 		return "appended"
 	}
-	if _, ok := errors.AsType[*eventstore.ClaimError](r.Err); ok {
-		return "claim"
-	}
-	for _, c := range []struct {
-		err    error
-		result string
-	}{
-		{eventstore.ErrConflict, "conflict"},
-		{eventstore.ErrKeyReused, "key_reused"},
-		{eventstore.ErrUnavailable, "unavailable"},
-		{eventstore.ErrClosed, "unavailable"},
-		{eventstore.ErrMalformed, "malformed"},
-		{context.Canceled, "canceled"},
-		{context.DeadlineExceeded, "canceled"},
-	} {
-		if errors.Is(r.Err, c.err) {
-			return c.result
+	for _, failure := range failures {
+		if errors.Is(r.Err, failure.err) {
+			return failure.result
 		}
 	}
 	return "failed"

@@ -79,13 +79,14 @@ func value(families map[string]*dto.MetricFamily, name, labels string) float64 {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.NewMetrics("1.2.3")
-	hooks := telemetry.NewHooks(metrics, nil, nil)
-	hooks.Answers(httpapi.Answered{Route: "/events", Method: http.MethodGet, Status: 200})
+	hooks := telemetry.NewHooks(metrics, nil, time.Now)
+	_, end := hooks.Requests(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/events", http.NoBody), "")
+	end(httpapi.Answered{Route: "/events", Status: 200})
 	metrics.Watch(func(context.Context) *status.Report {
 		return &status.Report{
 			Indexed: true, Quarantined: []readmodel.Quarantined{},
 			Workers: []status.Worker{{Name: status.Relay, State: status.Active}, {Name: status.Projector, State: status.Active}},
-			Relay:   &feed.RelayStats{}, Projector: &projector.Stats{}, Signer: &proof.Stats{Size: 1, Time: time.Unix(1, 0)}, Past: &past.Stats{},
+			Relay:   &feed.RelayStats{}, Projector: &projector.Stats{}, Signer: &proof.Stats{Size: 1, Time: time.Unix(1, 0)}, Past: &past.Stats{}, Streams: new(int64),
 		}
 	})
 	var rows []string
@@ -114,8 +115,8 @@ func TestTable(t *testing.T) {
 func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.NewMetrics("1.2.3")
-	hooks := telemetry.NewHooks(metrics, nil, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Answers}})
+	hooks := telemetry.NewHooks(metrics, nil, time.Now)
+	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Requests}})
 	metrics.Watch((&status.Reporter{Parts: status.Parts{Store: w.Store, Index: w.Index, Now: w.Clock.Now}}).Look)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
@@ -154,7 +155,7 @@ func TestEndToEnd(t *testing.T) {
 func TestResults(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.NewMetrics("")
-	hooks := telemetry.NewHooks(metrics, nil, nil)
+	hooks := telemetry.NewHooks(metrics, nil, time.Now)
 	want := map[string]float64{"daybook_append_duration_seconds": 9}
 	for result, res := range map[string]eventstore.Result{
 		"appended": {Position: 1}, "replayed": {Receipt: &eventstore.Receipt{}}, "conflict": {Err: fmt.Errorf("tag 1: %w", eventstore.ErrConflict)},
@@ -237,9 +238,11 @@ func TestWork(t *testing.T) {
 	hooks := telemetry.NewHooks(metrics, nil, func() time.Time { now = now.Add(30 * time.Millisecond); return now })
 	hooks.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
 	hooks.Commits()(eventstore.Committed{Appends: 1, Err: eventstore.ErrUnavailable})
-	hooks.Publishing(1, 2)(nil)
-	hooks.Publishing(3, 4)(errors.New("cut off"))
-	_, end := hooks.Projecting(t.Context(), 1, 2)
+	_, end := hooks.Publishing(t.Context(), 1, 2)
+	end(nil)
+	_, end = hooks.Publishing(t.Context(), 3, 4)
+	end(errors.New("cut off"))
+	_, end = hooks.Projecting(t.Context(), 1, 2)
 	end(nil)
 	if _, err := hooks.Queries(listing{}).Run(t.Context(), &query.Criteria{Kind: calendar.KindEvent}); err != nil {
 		t.Fatal(err)

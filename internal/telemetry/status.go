@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,116 +15,120 @@ import (
 // may be nil.
 func (m *Metrics) Watch(look func(context.Context) *status.Report) {
 	if m != nil {
-		m.registry.MustRegister(parts(look))
+		m.registry.MustRegister(collector(func(to sink) { to.report(look(context.Background())) }))
 	}
 }
 
-// parts collects the metrics of the parts.
-type parts func(context.Context) *status.Report
+// collector sends the values that metrics have when they are read.
+type collector func(sink)
 
 // Describe implements prometheus.Collector: which metrics there are depends on the parts.
-func (parts) Describe(chan<- *prometheus.Desc) {}
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (look parts) Collect(out chan<- prometheus.Metric) {
-	report, o := look(context.Background()), sink(out)
-	o.flag("store_up", "Whether the event store answered.", report.StoreErr == nil)
+func (c collector) Collect(to chan<- prometheus.Metric) { c(to) }
+
+// sink takes the values of one look.
+type sink chan<- prometheus.Metric
+
+// set sends the value of a metric with its labels.
+func set[T ~int | ~int64 | ~uint64 | ~float64](to sink, name string, value T, labels ...string) {
+	kind := prometheus.GaugeValue
+	if strings.HasSuffix(name, "_total") {
+		kind = prometheus.CounterValue
+	}
+	about := catalogue.Looked[name]
+	desc := prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), about.Help, about.Labels, nil)
+	to <- prometheus.MustNewConstMetric(desc, kind, float64(value), labels...)
+}
+
+// flag sends 1 for what is so, else 0.
+func (to sink) flag(name string, is bool, labels ...string) {
+	value := 0.0
+	if is {
+		value = 1
+	}
+	set(to, name, value, labels...)
+}
+
+// report sends what the parts of the process report.
+func (to sink) report(report *status.Report) {
+	to.flag("store_up", report.StoreErr == nil)
 	if report.StoreErr == nil {
-		o.gauge("head_position", "Position of the last entry of the event store.", float64(report.Head))
+		set(to, "head_position", report.Head)
 	}
 	if report.Indexed {
-		o.index(report)
+		to.index(report)
 	}
 	for _, worker := range report.Workers {
-		o.flag("active", "Whether the relay or the projector of this process is the one that works.", worker.State == status.Active, worker.Name)
+		to.flag("active", worker.State == status.Active, worker.Name)
 	}
-	if relayStats := report.Relay; relayStats != nil {
-		o.counter("relay_published_entries_total", "Entries that the feed acknowledged.", relayStats.Published)
-		o.counter("relay_conflicts_total", "Times that another relay was met.", relayStats.Conflicts)
-		o.counter("relay_streams_rebuilt_total", "Times that the stream of the feed was made new.", relayStats.Rebuilt)
-		o.counter("relay_retries_total", "Times that an error made the relay begin again.", relayStats.Retries)
+	if report.Streams != nil {
+		set(to, "http_streams", *report.Streams)
+	}
+	if stats := report.Relay; stats != nil {
+		set(to, "relay_published_entries_total", stats.Published)
+		set(to, "relay_conflicts_total", stats.Conflicts)
+		set(to, "relay_streams_rebuilt_total", stats.Rebuilt)
+		set(to, "relay_retries_total", stats.Retries)
 		if report.StateOf(status.Relay) == status.Active { // else it does not follow the feed
-			o.gauge("relay_position", "Position of the last entry that the feed is known to hold.", float64(relayStats.Position))
+			set(to, "relay_position", stats.Position)
 			if report.StoreErr == nil {
-				o.gauge("relay_lag_entries", "Entries that are not yet on the feed.", behind(report.Head, relayStats.Position))
+				set(to, "relay_lag_entries", behind(report.Head, stats.Position))
 			}
 		}
 	}
 	if stats := report.Projector; stats != nil {
-		o.counter("projection_entries_total", "Entries that the projector read.", stats.Entries)
-		o.counter("projection_documents_total", "Documents that the projector wrote.", stats.Documents)
-		o.counter("projection_batches_total", "Batches that the projector wrote.", stats.Batches)
-		o.counter("projection_retries_total", "Times that an error made the projector try again.", stats.Retries)
-		o.counter("projection_waiting_entries_total", "Entries that were passed over because their record is quarantined.", stats.Waiting)
+		set(to, "projection_entries_total", stats.Entries)
+		set(to, "projection_documents_total", stats.Documents)
+		set(to, "projection_batches_total", stats.Batches)
+		set(to, "projection_retries_total", stats.Retries)
+		set(to, "projection_waiting_entries_total", stats.Waiting)
 		if report.StateOf(status.Projector) == status.Active {
-			o.gauge("projection_position", "Position up to which the projector has written everything.", float64(stats.Position))
+			set(to, "projection_position", stats.Position)
 		}
 	}
 	if stats := report.Signer; stats != nil {
 		if !stats.Time.IsZero() {
-			o.gauge("checkpoint_size", "Entries that the newest checkpoint covers, as far as this process knows.", float64(stats.Size))
-			o.gauge("checkpoint_time_seconds", "When the newest checkpoint was signed, seconds since 1970.", float64(stats.Time.UnixMilli())/1000)
+			set(to, "checkpoint_size", stats.Size)
+			set(to, "checkpoint_time_seconds", float64(stats.Time.UnixMilli())/1000)
 		}
-		o.flag("log_extends_checkpoint", "Whether the log extends its last checkpoint; nothing is signed while it does not.", stats.Extends)
-		o.counter("checkpoints_signed_total", "Checkpoints that this process signed.", stats.Signed)
-		o.counter("checkpoint_failures_total", "Times that an error kept a checkpoint from being signed.", stats.Failed)
-		o.counter("cosignatures_total", "Times that a witness signed a checkpoint.", stats.Cosigned)
-		o.counter("cosignature_failures_total", "Times that a witness did not sign a checkpoint.", stats.Refused)
+		to.flag("log_extends_checkpoint", stats.Extends)
+		set(to, "checkpoints_signed_total", stats.Signed)
+		set(to, "checkpoint_failures_total", stats.Failed)
+		set(to, "cosignatures_total", stats.Cosigned)
+		set(to, "cosignature_failures_total", stats.Refused)
 	}
 	if stats := report.Past; stats != nil {
-		o.gauge("past_images", "Images that lists of the past are answered from.", float64(stats.Points))
-		o.gauge("past_image_bytes", "Memory that all images of the past need.", float64(stats.Bytes))
-		o.counter("past_images_filled_total", "Images of the past that were filled from the log.", stats.Built)
+		set(to, "past_images", stats.Points)
+		set(to, "past_image_bytes", stats.Bytes)
+		set(to, "past_images_filled_total", stats.Built)
 	}
 }
 
 // index sends the metrics of the read model.
-func (o sink) index(report *status.Report) {
-	o.flag("read_model_up", "Whether the read model answered.", report.IndexErr == nil)
+func (to sink) index(report *status.Report) {
+	to.flag("read_model_up", report.IndexErr == nil)
 	if report.IndexErr != nil {
 		return
 	}
-	o.gauge("visible_position", "Position up to which lists show everything.", float64(report.Visible))
+	set(to, "visible_position", report.Visible)
 	if report.Quarantined != nil {
-		o.gauge("quarantined_records", "Records of which an entry could not be projected.", float64(len(report.Quarantined)))
+		set(to, "quarantined_records", len(report.Quarantined))
 	}
 	if report.StoreErr != nil {
 		return
 	}
-	o.gauge("projection_lag_entries", "Entries that lists do not show yet.", behind(report.Head, report.Visible))
-	lag := 0.0
-	if report.Unseen != nil {
-		lag = max(0, report.Time.Sub(report.Unseen.Time).Seconds()) // clocks of other machines may be ahead
-	}
-	if report.Unseen != nil || report.Visible >= report.Head {
-		o.gauge("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all.", lag)
+	set(to, "projection_lag_entries", behind(report.Head, report.Visible))
+	switch {
+	case report.Unseen != nil:
+		set(to, "projection_lag_seconds", max(0, report.Time.Sub(report.Unseen.Time).Seconds())) // clocks of other machines may be ahead
+	case report.Visible >= report.Head:
+		set(to, "projection_lag_seconds", 0)
 	}
 }
 
 // behind returns how far a position is from the head, which was read first.
 func behind(head, at calendar.Position) float64 {
 	return max(0, float64(head)-float64(at))
-}
-
-// sink takes the values of one look.
-type sink chan<- prometheus.Metric
-
-// send takes one, of a part of the process where the metric has that label.
-func (o sink) send(t prometheus.ValueType, name, help string, v float64, part ...string) {
-	desc := prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, []string{"part"}[:len(part)], nil)
-	o <- prometheus.MustNewConstMetric(desc, t, v, part...)
-}
-
-func (o sink) gauge(name, help string, v float64) { o.send(prometheus.GaugeValue, name, help, v) }
-
-func (o sink) counter(name, help string, v uint64) {
-	o.send(prometheus.CounterValue, name, help, float64(v))
-}
-
-func (o sink) flag(name, help string, on bool, part ...string) {
-	v := 0.0
-	if on {
-		v = 1
-	}
-	o.send(prometheus.GaugeValue, name, help, v, part...)
 }

@@ -4,13 +4,16 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.26.0"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -21,53 +24,43 @@ import (
 // Hooks are the functions that the other packages are handed. Those of type func are nil
 // where nothing watches, so watching costs nothing then.
 type Hooks struct {
-	Answers    func(httpapi.Answered)                                                                  // httpapi.Options.Observe
-	Streaming  func(by int)                                                                            // httpapi.Options.Streaming
-	Requests   func(r *http.Request, id string) (context.Context, func(route string, status int))      // httpapi.Options.Trace
-	Commits    eventstore.ObserveCommit                                                                // of a store that commits groups
-	Publishing func(first, last calendar.Position) func(error)                                         // feed.RelayOptions.Observe
-	Projecting func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) // projector.Options.Observe
+	Requests               func(r *http.Request, id string) (context.Context, func(httpapi.Answered)) // httpapi.Options.Observe
+	Commits                eventstore.ObserveCommit                                                   // of a store that commits groups
+	Publishing, Projecting batchObserver                                                              // Observe of the options of feed.Relay and projector.Projector
 
 	watch *watch
 }
 
+// batchObserver observes work on consecutive entries: it returns the context of the work, and
+// what ends it.
+type batchObserver = func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
+
 // watch is what measures.
 type watch struct {
-	m   *Metrics
-	t   *Traces
+	*Metrics
+	*Traces
+
 	now func() time.Time
 }
 
-// NewHooks returns the hooks of metrics and traces, each of which may be nil. now
-// is the clock that durations are measured by; nil: time.Now.
-func NewHooks(metrics *Metrics, t *Traces, now func() time.Time) (hooks Hooks) {
-	if metrics == nil && t == nil {
-		return hooks
+// NewHooks returns the hooks of metrics and traces, each of which may be nil. Durations are
+// measured by the clock now.
+func NewHooks(metrics *Metrics, traces *Traces, now func() time.Time) Hooks {
+	if metrics == nil && traces == nil {
+		return Hooks{}
 	}
-	if now == nil {
-		now = time.Now
+	w := &watch{cmp.Or(metrics, NewMetrics("")), cmp.Or(traces, noTraces), now} // nobody reads the metrics then
+	return Hooks{
+		Requests: w.request, Commits: w.commit,
+		Publishing: w.batches("relay publish", trace.SpanKindProducer, "relay_publish_duration_seconds"),
+		Projecting: w.batches("project batch", trace.SpanKindConsumer, "projection_batch_duration_seconds"),
+		watch:      w,
 	}
-	if metrics == nil {
-		metrics = NewMetrics("") // nobody reads them
-	} else {
-		hooks.Answers = metrics.answer
-		hooks.Streaming = func(by int) { metrics.streams.Add(float64(by)) }
-	}
-	if t == nil {
-		t = &Traces{tracer: noop.NewTracerProvider().Tracer(namespace)}
-	} else {
-		hooks.Requests = t.request
-	}
-	w := &watch{metrics, t, now}
-	hooks.watch, hooks.Commits = w, w.commit
-	hooks.Publishing = func(first, last calendar.Position) func(error) {
-		_, end := w.batch(context.Background(), "relay publish", trace.SpanKindProducer, metrics.publishTime, first, last)
-		return end
-	}
-	hooks.Projecting = func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
-		return w.batch(ctx, "project batch", trace.SpanKindConsumer, metrics.projectTime, first, last)
-	}
-	return hooks
+}
+
+// took observes how long something took that began at a time.
+func (w *watch) took(metric string, since time.Time, labels ...string) {
+	w.observe(metric, w.now().Sub(since).Seconds(), labels...)
 }
 
 // Store returns a store whose appends are watched: store itself when nothing watches.
@@ -97,16 +90,16 @@ func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) [
 		return s.Store.Append(ctx, appends)
 	}
 	start := s.now()
-	ctx, span := s.t.start(ctx, "append", trace.SpanKindInternal, attrAppends.Int(len(appends)))
+	ctx, span := s.start(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", len(appends)))
 	defer span.End()
 	results := s.Store.Append(ctx, appends)
-	s.m.appendTime.Observe(s.now().Sub(start).Seconds())
+	s.took("append_duration_seconds", start)
 	for i := range results {
 		result := resultOf(&results[i])
-		s.m.appends.WithLabelValues(result).Inc()
-		span.SetAttributes(attrResult.String(result))
+		s.count("appends_total", result)
+		span.SetAttributes(attribute.String("daybook.result", result))
 		if results[i].Err == nil {
-			span.SetAttributes(attrPosition.Int64(int64(results[i].Position)))
+			span.SetAttributes(attribute.Int64("daybook.position", int64(results[i].Position)))
 		}
 	}
 	return results
@@ -116,7 +109,7 @@ func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) [
 func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
 	receipt, err := s.Store.Receipt(ctx, user, key)
 	if receipt != nil {
-		s.m.appends.WithLabelValues(resultOf(&eventstore.Result{Receipt: receipt})).Inc()
+		s.count("appends_total", resultOf(&eventstore.Result{Receipt: receipt}))
 	}
 	return receipt, err
 }
@@ -129,40 +122,62 @@ type watchedQueries struct {
 // Run implements httpapi.Queries.
 func (q watchedQueries) Run(ctx context.Context, criteria *query.Criteria) (*query.List, error) {
 	start, kind := q.now(), criteria.Kind.String()
-	ctx, span := q.t.start(ctx, "list query", trace.SpanKindInternal, attrKind.String(kind))
+	ctx, span := q.start(ctx, "list query", trace.SpanKindInternal, attribute.String("daybook.kind", kind))
 	list, err := q.Queries.Run(ctx, criteria)
 	end(span, err)
-	q.m.listTime.WithLabelValues(kind).Observe(q.now().Sub(start).Seconds())
+	q.took("list_query_duration_seconds", start, kind)
 	return list, err
 }
 
 // commit watches a group commit: it belongs to many writes, so its span begins a trace.
 func (w *watch) commit() func(eventstore.Committed) {
 	start := w.now()
-	_, span := w.t.start(context.Background(), "group commit", trace.SpanKindInternal)
+	_, span := w.start(context.Background(), "group commit", trace.SpanKindInternal)
 	return func(committed eventstore.Committed) {
-		span.SetAttributes(attrAppends.Int(committed.Appends), attrEntries.Int(committed.Entries))
+		span.SetAttributes(attribute.Int("daybook.appends", committed.Appends), attribute.Int("daybook.entries", committed.Entries))
 		if committed.Entries > 0 {
 			span.SetAttributes(positions(committed.Head-calendar.Position(committed.Entries)+1, committed.Head)...)
 		}
 		end(span, committed.Err)
-		w.m.groupSize.Observe(float64(committed.Appends))
-		w.m.commitTime.Observe(w.now().Sub(start).Seconds())
+		w.observe("append_group_size", float64(committed.Appends))
+		w.took("commit_duration_seconds", start)
 		if committed.Err != nil {
-			w.m.failed.Inc()
+			w.count("commit_failures_total")
 		}
 	}
 }
 
-// batch watches work on consecutive entries. What did not end well says nothing about how
-// long it takes.
-func (w *watch) batch(ctx context.Context, name string, kind trace.SpanKind, took prometheus.Observer, first, last calendar.Position) (context.Context, func(error)) {
-	start := w.now()
-	ctx, span := w.t.start(ctx, name, kind, positions(first, last)...)
-	return ctx, func(err error) {
-		end(span, err)
-		if err == nil {
-			took.Observe(w.now().Sub(start).Seconds())
+// batches returns the observer of batches. What did not end well says nothing about how long
+// it takes.
+func (w *watch) batches(name string, kind trace.SpanKind, metric string) batchObserver {
+	return func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
+		start := w.now()
+		ctx, span := w.start(ctx, name, kind, positions(first, last)...)
+		return ctx, func(err error) {
+			end(span, err)
+			if err == nil {
+				w.took(metric, start)
+			}
 		}
+	}
+}
+
+// request begins the span of a request, below the one that a traceparent header
+// names (W3C Trace Context).
+func (w *watch) request(r *http.Request, id string) (context.Context, func(httpapi.Answered)) {
+	method := label(r.Method, methods)
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx, span := w.start(ctx, method, trace.SpanKindServer, semconv.HTTPRequestMethodKey.String(method), attribute.String("daybook.request_id", id))
+	return ctx, func(answered httpapi.Answered) {
+		w.answer(method, answered)
+		span.SetAttributes(semconv.HTTPResponseStatusCode(answered.Status))
+		if answered.Route != "" {
+			span.SetName(method + " " + answered.Route)
+			span.SetAttributes(semconv.HTTPRoute(answered.Route))
+		}
+		if answered.Status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
 	}
 }

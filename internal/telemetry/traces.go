@@ -5,40 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.26.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"daybook/calendar"
-)
-
-// The attributes of the project. A write is followed to the lists by positions:
-// the append has that of its last entry, what comes behind it has the stretch of
-// positions that it covers.
-const (
-	attrRequest  = attribute.Key("daybook.request_id")
-	attrKind     = attribute.Key("daybook.kind")
-	attrAppends  = attribute.Key("daybook.appends")
-	attrEntries  = attribute.Key("daybook.entries")
-	attrPosition = attribute.Key("daybook.position")
-	attrFirst    = attribute.Key("daybook.position.first")
-	attrLast     = attribute.Key("daybook.position.last")
-	attrResult   = attribute.Key("daybook.result")
-)
-
-// The attributes of HTTP by the semantic conventions.
-const (
-	attrMethod = attribute.Key("http.request.method")
-	attrRoute  = attribute.Key("http.route")
-	attrStatus = attribute.Key("http.response.status_code")
 )
 
 // TraceOptions are the settings of traces; all are required.
@@ -56,6 +34,9 @@ type Traces struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
+
+// noTraces begins spans that are never sent.
+var noTraces = &Traces{tracer: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample())).Tracer(namespace)}
 
 // NewTraces starts sending spans; Close ends it. Faults of sending are logged
 // and harm nothing else: spans that do not fit the queue are dropped.
@@ -78,7 +59,7 @@ func NewTraces(ctx context.Context, traceOptions TraceOptions) (*Traces, error) 
 func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, traceOptions TraceOptions) (*Traces, error) {
 	about, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", namespace), attribute.String("service.version", traceOptions.Version)),
+		resource.WithAttributes(semconv.ServiceName(namespace), semconv.ServiceVersion(traceOptions.Version)),
 		resource.WithFromEnv(), // the operator's word is the last
 	)
 	if err != nil {
@@ -116,25 +97,8 @@ func end(span trace.Span, err error) {
 	span.End()
 }
 
-// request begins the span of a request, below the one that a traceparent header
-// names (W3C Trace Context).
-func (t *Traces) request(r *http.Request, id string) (context.Context, func(route string, status int)) {
-	method := methodLabel(r.Method)
-	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	ctx, span := t.start(ctx, method, trace.SpanKindServer, attrMethod.String(method), attrRequest.String(id))
-	return ctx, func(route string, status int) {
-		span.SetAttributes(attrStatus.Int(status))
-		if route != "" {
-			span.SetName(method + " " + route)
-			span.SetAttributes(attrRoute.String(route))
-		}
-		if status >= http.StatusInternalServerError {
-			span.SetStatus(codes.Error, "")
-		}
-		span.End()
-	}
-}
-
+// positions is the stretch that what comes behind a write covers: a write is followed to the
+// lists by positions.
 func positions(first, last calendar.Position) []attribute.KeyValue {
-	return []attribute.KeyValue{attrFirst.Int64(int64(first)), attrLast.Int64(int64(last))}
+	return []attribute.KeyValue{attribute.Int64("daybook.position.first", int64(first)), attribute.Int64("daybook.position.last", int64(last))}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -51,8 +52,8 @@ func attr(spanStub *tracetest.SpanStub, key attribute.Key) string {
 func TestRequestSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
-	hooks := NewHooks(nil, traces, nil)
-	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Answers, Trace: hooks.Requests}})
+	hooks := NewHooks(nil, traces, time.Now)
+	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Requests}})
 	editor := w.As(calendar.Editor)
 	spans.Reset()
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -66,10 +67,10 @@ func TestRequestSpans(t *testing.T) {
 	if request.SpanContext.TraceID().String() != parent || request.Parent.SpanID().String() != "00f067aa0ba902b7" || request.SpanKind != trace.SpanKindServer {
 		t.Errorf("the request has parent %v of trace %v", request.Parent.SpanID(), request.SpanContext.TraceID())
 	}
-	if inner.Parent.SpanID() != request.SpanContext.SpanID() || attr(inner, attrResult) != "appended" || attr(inner, attrPosition) != fmt.Sprint(w.Head()) {
+	if inner.Parent.SpanID() != request.SpanContext.SpanID() || attr(inner, "daybook.result") != "appended" || attr(inner, "daybook.position") != fmt.Sprint(w.Head()) {
 		t.Errorf("append: %v below %v", inner.Attributes, inner.Parent.SpanID())
 	}
-	for key, want := range map[attribute.Key]string{attrMethod: "POST", attrRoute: "/tags", attrStatus: "201", attrRequest: "r7"} {
+	for key, want := range map[attribute.Key]string{"http.request.method": "POST", "http.route": "/tags", "http.response.status_code": "201", "daybook.request_id": "r7"} {
 		if v := attr(request, key); v != want {
 			t.Errorf("%s: got %q, want %q", key, v, want)
 		}
@@ -95,10 +96,11 @@ func TestRequestSpans(t *testing.T) {
 func TestWorkSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
-	hooks := NewHooks(nil, traces, nil)
+	hooks := NewHooks(nil, traces, time.Now)
 	hooks.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
 	hooks.Commits()(eventstore.Committed{Appends: 1, Head: 9, Err: eventstore.ErrUnavailable})
-	hooks.Publishing(8, 9)(nil)
+	_, end := hooks.Publishing(t.Context(), 8, 9)
+	end(nil)
 	ctx, end := hooks.Projecting(t.Context(), 8, 9)
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		t.Error("a batch is not projected under its span")
@@ -108,7 +110,7 @@ func TestWorkSpans(t *testing.T) {
 	stubs := spans.GetSpans()
 	for i := range stubs {
 		spanStub := &stubs[i]
-		got = append(got, fmt.Sprint(spanStub.Name, " ", spanStub.SpanKind, " ", attr(spanStub, attrFirst), "-", attr(spanStub, attrLast), " ", spanStub.Status.Code))
+		got = append(got, fmt.Sprint(spanStub.Name, " ", spanStub.SpanKind, " ", attr(spanStub, "daybook.position.first"), "-", attr(spanStub, "daybook.position.last"), " ", spanStub.Status.Code))
 	}
 	want := []string{"group commit internal 8-9 Unset", "group commit internal - Error", "relay publish producer 8-9 Unset", "project batch consumer 8-9 Unset"}
 	if !slices.Equal(got, want) {
@@ -126,8 +128,9 @@ func TestSampling(t *testing.T) {
 			if parent != "" {
 				request.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-"+parent)
 			}
-			_, end := traces.request(request, "r")
-			end("/tags", http.StatusOK)
+			hooks := NewHooks(nil, traces, time.Now)
+			_, end := hooks.Requests(request, "r")
+			end(httpapi.Answered{Route: "/tags", Status: http.StatusOK})
 			if got := len(spans.GetSpans()) == 1; got != want[i] {
 				t.Errorf("ratio %v, flags %q: kept %v", ratio, parent, got)
 			}

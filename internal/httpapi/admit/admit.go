@@ -192,7 +192,7 @@ func (p *Pass) Enter(to Stage, size int64) bool {
 func (p *Pass) move(g group, c client, to Stage, size int64) bool {
 	limit := &p.a.rooms[g][to]
 	all := &p.a.taken[g][to]
-	if all.Add(size) > limit.all || to == Stream && p.a.streams() > p.a.rooms[groupKnown][to].all {
+	if all.Add(size) > limit.all || to == Stream && p.a.Streams() > p.a.rooms[groupKnown][to].all {
 		all.Add(-size)
 		return false
 	}
@@ -206,8 +206,8 @@ func (p *Pass) move(g group, c client, to Stage, size int64) bool {
 	return true
 }
 
-// streams returns how many streams are open: both groups share their places.
-func (a *Control) streams() int64 {
+// Streams returns how many streams are open: both groups share their places.
+func (a *Control) Streams() int64 {
 	return a.taken[groupAnonymous][Stream].Load() + a.taken[groupKnown][Stream].Load()
 }
 
