@@ -46,6 +46,9 @@ const (
 	FormLang                 // Lang: the language selector
 )
 
+// String returns the word of a form in the field tables.
+func (f Form) String() string { return formWords[f] }
+
 // Empty says what null and empty text mean for a field (interface 2.3).
 type Empty uint8
 
@@ -82,6 +85,9 @@ const (
 	ShownPosts                       // list of posts
 	ShownFirst                       // the first of a list of posts, all of them as <name>s
 )
+
+// String returns the word of a way to show a field in the field tables.
+func (s Shown) String() string { return shownWords[s] }
 
 // Field is one row of a field table of the interface: what the field is in requests,
 // in records and in answers. It begins as the row of its Form, so it says what differs.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 
@@ -9,46 +10,35 @@ import (
 	"daybook/query/readmodel"
 )
 
+// decode reads a part of the program, where a text that begins with $ stands for a value of the
+// code.
+func decode(part []byte, values Object, to any) {
+	for name, value := range values {
+		text, _ := json.Marshal(value) // texts and numbers cannot fail
+		part = bytes.ReplaceAll(part, []byte(`"$`+name+`"`), text)
+	}
+	if err := json.Unmarshal(part, to); err != nil {
+		panic(err)
+	}
+}
+
 //go:embed components.json
 var componentsFile []byte
 
-// answers are the components that answers refer to, but for those of records: the file, where
-// a text that begins with $ stands for a value of the code, and the pages of records.
-func (a *API) answers() Object {
-	var out Object
-	if err := json.Unmarshal(componentsFile, &out); err != nil {
-		panic(err) // the file is part of the program
-	}
+// answers are the components that answers refer to: those of the file, records and pages of them.
+func (a *API) answers() (out Object) {
 	var kinds []string
 	for kind := calendar.KindEvent; kind <= calendar.KindUser; kind++ {
 		kinds = append(kinds, kind.String())
 	}
-	fill(out, Object{
-		"$languages": calendar.LangNames(), "$statuses": calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum, "$kinds": kinds, "$actions": history.Actions,
-		"$facets": a.facets(), "$maxRepeats": readmodel.MostRepeats,
-	})
+	decode(componentsFile, Object{
+		"languages": calendar.LangNames(), "statuses": calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum, "kinds": kinds, "actions": history.Actions,
+		"facets": a.facets(), "maxRepeats": readmodel.MostRepeats,
+	}, &out)
 	for _, kind := range calendar.Kinds {
 		out[Title(kind.String())+"List"] = a.list(kind)
 	}
-	return out
-}
-
-// fill replaces the texts that stand for values.
-func fill(node any, values Object) {
-	switch node := node.(type) {
-	case []any:
-		for _, element := range node {
-			fill(element, values)
-		}
-	case Object:
-		for key, value := range node {
-			if text, ok := value.(string); ok && values[text] != nil {
-				node[key] = values[text]
-			} else {
-				fill(value, values)
-			}
-		}
-	}
+	return merged(out, Records())
 }
 
 // facets are those of a list by name.
@@ -62,15 +52,7 @@ func (a *API) facets() Object {
 
 // list is a page of records of a kind.
 func (a *API) list(kind calendar.Kind) Object {
-	record := RecordName(kind)
-	optional := Object{"next_rest_url": Text(), "previous_rest_url": Text()}
-	if kind == calendar.KindEvent {
-		optional["next_cursor"] = extended(Text(), true)
-		optional["facets"] = extended(closed(nil, a.facets()), true)
-		optional["typos"] = extended(Object{"type": "integer", "minimum": 0, "maximum": readmodel.MaxTypos}, true)
-		optional["joined"] = extended(boolean(), true)
-	}
-	return closed(Object{
-		kind.Collection(): List(AnyOf(Ref(record), Ref("Sparse"+record))), "rest_url": Text(), "total": from(0), "total_pages": from(0),
-	}, optional)
+	rows, record := readRows(Object{"facets": a.facets(), "maxTypos": readmodel.MaxTypos}).Lists, RecordName(kind)
+	records := Object{kind.Collection(): List(AnyOf(Ref(record), Ref("Sparse"+record)))}
+	return closed(merged(rows["all"].Required, records), merged(rows["all"].Optional, rows[kind.String()].Optional))
 }

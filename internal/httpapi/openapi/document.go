@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	_ "embed"
 	"net/http"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func (a *API) Document(root Root, lang calendar.Lang) Object {
 		"tags":    d.tags(),
 		"paths":   paths,
 		"components": Object{
-			"schemas":         merged(a.answers(), a.Records(), d.bodies()),
+			"schemas":         merged(a.answers(), d.bodies()),
 			"headers":         d.headers(),
 			"responses":       d.refusals(),
 			"securitySchemes": Object{"basic": scheme("basic"), "bearer": scheme("bearer")},
@@ -185,7 +186,7 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 		if arg.Enum != nil {
 			items["enum"] = arg.Enum
 		}
-		return merged(limited(wide(items)), arg.Schema)
+		return merged(List(wide(items)), Object{"maxItems": calendar.MaxElements}, arg.Schema)
 	}
 	o := Text()
 	switch arg.Type {
@@ -259,7 +260,7 @@ func (d *document) responses(operation *Operation, method string) Object {
 		headers = append(headers, "Content-Encoding")
 	}
 	for _, pair := range d.Totals {
-		for i, name := range totals {
+		for i, name := range shared.Totals {
 			if slices.Contains(operation.Headers, name) {
 				headers = append(headers, pair[i])
 			}
@@ -275,7 +276,7 @@ func (d *document) responses(operation *Operation, method string) Object {
 		done["content"] = operation.Content
 		return withRefusals(out, operation.Statuses)
 	}
-	for _, s := range slices.Concat(operation.Statuses, commonStatuses) {
+	for _, s := range slices.Concat(operation.Statuses, shared.Statuses) {
 		out[strconv.Itoa(s)] = d.refusal(s)
 	}
 	out["431"] = refusalRef(431)
@@ -287,13 +288,28 @@ func (d *document) response(status int, headers ...string) Object {
 	return Object{"description": d.text("status." + strconv.Itoa(status)), "headers": headerRefs(headers...)}
 }
 
-// commonStatuses are the refusals that every operation has. 431 is that of the server
-// itself, which has no body.
-var commonStatuses = []int{400, 401, 414, 429, http.StatusRequestHeaderFieldsTooLarge, 500, 503}
+// shared is what answers have in common: the headers that every one may carry and the
+// refusals that every operation has (431 is that of the server itself, which has no body); the
+// headers of refusals, of which those of reads are compressed alone; the headers of totals,
+// which may have further names; and those that are numbers, and that are in the interface
+// document.
+var shared = readShared()
+
+//go:embed shared.json
+var sharedFile []byte
+
+func readShared() (out struct {
+	Headers, Totals, Numeric, Standard []string
+	Statuses                           []int
+	Refusals                           map[int][]string
+}) {
+	decode(sharedFile, nil, &out)
+	return out
+}
 
 // withRefusals adds the refusals of an operation, and those that every one has.
 func withRefusals(responses Object, statuses []int) Object {
-	for _, s := range slices.Concat(statuses, commonStatuses) {
+	for _, s := range slices.Concat(statuses, shared.Statuses) {
 		responses[strconv.Itoa(s)] = refusalRef(s)
 	}
 	return responses
@@ -301,20 +317,12 @@ func withRefusals(responses Object, statuses []int) Object {
 
 func refusalRef(status int) Object { return ref("responses", "Error"+strconv.Itoa(status)) }
 
-// refusalHeaders are the headers of refusals besides the common ones.
-var refusalHeaders = map[int][]string{
-	http.StatusBadRequest:         {"Content-Encoding"}, // of reads; the others are short
-	http.StatusUnauthorized:       {"WWW-Authenticate"},
-	http.StatusServiceUnavailable: {"Retry-After"},
-	http.StatusTooManyRequests:    {"Retry-After"},
-}
-
-func (d *document) refusal(status int) Object { return d.response(status, refusalHeaders[status]...) }
+func (d *document) refusal(status int) Object { return d.response(status, shared.Refusals[status]...) }
 
 // refusals are the components of refusals by status.
 func (d *document) refusals() Object {
 	out := Object{"Error431": Object{"description": d.text("status.431")}}
-	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 429, 500, 503} {
+	for s := range shared.Refusals {
 		refusal := d.refusal(s)
 		refusal["content"] = Content{mediaJSON: {Schema: Ref("Error")}, "application/problem+json": {Schema: Ref("Problem"), Extension: true}}
 		out["Error"+strconv.Itoa(s)] = refusal
@@ -322,27 +330,14 @@ func (d *document) refusals() Object {
 	return out
 }
 
-// commonHeaders are those that every answer may carry.
-var commonHeaders = []string{
-	"Content-Language", "X-Content-Type-Options", "Vary", "Cache-Control", "Allow",
-	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "X-Request-Id",
-	"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
-}
-
 // headerRefs refers to the common headers and further ones.
 func headerRefs(names ...string) Object {
 	out := Object{}
-	for _, name := range slices.Concat(commonHeaders, names) {
+	for _, name := range slices.Concat(shared.Headers, names) {
 		out[name] = ref("headers", name)
 	}
 	return out
 }
-
-var (
-	totals          = []string{"X-Total", "X-TotalPages"} // which may have further names
-	numericHeaders  = []string{"Retry-After", "Access-Control-Max-Age", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
-	standardHeaders = []string{"X-Content-Type-Options", "Vary", "Cache-Control", "WWW-Authenticate", "Retry-After"}
-)
 
 // headers are the answer headers of section 2.8.
 func (d *document) headers() Object {
@@ -351,16 +346,16 @@ func (d *document) headers() Object {
 		if name, is := strings.CutPrefix(id, "header."); is {
 			schema := Text()
 			switch {
-			case slices.Contains(totals, name):
-				schema = integer()
-			case slices.Contains(numericHeaders, name):
-				schema = small()
+			case slices.Contains(shared.Totals, name):
+				schema = wide(Object{"type": "integer"})
+			case slices.Contains(shared.Numeric, name):
+				schema = Object{"type": "integer"}
 			}
-			out[name] = extended(Object{"description": text[d.lang], "schema": schema}, !slices.Contains(standardHeaders, name))
+			out[name] = extended(Object{"description": text[d.lang], "schema": schema}, !slices.Contains(shared.Standard, name))
 		}
 	}
 	for _, pair := range d.Totals {
-		for i, name := range totals {
+		for i, name := range shared.Totals {
 			out[pair[i]] = out[name]
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"daybook/calendar"
 )
 
 // Object is an object of the documents.
@@ -56,34 +55,10 @@ func extended(o Object, extension bool) Object {
 	return o
 }
 
-// integer is an id, a position or a count. Generators take 32 bits where nothing is said.
-func integer() Object { return Object{"type": "integer", "format": "int64"} }
-
-// from is an integer that is not less than a least one.
-func from(least int) Object { return merged(integer(), Object{"minimum": least}) }
-
-// small is a whole number of at most 32 bits.
-func small() Object { return Object{"type": "integer"} }
-
 // wide is a schema where an integer without an upper bound has 64 bits.
 func wide(schema Object) Object {
 	if schema["type"] == "integer" && schema["maximum"] == nil {
 		schema["format"] = "int64"
 	}
 	return schema
-}
-
-func boolean() Object { return Object{"type": "boolean"} }
-
-func enum(words ...string) Object { return Object{"type": "string", "enum": words} }
-
-func pattern(expression string) Object { return Object{"type": "string", "pattern": expression} }
-
-// emptyList never has an element. Its elements are said all the same: generators of clients
-// drop what has a list without.
-func emptyList() Object { return Object{"type": "array", "items": Object{}, "maxItems": 0} }
-
-// limited is a list of as many elements as any may have.
-func limited(items Object) Object {
-	return Object{"type": "array", "items": items, "maxItems": calendar.MaxElements}
 }
