@@ -169,7 +169,7 @@ func (h *Highlighter) marks(words []textWord, places []int, lang calendar.Lang) 
 		tokens[i] = words[i].token
 	}
 	for _, piece := range h.pieces {
-		piece.eachFit(tokens, lang, h.spelling, func(at, n, _ int) bool {
+		piece.eachFit(tokens, lang, h.spelling, func(at, n int) bool {
 			from, _ := clusterAt(places, words[at].from)
 			_, to := clusterAt(places, words[at+n-1].to)
 			out = append(out, span{from, to})

@@ -34,16 +34,9 @@ func Match(f Filter, document *Document) bool {
 			return text != "" && strings.Contains(text, f.Value)
 		})
 	case Text:
-		return matchText(f, record)
+		return shownTexts(f, record).fit(&f)
 	}
 	return true // nil
-}
-
-func matchText(text Text, record *calendar.Record) bool {
-	expression, texts := &text.Search, shownTexts(text, record)
-	return !expression.IsZero() &&
-		!slices.ContainsFunc(expression.Must, func(piece Piece) bool { return texts.typos(piece, text.Spelling) == never }) &&
-		!slices.ContainsFunc(expression.Not, func(piece Piece) bool { return texts.typos(piece, Spelling{}) == 0 })
 }
 
 // shownText is a text as a language shows it.
@@ -64,13 +57,22 @@ func shownTexts(f Text, record *calendar.Record) texts {
 	return out
 }
 
-// typos returns the fewest typos with which a piece fits in one of the texts, or never.
-func (t texts) typos(piece Piece, spelling Spelling) int {
-	least := never
-	for i := 0; i < len(t) && least > 0; i++ {
-		least = min(least, piece.typos(t[i].tokens, t[i].lang, spelling))
+// fit reports whether the texts fit a search.
+func (t texts) fit(of *Text) bool {
+	return !of.Search.IsZero() &&
+		!slices.ContainsFunc(of.Search.Must, func(piece Piece) bool { return !t.have(piece, of.Spelling) }) &&
+		!slices.ContainsFunc(of.Search.Not, func(piece Piece) bool { return t.have(piece, Spelling{}) })
+}
+
+// have reports whether a piece fits in one of the texts.
+func (t texts) have(piece Piece, spelling Spelling) (fits bool) {
+	for i := 0; i < len(t) && !fits; i++ {
+		piece.eachFit(t[i].tokens, t[i].lang, spelling, func(int, int) bool {
+			fits = true
+			return false
+		})
 	}
-	return least
+	return fits
 }
 
 // Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.

@@ -1,10 +1,6 @@
 package readmodel
 
-import (
-	"slices"
-
-	"daybook/calendar"
-)
+import "daybook/calendar"
 
 // Relevance tells how well documents fit a search (LISTINGS 3.2). It is for those that the
 // search admits, and depends on nothing but the document.
@@ -28,46 +24,46 @@ const (
 	WeightTypo  = 2 * WeightExact              // rank 1: for each typo that is not needed
 )
 
-// Row is the full text as a piece; false for a search without one.
-func (e Expression) Row() (Piece, bool) { return Piece{Tokens: e.Full}, len(e.Full) > 0 }
+// InName is the search in names alone.
+func (t Text) InName() Text {
+	t.Fields = t.Fields[:1]
+	return t
+}
+
+// EachRank calls use with the searches that are ranked by: a document has the sum of the
+// weights of those that admit it.
+func (t Text) EachRank(use func(weight int, search Text)) {
+	rank := func(weight int, in Text, piece Piece, spelling Spelling) {
+		in.Search, in.Spelling = Expression{Lang: t.Search.Lang, Must: []Piece{piece}}, spelling
+		use(weight, in)
+	}
+	for _, piece := range t.Search.Ranked {
+		for typos := range t.Worst(piece) {
+			rank(WeightTypo, t, piece, t.Within(typos))
+		}
+		rank(WeightName, t.InName(), piece, t.Spelling)
+		if piece.Open && !piece.IsRun() { // others stand as they were sent, or not at all
+			rank(WeightWhole, t, Piece{Tokens: piece.Tokens, Exact: piece.IsWord()}, Spelling{})
+		}
+	}
+	if full := t.Search.Full; len(full) > 0 {
+		rank(WeightRow, t.InName(), Piece{Tokens: full}, Spelling{})
+		rank(WeightExact, t.InName(), Piece{Tokens: full, Exact: true, Whole: true}, Spelling{})
+	}
+}
 
 // Score is greater the better a document fits. It is the same on every engine, as cursors
 // hold it.
 func (f *Relevance) Score(record *calendar.Record) (score int) {
-	text, expression := f.Text, &f.Search
+	text := f.Text
 	if f.Title != nil && Match(f.Title, &Document{Record: record}) {
-		text.Fields = text.Fields[:1]
+		text = text.InName()
 	}
 	texts := shownTexts(text, record)
-	name := texts[:1]
-	for _, piece := range expression.Ranked {
-		score += WeightTypo * max(f.Worst(piece)-texts.typos(piece, f.Spelling), 0)
-		if name.typos(piece, f.Spelling) < never {
-			score += WeightName
+	text.EachRank(func(weight int, search Text) {
+		if texts[:len(search.Fields)].fit(&search) {
+			score += weight
 		}
-		if texts.asSent(piece) {
-			score += WeightWhole
-		}
-	}
-	if row, ok := expression.Row(); ok && name.typos(row, Spelling{}) == 0 {
-		score += WeightRow
-		if slices.Equal(name[0].tokens, expression.Full) {
-			score += WeightExact
-		}
-	}
+	})
 	return score
-}
-
-// asSent reports whether a piece stands in one of the texts as it was sent: a word whole,
-// the last word of a row whole or by stem. Quoted texts and runs do in all documents that
-// the search admits; they do not count.
-func (t texts) asSent(piece Piece) bool {
-	switch {
-	case !piece.Open, piece.IsRun():
-		return false
-	case piece.IsWord():
-		return slices.ContainsFunc(t, func(t shownText) bool { return slices.Contains(t.tokens, piece.Tokens[0]) })
-	default:
-		return t.typos(piece.Closed(), Spelling{}) == 0
-	}
 }

@@ -51,6 +51,8 @@ type Piece struct {
 	// Open is false for quoted text. The last token of other pieces may also be the
 	// beginning of a word.
 	Open bool
+	// Exact has the tokens stand as they are, without stems, and Whole as the whole text.
+	Exact, Whole bool
 
 	// neighbors are the words that a word makes together with the one before it and the
 	// one behind it.
@@ -64,9 +66,6 @@ func (p Piece) IsWord() bool { return p.Open && len(p.Tokens) == 1 && !IsCJKToke
 func (p Piece) IsRun() bool {
 	return !slices.ContainsFunc(p.Tokens, func(t string) bool { return !IsCJKToken(t) })
 }
-
-// Closed returns the piece with nothing but whole words and stems.
-func (p Piece) Closed() Piece { return Piece{Tokens: p.Tokens} }
 
 // words counts the words of the piece; a run is one.
 func (p Piece) words() (n int) {
@@ -260,23 +259,12 @@ func withoutElision(text string) []string {
 	}
 }
 
-// never is the number of typos of a piece that does not fit.
-const never = MaxTypos + 1
-
-// typos returns the fewest typos with which the piece fits in the tokens of a text of
-// language lang, or never.
-func (p Piece) typos(tokens []string, lang calendar.Lang, spelling Spelling) int {
-	least := never
-	p.eachFit(tokens, lang, spelling, func(_, _, typos int) bool {
-		least = min(least, typos)
-		return least > 0
-	})
-	return least
-}
-
 // eachFit calls use with each place where the piece fits in the tokens of a text of language
-// lang, their number there, and the typos, until it returns false.
-func (p Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, use func(at, n, typos int) bool) {
+// lang, and their number there, until it returns false.
+func (p Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, use func(at, n int) bool) {
+	if p.Whole && len(tokens) != len(p.Tokens) {
+		return
+	}
 	stems := make([]string, len(p.Tokens))
 	for i, t := range p.Tokens {
 		stems[i] = Stem(t, lang)
@@ -287,17 +275,12 @@ func (p Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, u
 	}
 	most := p.Most(spelling.Typos)
 	for at := range tokens {
-		typos := never
-		if p.begins(tokens[at:], stems, lang) {
-			typos = 0
-		} else if most > 0 {
-			typos = Typos(p.Tokens[0], tokens[at], most)
-		}
-		if typos <= most && !use(at, len(p.Tokens), typos) {
+		fits := p.begins(tokens[at:], stems, lang) || most > 0 && Typos(p.Tokens[0], tokens[at], most) <= most
+		if fits && !use(at, len(p.Tokens)) {
 			return
 		}
 		for _, row := range joined {
-			if len(row) <= len(tokens)-at && slices.Equal(tokens[at:at+len(row)], row) && !use(at, len(row), 1) {
+			if len(row) <= len(tokens)-at && slices.Equal(tokens[at:at+len(row)], row) && !use(at, len(row)) {
 				return
 			}
 		}
@@ -311,9 +294,9 @@ func (p Piece) begins(tokens, stems []string, lang calendar.Lang) bool {
 	}
 	for i, stem := range stems {
 		t := tokens[i]
-		begins := p.Open && i == len(stems)-1 && strings.HasPrefix(t, p.Tokens[i])
+		begins := t == p.Tokens[i] || p.Open && i == len(stems)-1 && strings.HasPrefix(t, p.Tokens[i])
 		// A stem has the first letter of its word.
-		if !begins && (t[0] != stem[0] || Stem(t, lang) != stem) {
+		if !begins && (p.Exact || t[0] != stem[0] || Stem(t, lang) != stem) {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	maxPart = 64
 	// maxClauses is how many clauses the searches of a query may have: OpenSearch takes
 	// 1,024 in all.
-	maxClauses = 800
+	maxClauses = 740
 )
 
 var (

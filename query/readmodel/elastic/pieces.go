@@ -34,18 +34,15 @@ func fieldsOf(text *readmodel.Text) []string {
 	return []string{field + slotAny, field + text.Search.Lang.String()}
 }
 
-// inEither admits documents that a query finds in one of them.
-func inEither(text *readmodel.Text, query func(field string) object) object {
-	fields := fieldsOf(text)
-	return anyOf(list{query(fields[0]), query(fields[1])})
-}
-
 // piece admits documents in which a piece fits as the search allows.
 func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 	var terms, rows, beginnings []string
 	last := len(p.Tokens) - 1
 	isOpen := p.Open && isWord(p.Tokens[last])
 	for _, lang := range calendar.Langs {
+		if p.Exact {
+			break
+		}
 		row := rowOf(p.Tokens, lang, func(_ int, mark byte) bool { return mark == stemMarks[lang] })
 		row = strings.TrimPrefix(row, hole+" ")
 		switch {
@@ -61,6 +58,12 @@ func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 		}
 	}
 	rows = slices.Compact(rows) // characters are the same in every language
+	switch row := plainRow(p.Tokens); {
+	case p.Whole:
+		rows = append(rows, nameStart+" "+row+" "+nameEnd)
+	case p.Exact:
+		rows = append(rows, row)
+	}
 	if text.Joined {
 		for _, joined := range p.Joined() {
 			switch {
@@ -74,14 +77,8 @@ func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 		}
 	}
 	terms = slices.Compact(terms)
-	fields := fieldsOf(&text)
-	clauses := len(fields) * (3 + len(rows) + len(beginnings)*len(p.Tokens)) // that of a beginning is one for each token
-	if c.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
-		return c.chosen(p, text)
-	}
-	c.clauses += clauses
 	var parts list
-	for _, field := range fields {
+	for _, field := range fieldsOf(&text) {
 		if terms != nil {
 			parts = append(parts, object{"terms": object{field: terms}})
 		}
@@ -102,6 +99,11 @@ func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 			}}})
 		}
 	}
+	clauses := len(parts) + 2*len(beginnings)*last // that of a beginning is one for each token
+	if c.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
+		return c.chosen(p, text)
+	}
+	c.clauses += clauses
 	return anyOf(parts)
 }
 

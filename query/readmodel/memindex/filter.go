@@ -79,27 +79,21 @@ func (e *evaluation) search(docs bitset, text readmodel.Text) {
 	for _, words := range []bool{true, false} { // rows look into the documents that are left
 		for _, p := range text.Search.Must {
 			if p.IsWord() == words {
-				e.fit(docs, text, pattern{piece: p, spelling: text.Spelling})
+				e.fit(docs, text, p)
 			}
 		}
 	}
+	text.Spelling = readmodel.Spelling{}
 	for _, p := range text.Search.Not {
 		some := scratchOf(docs)
-		e.fit(some, text, pattern{piece: p})
+		e.fit(some, text, p)
 		docs.andNot(some)
 		release(some)
 	}
 }
 
-// pattern is what a text is searched for.
-type pattern struct {
-	piece    readmodel.Piece
-	spelling readmodel.Spelling
-	exact    bool // the tokens themselves, without stems
-}
-
-// fit keeps the documents whose shown texts a pattern fits.
-func (e *evaluation) fit(docs bitset, text readmodel.Text, p pattern) {
+// fit keeps the documents whose shown texts a piece of a search fits.
+func (e *evaluation) fit(docs bitset, text readmodel.Text, p readmodel.Piece) {
 	found := scratch(len(docs) * 64)
 	e.findRows(found, docs, text, p)
 	copy(docs, found)
@@ -122,9 +116,9 @@ type wordRange struct{ from, to uint32 }
 // row are the words that fit at each place of words next to each other.
 type row [][]wordRange
 
-// rows returns the rows of words of a language that a pattern fits.
-func (e *evaluation) rows(lang calendar.Lang, p pattern) (out []row) {
-	dictionary, tokens := e.Words[lang], p.piece.Tokens
+// rows returns the rows of words of a language that a piece fits.
+func (e *evaluation) rows(lang calendar.Lang, p readmodel.Piece, spelling readmodel.Spelling) (out []row) {
+	dictionary, tokens := e.Words[lang], p.Tokens
 	add := func(tokens []string, fitting func(i int) []wordRange) {
 		r := make(row, len(tokens))
 		for i := range tokens {
@@ -136,16 +130,16 @@ func (e *evaluation) rows(lang calendar.Lang, p pattern) (out []row) {
 	}
 	add(tokens, func(i int) []wordRange {
 		switch {
-		case p.exact:
+		case p.Exact:
 			return dictionary.exactly(tokens[i])
-		case p.piece.Open && i == len(tokens)-1:
-			return e.beginning(dictionary, p)
+		case p.Open && i == len(tokens)-1:
+			return e.beginning(dictionary, p, spelling.Typos)
 		default:
 			return singly(nil, dictionary.withStem(readmodel.Stem(tokens[i], lang)))
 		}
 	})
-	if p.spelling.Joined {
-		for _, tokens := range p.piece.Joined() {
+	if spelling.Joined {
+		for _, tokens := range p.Joined() {
 			add(tokens, func(i int) []wordRange { return dictionary.exactly(tokens[i]) })
 		}
 	}
@@ -154,17 +148,17 @@ func (e *evaluation) rows(lang calendar.Lang, p pattern) (out []row) {
 
 // beginning returns the words that the last token of a piece fits: those that begin with
 // it, those with its stem, and those with typos.
-func (e *evaluation) beginning(d *dictionary, p pattern) (out []wordRange) {
-	text := p.piece.Tokens[len(p.piece.Tokens)-1]
+func (e *evaluation) beginning(d *dictionary, p readmodel.Piece, typos int) (out []wordRange) {
+	text := p.Tokens[len(p.Tokens)-1]
 	begins := d.beginning(text)
 	if begins.from < begins.to {
 		out = append(out, begins)
 	}
 	out = singly(out, d.withStem(readmodel.Stem(text, d.Lang)))
-	if typos := p.piece.Most(p.spelling.Typos); typos > 0 {
+	if typos = p.Most(typos); typos > 0 {
 		near, known := e.near[d.Lang][text]
 		if !known {
-			near = d.near(text, p.piece.Most(readmodel.MaxTypos))
+			near = d.near(text, p.Most(readmodel.MaxTypos))
 			if e.near[d.Lang] == nil {
 				e.near[d.Lang] = map[string][readmodel.MaxTypos + 1][]uint32{}
 			}
@@ -195,13 +189,13 @@ func singly(to []wordRange, words []uint32) []wordRange {
 // context.
 const lookEvery = 256
 
-// findRows adds those of some documents that a pattern fits.
-func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p pattern) {
+// findRows adds those of some documents that a piece of a search fits.
+func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p readmodel.Piece) {
 	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
 	defer release(some)
 	defer release(one)
 	for _, lang := range calendar.Langs {
-		for _, row := range e.rows(lang, p) {
+		for _, row := range e.rows(lang, p, text.Spelling) {
 			for _, name := range text.Fields {
 				column := e.Texts[name]
 				if column[lang].Starts == nil {
@@ -211,14 +205,14 @@ func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p pattern
 				column[lang].addTo(some, row[0])
 				e.shown(some, column, lang, text.Search.Lang)
 				some.and(among)
-				if len(row) > 1 {
+				if len(row) > 1 || p.Whole {
 					some.andNot(docs)
 					for _, words := range row[1:] {
 						clear(one)
 						column[lang].addTo(one, words)
 						some.and(one)
 					}
-					e.lookInto(some, &column[lang], row)
+					e.lookInto(some, &column[lang], row, p.Whole)
 				}
 				docs.or(some)
 			}
@@ -226,12 +220,16 @@ func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p pattern
 	}
 }
 
-// lookInto keeps the documents in whose text a row stands.
-func (e *evaluation) lookInto(docs bitset, t *texts, r row) {
+// lookInto keeps the documents in whose text a row stands, or of which it is the whole text.
+func (e *evaluation) lookInto(docs bitset, t *texts, r row, whole bool) {
 	n := 0
 	docs.keep(func(o uint32) bool {
 		if n++; n%lookEvery == 0 && e.err == nil {
 			e.err = e.ctx.Err()
+		}
+		if whole {
+			rest, begins := r.begins(t.of(o))
+			return begins && len(rest) == 0
 		}
 		return e.err == nil && r.standsIn(t.of(o))
 	})
@@ -242,26 +240,28 @@ func (r row) standsIn(stream []byte) bool {
 	for len(stream) > 0 {
 		w, size := nextWord(stream)
 		stream = stream[size:]
-		if fits(w, r[0]) && r[1:].begins(stream) {
-			return true
+		if fits(w, r[0]) {
+			if _, begins := r[1:].begins(stream); begins {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// begins reports whether a text begins with a row.
-func (r row) begins(stream []byte) bool {
+// begins reports whether a text begins with a row, and returns what stands behind that.
+func (r row) begins(stream []byte) (rest []byte, begins bool) {
 	for _, words := range r {
 		if len(stream) == 0 {
-			return false
+			return nil, false
 		}
 		w, size := nextWord(stream)
 		if !fits(w, words) {
-			return false
+			return nil, false
 		}
 		stream = stream[size:]
 	}
-	return true
+	return stream, true
 }
 
 func (r wordRange) has(w uint32) bool { return w-r.from < r.to-r.from }

@@ -74,78 +74,30 @@ func (e *evaluation) least(sort *readmodel.Sort) func(uint32) readmodel.Key {
 // readmodel.Relevance.Score.
 func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) readmodel.Key {
 	scores := make([]int32, len(e.Docs))
-	add := func(among bitset, text readmodel.Text, p pattern, weight int32) {
-		some := scratchOf(among)
-		defer release(some)
-		e.fit(some, text, p)
-		for o := range some.each {
-			scores[o] += weight
+	add := func(among bitset, text readmodel.Text) {
+		if among.empty() {
+			return
 		}
+		text.EachRank(func(weight int, search readmodel.Text) {
+			some := scratchOf(among)
+			e.search(some, search)
+			for o := range some.each {
+				scores[o] += int32(weight)
+			}
+			release(some)
+		})
 	}
-	inName := of.Text
-	inName.Fields = of.Fields[:1]
 	named, others := scratch(len(e.Docs)), scratchOf(docs) // those that are ranked by their name, and the rest
-	defer release(named)
-	defer release(others)
 	if of.Title != nil {
 		copy(named, docs)
 		e.narrow(named, of.Title)
 		others.andNot(named)
 	}
-	for _, p := range of.Search.Ranked {
-		add(docs, inName, pattern{piece: p, spelling: of.Spelling}, readmodel.WeightName)
-		addFits := func(among bitset, text readmodel.Text) {
-			switch {
-			case p.IsWord():
-				add(among, text, pattern{piece: p, exact: true}, readmodel.WeightWhole)
-			case p.Open && !p.IsRun():
-				add(among, text, pattern{piece: p.Closed()}, readmodel.WeightWhole)
-			}
-			for typos := range of.Worst(p) {
-				add(among, text, pattern{piece: p, spelling: of.Within(typos)}, readmodel.WeightTypo)
-			}
-		}
-		addFits(others, of.Text)
-		if of.Title != nil {
-			addFits(named, inName)
-		}
-	}
-	if row, ok := of.Search.Row(); ok {
-		add(docs, inName, pattern{piece: row}, readmodel.WeightRow)
-		for o := range docs.each {
-			if e.isName(o, of.Search.Lang, of.Search.Full) {
-				scores[o] += readmodel.WeightExact
-			}
-		}
-	}
+	add(named, of.InName())
+	add(others, of.Text)
+	release(named)
+	release(others)
 	return func(o uint32) readmodel.Key { return readmodel.Key{N: int64(scores[o]), Has: true} }
-}
-
-// name returns the shown name of a document as numbers of words, and its language.
-func (e *evaluation) name(o uint32, request calendar.Lang) ([]byte, calendar.Lang) {
-	column := e.Texts[readmodel.TextName]
-	for _, lang := range []calendar.Lang{request, e.Docs[o].Home} {
-		if column[lang].Has.has(o) {
-			return column[lang].of(o), lang
-		}
-	}
-	return nil, e.Docs[o].Home
-}
-
-// isName reports whether the words of the shown name are those of a text.
-func (e *evaluation) isName(o uint32, request calendar.Lang, tokens []string) bool {
-	stream, lang := e.name(o, request)
-	for _, token := range tokens {
-		if len(stream) == 0 {
-			return false
-		}
-		w, size := nextWord(stream)
-		if e.Words[lang].Words[w].Text != token {
-			return false
-		}
-		stream = stream[size:]
-	}
-	return len(stream) == 0
 }
 
 // Search implements readmodel.View.
