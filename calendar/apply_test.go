@@ -167,7 +167,7 @@ func checkRecord(rt *rapid.T, record *Record) {
 		rt.Fatal("the end is before the start")
 	}
 	start, end := fields.Wall("start_date"), fields.Wall("end_date")
-	if fields.Bool("all_day") && (start != startOfDay(start) || end != startOfDay(end)+daySeconds-1) {
+	if fields.Bool("all_day") && (start != start.Midnight() || end != end.Midnight()+daySeconds-1) {
 		rt.Fatalf("all day from %s to %s", start, end)
 	}
 	z := zone(rt, fields.String("timezone"))

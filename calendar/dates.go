@@ -110,7 +110,7 @@ func WallToInstant(wall Wall, location *time.Location) time.Time {
 // Day returns when the day of a wall clock begins in a zone and when it is over: both
 // readings of a clock belong to it, and a day that the zone left out is over when it begins.
 func Day(wall Wall, location *time.Location) (begin, end time.Time) {
-	day := startOfDay(wall)
+	day := wall.Midnight()
 	next := day + daySeconds
 	end = dayBegin(next, location)
 	if _, change := end.In(location).ZoneBounds(); change.After(end) && WallOf(change.In(location)) < next {

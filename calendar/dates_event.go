@@ -78,15 +78,16 @@ func checkYears(problems *Problems, field string, times ...Wall) {
 
 const daySeconds = 24 * 60 * 60
 
-func startOfDay(wall Wall) Wall { return wall - (wall%daySeconds+daySeconds)%daySeconds }
+// Midnight returns 00:00:00 of the day.
+func (w Wall) Midnight() Wall { return w - (w%daySeconds+daySeconds)%daySeconds }
 
 // firstOfDay and lastOfDay return the first and the last second of the day of a wall clock.
 func firstOfDay(w Wall, location *time.Location) (wall, utc Wall) {
 	begin, _ := Day(w, location)
-	return startOfDay(w), Wall(begin.Unix())
+	return w.Midnight(), Wall(begin.Unix())
 }
 
 func lastOfDay(w Wall, location *time.Location) (wall, utc Wall) {
 	begin, end := Day(w, location)
-	return startOfDay(w) + daySeconds - 1, Wall(max(begin.Unix(), end.Unix()-1))
+	return w.Midnight() + daySeconds - 1, Wall(max(begin.Unix(), end.Unix()-1))
 }

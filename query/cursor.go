@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -86,26 +85,14 @@ func readCursor(q *parser, value *param.Value) {
 	}
 }
 
-// free says of a parameter that it may change from step to step, or that it stands in
-// what a cursor belongs to by another name.
-func free(name string) bool {
-	switch name {
-	case "cursor", "start_date", "end_date", "per_page", "_fields", "format", "features", "multilang_language", "as_of":
-		return true
-	}
-	return strings.HasPrefix(name, "highlight") || strings.HasPrefix(name, "facet") || strings.HasPrefix(name, "csv_")
-}
-
 // checkWalk refuses a cursor of a list with other parameters.
 func (q *parser) checkWalk(params Parameters) {
 	walk := q.walk
 	key := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(q.of.Kind)).Number(int64(q.of.ID))
 	key = key.Text(fmt.Sprint(q.window, q.lap))
-	sent, _ := q.links(params)
+	sent, _ := q.links(slices.DeleteFunc(slices.Clone(params), func(param Param) bool { return param.Free }))
 	for _, linkParam := range sent {
-		if !free(strings.TrimSuffix(linkParam.Name, "[]")) {
-			key = key.Text(linkParam.Name).Text(linkParam.Value)
-		}
+		key = key.Text(linkParam.Name).Text(linkParam.Value)
 	}
 	walk.params = key.String()
 	if walk.sent == "" {

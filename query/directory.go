@@ -3,9 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"daybook/calendar"
@@ -15,8 +13,7 @@ import (
 // directory has all live records of a kind that events link to, with what facets show of
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
-	records []*calendar.Record                   // by id, with some of their fields
-	labels  [len(calendar.Langs)]func() []string // folded, by place; made when they are asked for
+	records []*calendar.Record // by id, with some of their fields
 	views   [viewAll + 1]atomic.Pointer[visible]
 	points  []point         // of venues, by place
 	trees   [][]calendar.ID // by place: the record, and of categories those below it
@@ -39,15 +36,8 @@ type point struct {
 type visible struct {
 	*directory
 	due   int64
-	seen  []bool                  // by place
-	names map[string]*placeGroups // venues by detail
-}
-
-// placeGroups are venues by a detail of their places.
-type placeGroups struct {
-	of     map[string][]calendar.ID // by key of readmodel.PlaceKey
-	keys   []string                 // in order
-	groups [][]calendar.ID          // by place in keys
+	seen  []bool                              // by place
+	names map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -75,16 +65,6 @@ func (st *state) directory(ctx context.Context, kind calendar.Kind) (*directory,
 
 func (st *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
 	d := &directory{}
-	for l := range d.labels {
-		d.labels[l] = sync.OnceValue(func() []string {
-			out := make([]string, len(d.records))
-			for at, record := range d.records {
-				name, _ := record.Name(calendar.Lang(l))
-				out[at] = readmodel.Fold(name)
-			}
-			return out
-		})
-	}
 	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
 	err := st.view.Walk(ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
@@ -154,23 +134,16 @@ func (st *state) visible(ctx context.Context, criteria *Criteria, kind calendar.
 	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
 		return known, nil
 	}
-	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]*placeGroups{}}
+	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]map[string][]calendar.ID{}}
 	for _, detail := range placeDetails {
-		out.names[detail] = &placeGroups{of: map[string][]calendar.ID{}}
+		out.names[detail] = map[string][]calendar.ID{}
 	}
 	for at, record := range d.records {
 		out.seen[at] = isShown(record, criteria.Caller, st.moment()) && !criteria.withdrawn.has(record.ID)
 		for detail, names := range out.names {
 			if key := readmodel.PlaceKey(record.Fields.String(detail)); out.seen[at] && key != "" {
-				names.of[key] = append(names.of[key], record.ID)
+				names[key] = append(names[key], record.ID)
 			}
-		}
-	}
-	for _, names := range out.names {
-		names.keys = slices.AppendSeq([]string{}, maps.Keys(names.of))
-		slices.Sort(names.keys)
-		for _, key := range names.keys {
-			names.groups = append(names.groups, names.of[key])
 		}
 	}
 	if shared {

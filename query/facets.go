@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -140,7 +141,11 @@ func (st *state) facet(ctx context.Context, criteria *Criteria, name string) (*f
 	}
 	f.groups = f.visible.trees
 	if names := f.visible.names[name]; names != nil {
-		f.places, f.groups = names.keys, names.groups
+		f.places, f.groups = slices.AppendSeq([]string{}, maps.Keys(names)), nil
+		slices.Sort(f.places)
+		for _, key := range f.places {
+			f.groups = append(f.groups, names[key])
+		}
 	}
 	return f, nil
 }
@@ -255,13 +260,13 @@ func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
 		facetValue := FacetValue{Count: n}
 		if f.places != nil {
 			facetValue.Value, facetValue.Label = f.places[at], f.spelling(at, got)
-			facetValue.SortKey = readmodel.Fold(facetValue.Label)
 		} else if record := visible.records[at]; visible.seen[at] {
 			facetValue.Label, facetValue.In = record.Name(lang)
 			facetValue.Value, facetValue.Slug, facetValue.Parent, facetValue.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-			facetValue.Level, facetValue.SortKey = len(visible.above(at)), visible.labels[lang]()[at]
+			facetValue.Level = len(visible.above(at))
 		}
 		if facetValue.Selected = chosen[facetValue.Value]; facetValue.Value != "" && (n > 0 || facetValue.Selected) {
+			facetValue.SortKey = readmodel.Fold(facetValue.Label)
 			delete(chosen, facetValue.Value)
 			all = append(all, facetValue)
 		}

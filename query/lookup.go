@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -37,20 +38,13 @@ func (q *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Record 
 
 // known reads a list of ids that all have to be records of the kind.
 func (q *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
-	var ids []calendar.ID
-	for _, text := range value.List() {
-		id, ok := calendar.ParseID(text)
-		if !ok {
-			value.Refuse(calendar.UnknownReason(kind), text)
-			return nil
-		}
-		ids = addDistinct(ids, id)
+	ids, wrong := idList(value)
+	if i := slices.Index(q.load(kind, ids), nil); i >= 0 {
+		wrong = ids[i].String()
 	}
-	for i, record := range q.load(kind, ids) {
-		if record == nil {
-			value.Refuse(calendar.UnknownReason(kind), ids[i].String())
-			return nil
-		}
+	if wrong != "" {
+		value.Refuse(calendar.UnknownReason(kind), wrong)
+		return nil
 	}
 	return ids
 }

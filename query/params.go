@@ -29,6 +29,9 @@ type Param struct {
 	LooksUp bool
 	// Unlinked reports that links and keys do not hold it.
 	Unlinked bool
+	// Free reports that it may change from step to step of a walk, or that it stands in what
+	// a cursor belongs to by another name.
+	Free bool
 	// Early puts the row before those with less of it, when rows are read and refused: the
 	// language decides how a search is read, strict_dates how dates are.
 	Early int
@@ -121,8 +124,8 @@ var readers = map[string]reader{
 	"status":             readStatus,
 
 	// Events (interface 4.5, LISTINGS 2 and 3).
-	"start_date":       edge{start: true, lower: true, equal: true, floor: true}.read,
-	"end_date":         edge{equal: true}.read,
+	"start_date":       edge{start: true, lower: true}.read,
+	"end_date":         edge{}.read,
 	"starts_before":    edge{start: true}.read,
 	"starts_after":     edge{start: true, lower: true}.read,
 	"ends_before":      edge{}.read,
@@ -142,14 +145,7 @@ var readers = map[string]reader{
 	"author":           readIDs((*parser).writtenBy),
 	"post_parent":      readRecord(calendar.KindEvent, readmodel.FieldPostParent),
 	"event_status":     readEventStatus,
-	"featured":         readOptions,
-	"ticketed":         readOptions,
-	"free":             readOptions,
-	"month":            readOptions,
-	"weekday":          readOptions,
-	"time_of_day":      readOptions,
-	"in_language":      readOptions,
-	"cost_band":        readOptions,
+	"options":          readOptions,
 	"duration_min":     readShortest,
 	"duration_max":     readLongest,
 	"city":             readPlaces,

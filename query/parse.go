@@ -154,19 +154,25 @@ func readEventStatus(q *parser, value *param.Value) {
 // readIDs reads a list of ids; whether they are known does not matter.
 func readIDs(use func(q *parser, ids []calendar.ID)) reader {
 	return func(q *parser, value *param.Value) {
-		var ids []calendar.ID
-		for _, text := range value.List() {
-			id, ok := calendar.ParseID(text)
-			if !ok {
-				value.Refuse(calendar.ReasonTypeID)
-				return
-			}
-			ids = addDistinct(ids, id)
-		}
-		if ids != nil {
+		ids, wrong := idList(value)
+		if wrong != "" {
+			value.Refuse(calendar.ReasonTypeID)
+		} else if ids != nil {
 			use(q, ids)
 		}
 	}
+}
+
+// idList reads a list of ids, each once, and returns the first entry that is none.
+func idList(value *param.Value) (ids []calendar.ID, wrong string) {
+	for _, text := range value.List() {
+		id, ok := calendar.ParseID(text)
+		if !ok {
+			return nil, text
+		}
+		ids = addDistinct(ids, id)
+	}
+	return ids, ""
 }
 
 // writtenBy admits the events of some authors alone.
@@ -221,31 +227,63 @@ func readFields(q *parser, value *param.Value) {
 	q.Embeds = EmbedsOf(q.Fields)
 }
 
-// read reads a date of the window of interface 4.6.
-func (e edge) read(q *parser, value *param.Value) {
-	if _, sent := value.Sent(); !sent {
-		return
+// date reads a date of the years 0001–9999, as it is compared.
+func (q *parser) date(value *param.Value) (date calendar.Date, ok bool) {
+	if date, ok = value.Date(); !ok {
+		return date, false
 	}
-	q.fixed = q.fixed || value.Moving == nil
-	date, ok := value.Date()
-	if !ok {
-		return
+	wall := date.Wall(q.now, q.s.o.Site)
+	if date.IsInstant() {
+		wall = calendar.WallOf(date.Instant(q.now, q.s.o.Site))
 	}
-	if !inYears(date, q.now, q.s.o.Site) {
+	if ok = wall.InYears(); !ok {
 		value.Refuse(calendar.ReasonDateRange)
+	}
+	return date, ok
+}
+
+// read puts a date on the window of interface 4.6. Bounds with a default admit the date itself.
+func (e edge) read(q *parser, value *param.Value) {
+	equal := value.Moving != nil
+	q.fixed = q.fixed || !equal && q.sent(value.Name)
+	date, ok := q.date(value)
+	if !ok {
 		return
 	}
 	q.Moves = q.Moves || date.IsWord()
 	window := &q.window
-	if (q.overlap || q.sheet.Period) && value.Moving != nil {
+	if (q.overlap || q.sheet.Period) && equal {
 		window = &q.lap
 	}
 	instant, zone := date.IsInstant(), q.s.o.Site
 	if q.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
 		instant, zone = q.sheet.Zone != nil, cmp.Or(q.sheet.Zone, zone)
 	}
-	bound := e.apply(window, date, instant, q.strict, q.now, zone)
+	wall, bound := date.Wall(q.now, zone), date.Instant(q.now, zone).Unix()
+	if !instant {
+		zone, bound = nil, int64(wall)
+	}
+	switch first, last := daysIn(wall, wall, zone); {
+	case q.strict:
+	case e.lower && equal:
+		bound = first
+	default:
+		bound = last
+	}
 	q.resolved = q.resolved.Number(bound)
+	span, end := window.spans(zone)
+	if !e.start {
+		span = end
+	}
+	beyond := int64(1)
+	if equal {
+		beyond = 0
+	}
+	if e.lower {
+		span.raise(bound + beyond)
+	} else {
+		span.lower(bound - beyond)
+	}
 }
 
 // DateParams are the parameters that bound the dates of a list; when does not stand next to them.
@@ -295,7 +333,7 @@ func (q *parser) closeWindow() {
 	if !q.sent("start_date") {
 		q.startDefault, q.Moves = startOfWindow(q.now, site), true
 		if !q.strict {
-			q.startDefault = dayOf(q.startDefault)
+			q.startDefault = q.startDefault.Midnight()
 		}
 		lower.raise(calendar.WallToInstant(q.startDefault, sheet.Zone).Unix())
 	}

@@ -63,7 +63,7 @@ func (st *state) addPlaces(ctx context.Context, criteria *Criteria, f *choice) e
 		if keys := criteria.places[detail]; keys != nil {
 			ids := []calendar.ID{}
 			for _, key := range keys {
-				ids = append(ids, visible.names[detail].of[key]...)
+				ids = append(ids, visible.names[detail][key]...)
 			}
 			f.add(detail, at(ids))
 		}

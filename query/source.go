@@ -28,12 +28,8 @@ func (q *parser) widget() *source {
 // zone or of each event.
 func readBound(lower bool) reader {
 	return func(q *parser, value *param.Value) {
-		date, ok := value.Date()
+		date, ok := q.date(value)
 		if !ok {
-			return
-		}
-		if !inYears(date, q.now, q.s.o.Site) {
-			value.Refuse(calendar.ReasonDateRange)
 			return
 		}
 		source := q.widget()

@@ -16,15 +16,6 @@ const (
 	declaredStart = 23*3600 + 59*60
 )
 
-// inYears reports whether a date lies in the years 0001–9999, as it is compared.
-func inYears(date calendar.Date, now time.Time, site *time.Location) bool {
-	wall := date.Wall(now, site)
-	if date.IsInstant() {
-		wall = calendar.WallOf(date.Instant(now, site))
-	}
-	return wall.InYears()
-}
-
 // span is a range of seconds, both ends included.
 type span struct{ min, max int64 }
 
@@ -89,36 +80,6 @@ func appendRange(and readmodel.And, field string, s *span) readmodel.And {
 type edge struct {
 	start bool // of the start, else of the end
 	lower bool // a lower bound, else an upper one
-	equal bool // the value itself is admitted
-	floor bool // whole days: to 00:00:00 of the day, else to 23:59:59
-}
-
-// apply puts a date on the window, as an instant or as a wall clock of a zone, and returns the
-// bound that it makes.
-func (e edge) apply(w *window, date calendar.Date, instant, strict bool, now time.Time, zone *time.Location) int64 {
-	wall, v := date.Wall(now, zone), date.Instant(now, zone).Unix()
-	if !instant {
-		zone, v = nil, int64(wall)
-	}
-	span, end := w.spans(zone)
-	if !e.start {
-		span = end
-	}
-	if first, last := daysIn(wall, wall, zone); !strict && e.floor {
-		v = first
-	} else if !strict {
-		v = last
-	}
-	beyond := int64(1)
-	if e.equal {
-		beyond = 0
-	}
-	if e.lower {
-		span.raise(v + beyond)
-	} else {
-		span.lower(v - beyond)
-	}
-	return v
 }
 
 // spans are those of a zone: of instants, for nil of wall clocks.
@@ -146,19 +107,10 @@ func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) 
 	return begin.Unix(), over.Unix() - 1
 }
 
-// dayOf returns 00:00:00 of the day.
-func dayOf(w calendar.Wall) calendar.Wall {
-	m := w % daySeconds
-	if m < 0 {
-		m += daySeconds
-	}
-	return w - m
-}
-
 // startOfWindow returns the declared default of start_date on the day that a clock in the
 // site zone shows, 23:59:00.
 func startOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	return dayOf(calendar.WallOf(now.In(site))) + declaredStart
+	return calendar.WallOf(now.In(site)).Midnight() + declaredStart
 }
 
 // endOfWindow returns the declared default of end_date: 23:59:59, two years later; 29 February
@@ -177,7 +129,7 @@ var Days = []string{"today", "tomorrow", "this_weekend", "next_weekend", "this_w
 // DaysOf returns 00:00:00 of the first and the last day of a word of Days, on the day that
 // a clock in the site zone shows.
 func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first, last calendar.Wall) {
-	today := dayOf(calendar.WallOf(now.In(site)))
+	today := calendar.WallOf(now.In(site)).Midnight()
 	t := today.UTC()
 	weekday := calendar.Wall(t.Weekday())
 	toSunday := (7 - weekday) % 7

@@ -12,53 +12,36 @@ import (
 	"daybook/calendar"
 )
 
-const (
-	minuteSeconds = 60
-	daySeconds    = 24 * 60 * minuteSeconds
-)
-
-// dayOf returns the number of the day since 1970 and the second in it.
-func dayOf(wall calendar.Wall) (day, second int64) {
-	day, second = int64(wall)/daySeconds, int64(wall)%daySeconds
-	if second < 0 {
-		return day - 1, second + daySeconds
-	}
-	return day, second
-}
-
 // MonthOf returns the FieldMonth of a month of a year.
 func MonthOf(year int, month time.Month) int64 { return 12*int64(year) + int64(month) - 1 }
 
 func month(record *calendar.Record) (int64, bool) {
 	start := record.Fields.Wall("start_date")
-	if start == calendar.NoWall {
-		return 0, false
-	}
-	year, m, _ := start.UTC().Date()
-	return MonthOf(year, m), true
+	return MonthOf(start.UTC().Year(), start.UTC().Month()), start != calendar.NoWall
 }
 
 func weekday(record *calendar.Record) (int64, bool) {
 	start := record.Fields.Wall("start_date")
-	day, _ := dayOf(start)
-	return ((day+3)%7+7)%7 + 1, start != calendar.NoWall // 1 January 1970 was a Thursday
+	return int64(start.UTC().Weekday()+6)%7 + 1, start != calendar.NoWall
 }
 
 func minute(record *calendar.Record) (int64, bool) {
 	start := record.Fields.Wall("start_date")
-	_, second := dayOf(start)
-	return second / minuteSeconds, start != calendar.NoWall && !record.Fields.Bool("all_day")
+	hour, minute, _ := start.UTC().Clock()
+	return int64(60*hour + minute), start != calendar.NoWall && !record.Fields.Bool("all_day")
 }
 
 func duration(record *calendar.Record) (int64, bool) {
-	if record.Fields.Bool("all_day") {
-		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
-		first, _ := dayOf(start)
-		last, _ := dayOf(end)
-		return (last - first + 1) * daySeconds, start != calendar.NoWall && end != calendar.NoWall
+	from, until, allDay := "utc_start_date", "utc_end_date", record.Fields.Bool("all_day")
+	if allDay {
+		from, until = "start_date", "end_date"
 	}
-	start, end := record.Fields.Wall("utc_start_date"), record.Fields.Wall("utc_end_date")
-	return int64(end - start), start != calendar.NoWall && end != calendar.NoWall
+	start, end := record.Fields.Wall(from), record.Fields.Wall(until)
+	has := start != calendar.NoWall && end != calendar.NoWall
+	if allDay {
+		start, end = start.Midnight(), end.Midnight()+24*60*60
+	}
+	return int64(end - start), has
 }
 
 // freeWords stand for a cost of nothing, folded.

@@ -27,21 +27,15 @@ type Field struct {
 	Sort bool     // a Sort may name it
 	From []string // the rows of the field table that it is made from
 
-	keyword func(*calendar.Record) string // "": no value
-	numbers func(*calendar.Record) []int64
-	text    func(*calendar.Record) calendar.Text
+	// Keyword returns the value of a keyword field, "" if none exists.
+	Keyword func(*calendar.Record) string
+	// Numbers returns the values of a field of numbers, each once.
+	Numbers func(*calendar.Record) []int64
+	// Text returns the plain text of a text field in each language. A field that is
+	// not translatable has its text in the home language of the record: that is
+	// shown, and analysed, whatever the language of the request.
+	Text func(*calendar.Record) calendar.Text
 }
-
-// Keyword returns the value of a keyword field, "" if none exists.
-func (f *Field) Keyword(record *calendar.Record) string { return f.keyword(record) }
-
-// Numbers returns the values of a field of numbers, each once.
-func (f *Field) Numbers(record *calendar.Record) []int64 { return f.numbers(record) }
-
-// Text returns the plain text of a text field in each language. A field that is
-// not translatable has its text in the home language of the record: that is
-// shown, and analysed, whatever the language of the request.
-func (f *Field) Text(record *calendar.Record) calendar.Text { return f.text(record) }
 
 // Schema is what the index keeps of the records of a kind.
 type Schema struct {
@@ -113,7 +107,7 @@ func eventFields() []Field {
 		numberField(FieldWeekday, weekday, "start_date"),
 		numberField(FieldMinute, minute, "start_date", "all_day"),
 		numberField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
-		{Name: FieldLanguages, Type: TypeNumber, From: []string{"title", "description", "excerpt"}, numbers: languages},
+		{Name: FieldLanguages, Type: TypeNumber, From: []string{"title", "description", "excerpt"}, Numbers: languages},
 	}
 	for _, name := range []string{FieldHidden, FieldFeatured, FieldTicketed, FieldProtected, FieldAllDay} {
 		fields = append(fields, keywordField(name, func(record *calendar.Record) string {
@@ -177,7 +171,7 @@ func firstRunes(text string, n int) string {
 }
 
 func keywordField(name string, keyword func(*calendar.Record) string, from ...string) Field {
-	return Field{Name: name, Type: TypeKeyword, From: from, keyword: keyword}
+	return Field{Name: name, Type: TypeKeyword, From: from, Keyword: keyword}
 }
 
 func stringField(name string) Field {
@@ -186,7 +180,7 @@ func stringField(name string) Field {
 
 // numberField is a field of one number or none.
 func numberField(name string, number func(*calendar.Record) (n int64, has bool), from ...string) Field {
-	return Field{Name: name, Type: TypeNumber, From: from, numbers: func(record *calendar.Record) []int64 {
+	return Field{Name: name, Type: TypeNumber, From: from, Numbers: func(record *calendar.Record) []int64 {
 		if n, has := number(record); has {
 			return []int64{n}
 		}
@@ -202,7 +196,7 @@ func linkField(name string) Field {
 }
 
 func linksField(name string) Field {
-	return Field{Name: name, Type: TypeNumber, From: []string{name}, numbers: func(record *calendar.Record) (out []int64) {
+	return Field{Name: name, Type: TypeNumber, From: []string{name}, Numbers: func(record *calendar.Record) (out []int64) {
 		for _, id := range record.Fields.IDs(name) {
 			if !slices.Contains(out, int64(id)) { // a record may name one twice
 				out = append(out, int64(id))
@@ -231,7 +225,7 @@ func lackField(name string) Field {
 }
 
 func textField(name, from string, text func(*calendar.Record) calendar.Text) Field {
-	return Field{Name: name, Type: TypeText, From: []string{from}, text: text}
+	return Field{Name: name, Type: TypeText, From: []string{from}, Text: text}
 }
 
 func nameField(from string) Field {

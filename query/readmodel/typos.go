@@ -20,8 +20,7 @@ const (
 // or swapped with its neighbour, of which no letter is part of two (optimal string
 // alignment). Above most, which is not negative, it is most + 1.
 func Typos(a, b string, most int) int {
-	var left, right [maxTokenRunes]rune
-	x, y := appendRunes(left[:0], a), appendRunes(right[:0], b)
+	x, y := []rune(a), []rune(b) // at most maxTokenRunes
 	if n := len(x) - len(y); n > most || -n > most {
 		return most + 1
 	}
@@ -50,16 +49,6 @@ func Typos(a, b string, most int) int {
 		before, above, row = above, row, before
 	}
 	return min(int(above[len(y)]), most+1)
-}
-
-func appendRunes(to []rune, text string) []rune {
-	for _, r := range text {
-		if len(to) == maxTokenRunes {
-			break // tokens are no longer
-		}
-		to = append(to, r)
-	}
-	return to
 }
 
 // Most returns how many typos a piece may have where a word may have so many: 0 except for
