@@ -96,25 +96,13 @@ func (c *column[V]) invert(n int, ranges bool) {
 // narrow keeps the documents that have one of some values.
 func (c *column[V]) narrow(docs bitset, values []V) {
 	some := scratch(len(docs) * 64)
-	defer release(some)
 	for _, value := range values {
 		if at, found := slices.BinarySearch(c.Values, value); found {
 			c.documents.addTo(some, at, at+1)
 		}
 	}
 	docs.and(some)
-}
-
-// narrowTo keeps the documents that have a value that is admitted.
-func (c *column[V]) narrowTo(docs bitset, admit func(V) bool) {
-	some := scratch(len(docs) * 64)
-	defer release(some)
-	for i, value := range c.Values {
-		if admit(value) {
-			c.documents.addTo(some, i, i+1)
-		}
-	}
-	docs.and(some)
+	release(some)
 }
 
 // narrowBetween keeps the documents of which a value lies within bounds; nil is open.
@@ -137,9 +125,9 @@ func (c *column[V]) narrowBetween(docs bitset, least, greatest *V) {
 		return
 	}
 	some := scratch(len(docs) * 64)
-	defer release(some)
 	c.documents.addTo(some, from, to)
 	docs.and(some)
+	release(some)
 }
 
 // postings are the documents of numbers.

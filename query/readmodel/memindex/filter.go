@@ -50,7 +50,8 @@ func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
 		e.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
 	case readmodel.Contains:
 		narrowToAny(docs, f.Fields, func(some bitset, field string) {
-			e.Keywords[field].narrowTo(some, func(text string) bool { return strings.Contains(text, f.Value) })
+			all := e.Keywords[field]
+			all.narrow(some, slices.DeleteFunc(slices.Clone(all.Values), func(text string) bool { return !strings.Contains(text, f.Value) }))
 		})
 	case readmodel.Text:
 		e.search(docs, f)
@@ -171,16 +172,10 @@ func (e *evaluation) beginning(d *dictionary, p readmodel.Piece, typos int) (out
 	return out
 }
 
-// singly adds words that are not in the first range.
+// singly adds words.
 func singly(to []wordRange, words []uint32) []wordRange {
-	var first wordRange
-	if len(to) > 0 {
-		first = to[0]
-	}
 	for _, w := range words {
-		if !first.has(w) {
-			to = append(to, wordRange{w, w + 1})
-		}
+		to = append(to, wordRange{w, w + 1})
 	}
 	return to
 }
@@ -264,8 +259,6 @@ func (r row) begins(stream []byte) (rest []byte, begins bool) {
 	return stream, true
 }
 
-func (r wordRange) has(w uint32) bool { return w-r.from < r.to-r.from }
-
 func fits(w uint32, ranges []wordRange) bool {
-	return slices.ContainsFunc(ranges, func(r wordRange) bool { return r.has(w) })
+	return slices.ContainsFunc(ranges, func(r wordRange) bool { return w-r.from < r.to-r.from })
 }

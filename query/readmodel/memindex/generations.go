@@ -2,10 +2,7 @@ package memindex
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"daybook/query/readmodel"
@@ -77,18 +74,13 @@ func (x *Index) promote(ctx context.Context) (former *image, err error) {
 func (x *Index) Back(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
-	if _, err := os.Stat(x.o.Former); x.o.Former == "" || errors.Is(err, fs.ErrNotExist) {
-		return readmodel.ErrNoGeneration
-	} else if err != nil {
-		return err
-	}
-	// One that this version of the program cannot read, or of another history, is empty.
+	// One that is not there, that this version of the program cannot read, or of another history, is empty.
 	kept, err := Open(ctx, x.o.Former, x.o)
 	if err != nil {
 		return err
 	}
 	if kept.current.Load().marks.All.Position == 0 {
-		return fmt.Errorf("%w: the file of the former one cannot be used", readmodel.ErrNoGeneration)
+		return readmodel.ErrNoGeneration
 	}
 	x.writing.Lock()
 	former := x.image()
@@ -103,10 +95,8 @@ func (x *Index) Forget(ctx context.Context) error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	x.next = nil
-	if x.o.Former != "" {
-		if err := os.Remove(x.o.Former); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("forget the former read model: %w", err)
-		}
+	if err := remove(x.o.Former); err != nil {
+		return fmt.Errorf("forget the former read model: %w", err)
 	}
 	return x.snapshot(ctx)
 }

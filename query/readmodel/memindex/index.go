@@ -116,7 +116,7 @@ func New(options Options) *Index {
 	moved := make(chan struct{})
 	index.moved.Store(&moved)
 	index.epoch.Store(index.o.Epoch())
-	s := &state{}
+	s := &state{quarantined: map[calendar.ID]readmodel.Quarantined{}}
 	for kind := range s.stamps {
 		s.stamps[kind] = stamps.Add(1)
 	}
@@ -190,9 +190,6 @@ func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, erro
 		delete(next.quarantined, id)
 	}
 	for _, quarantined := range batch.Quarantined {
-		if next.quarantined == nil {
-			next.quarantined = map[calendar.ID]readmodel.Quarantined{}
-		}
 		next.quarantined[quarantined.ID] = quarantined
 	}
 	for _, mark := range [...]calendar.Mark{batch.Reach, batch.Mark} {
@@ -341,13 +338,10 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 
 // Marks implements readmodel.Index. It binds the writer to what answers.
 func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
-	if err := ctx.Err(); err != nil {
-		return readmodel.Marks{}, err
-	}
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	x.bound = x.generation
-	return x.current.Load().marks, nil
+	return x.current.Load().marks, ctx.Err()
 }
 
 // Visible implements readmodel.Index: what is written is visible at once.
@@ -375,9 +369,6 @@ func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
 
 // Get implements readmodel.View.
 func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for _, id := range ids {
 		layer, o, found := v.get(id)
@@ -390,13 +381,10 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 		}
 		out[id] = *document
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
 // Quarantined implements readmodel.Index.
 func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return slices.SortedFunc(maps.Values(x.current.Load().quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
+	return slices.SortedFunc(maps.Values(x.current.Load().quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), ctx.Err()
 }

@@ -63,23 +63,21 @@ func (x *Index) mergeAll(kind calendar.Kind) {
 	for {
 		x.writing.Lock()
 		some := mergeable(x.current.Load().kinds[kind], 0)
+		x.scheduled[kind] = len(some) > 0
+		x.writing.Unlock()
 		if len(some) == 0 {
-			x.scheduled[kind] = false
-			x.writing.Unlock()
 			return
 		}
-		x.writing.Unlock()
-		merged := build(readmodel.SchemaOf(kind), some, nil)
-		x.writing.Lock()
-		x.replace(kind, some, merged)
-		x.writing.Unlock()
+		x.merge(kind, some)
 	}
 }
 
-// replace puts a segment in the place of the layers that it was made of, unless all of
-// them are gone. What was removed from them meanwhile is not current in it. The caller
-// holds writing.
-func (x *Index) replace(kind calendar.Kind, old []layer, merged *segment) {
+// merge puts one segment in the place of some layers, unless all of them are gone. What was
+// removed from them meanwhile is not current in it. The caller holds merging.
+func (x *Index) merge(kind calendar.Kind, old []layer) {
+	merged := build(readmodel.SchemaOf(kind), old, nil)
+	x.writing.Lock()
+	defer x.writing.Unlock()
 	next := *x.current.Load()
 	l := newLayer(merged)
 	layers := slices.Clone(next.kinds[kind])
@@ -111,10 +109,7 @@ func (x *Index) purge() {
 	for kind := range x.current.Load().kinds {
 		for _, l := range x.current.Load().kinds[kind] {
 			if l.n < len(l.Docs) {
-				merged := build(l.schema, []layer{l}, nil)
-				x.writing.Lock()
-				x.replace(calendar.Kind(kind), []layer{l}, merged)
-				x.writing.Unlock()
+				x.merge(calendar.Kind(kind), []layer{l})
 			}
 		}
 	}

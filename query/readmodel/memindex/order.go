@@ -64,7 +64,7 @@ func (q *ordering) on(e *evaluation, docs bitset) *ordered {
 		}
 	}
 	o.natural = slices.EqualFunc(q.by, naturalOrder(e.schema.Kind), func(a, b readmodel.Sort) bool {
-		return a.Field == b.Field && !a.Desc && a.Rank == nil && a.Least == nil
+		return a.Field == b.Field && !a.Desc && a.Least == nil
 	})
 	return o
 }
@@ -91,11 +91,8 @@ func (q *ordering) behind(h hit) bool {
 	return readmodel.ComparePlaces(q.by, place, q.after) > 0
 }
 
-// first returns the first hits among some documents, in order.
+// first returns the first hits among some documents, one at least, in order.
 func (q *ordering) first(o *ordered, docs bitset, limit int) (out []hit) {
-	if limit == 0 {
-		return nil
-	}
 	from := 0
 	if o.natural {
 		from = sort.Search(len(o.Docs), func(at int) bool { return q.behind(o.hit(uint32(at))) })

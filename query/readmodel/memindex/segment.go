@@ -40,13 +40,7 @@ type entry struct {
 	record   *calendar.Record
 	keywords []string  // by field of the schema, "": none
 	numbers  [][]int64 // by field of the schema
-	texts    map[string][]language
-}
-
-// language is the text of a field in one language.
-type language struct {
-	lang   calendar.Lang
-	tokens []string
+	texts    map[string]*[len(calendar.Langs)][]string // tokens by language, nil: no text
 }
 
 // analyse prepares a document for a segment.
@@ -59,7 +53,7 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 	if e.Body = document.Body; !options.Once {
 		e.Body = compact.Pack(document.Body)
 	}
-	e.keywords, e.numbers, e.texts = make([]string, len(schema.Fields)), make([][]int64, len(schema.Fields)), map[string][]language{}
+	e.keywords, e.numbers, e.texts = make([]string, len(schema.Fields)), make([][]int64, len(schema.Fields)), map[string]*[len(calendar.Langs)][]string{}
 	for i := range schema.Fields {
 		field := &schema.Fields[i]
 		switch field.Type {
@@ -68,12 +62,14 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 		case readmodel.TypeNumber:
 			e.numbers[i] = field.Numbers(r)
 		case readmodel.TypeText:
+			tokens := new([len(calendar.Langs)][]string)
+			e.texts[field.Name] = tokens
 			if options.NoTexts {
 				continue
 			}
 			for l, text := range field.Text(r) {
 				if text != "" {
-					e.texts[field.Name] = append(e.texts[field.Name], language{calendar.Lang(l), readmodel.Tokens(text)})
+					tokens[l] = readmodel.Tokens(text)
 				}
 			}
 		}

@@ -61,8 +61,6 @@ func (s *segment) stored() map[string]any {
 	return parts
 }
 
-func partName(kind calendar.Kind, name string) string { return kind.String() + "/" + name }
-
 // image is the content of an Index at one moment.
 type image struct {
 	state  *state
@@ -77,26 +75,20 @@ func (x *Index) image() *image {
 }
 
 // Snapshot writes the content of the index to the path that it was opened with: under a
-// temporary name, synced, then renamed, so that there is always a whole file. Without a
-// write since the last snapshot it does nothing. The errors are those of files.
+// temporary name, synced, then renamed, so that there is always a whole file. Without a path
+// or a write since the last snapshot it does nothing. The errors are those of files.
 func (x *Index) Snapshot(ctx context.Context) error {
-	if x.path == "" {
-		return errors.New("memory index: it was not opened with a path for snapshots")
-	}
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	return x.snapshot(ctx)
 }
 
-// snapshot is Snapshot, where there is a path; saving is held.
+// snapshot is Snapshot; saving is held.
 func (x *Index) snapshot(ctx context.Context) error {
-	if x.path == "" {
-		return nil
-	}
 	x.writing.Lock()
 	image := x.image()
 	x.writing.Unlock()
-	if x.saved == image.writes {
+	if x.path == "" || x.saved == image.writes {
 		return nil
 	}
 	if err := image.save(ctx, x.path); err != nil {
@@ -108,27 +100,16 @@ func (x *Index) snapshot(ctx context.Context) error {
 }
 
 // save writes a file.
-func (m *image) save(ctx context.Context, path string) (err error) {
+func (m *image) save(ctx context.Context, path string) error {
 	file, err := os.OpenFile(path+unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator's path
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
-		}
-	}()
-	if err := m.write(ctx, file); err != nil {
-		return err
+	if err = cmp.Or(m.write(ctx, file), file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
 	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -138,8 +119,11 @@ const unfinished = ".tmp"
 
 // RemoveCutOff removes what a killed process left that was writing to a path. No index may
 // be writing there meanwhile.
-func RemoveCutOff(path string) error {
-	if err := os.Remove(path + unfinished); !errors.Is(err, fs.ErrNotExist) {
+func RemoveCutOff(path string) error { return remove(path + unfinished) }
+
+// remove removes a file, if there is one.
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -176,7 +160,7 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 		}
 		h.Documents[kind] = len(segment.Docs)
 		for name, value := range segment.stored() {
-			if err := write(partName(segment.schema.Kind, name), value); err != nil {
+			if err := write(segment.schema.Kind.String()+"/"+name, value); err != nil {
 				return err
 			}
 		}
@@ -190,9 +174,6 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 // the reason. An error of Options.Holds is returned.
 func Open(ctx context.Context, path string, options Options) (*Index, error) {
 	index := New(options)
-	if path == "" {
-		return nil, errors.New("memory index: no path for snapshots")
-	}
 	index.path = path
 	state, gone, err := load(path)
 	if err == nil && index.o.Holds != nil {
@@ -201,7 +182,7 @@ func Open(ctx context.Context, path string, options Options) (*Index, error) {
 			return nil, fmt.Errorf("memory index: %w", failed)
 		}
 		if !holds {
-			err = errHistory
+			err = errors.New("snapshot of another event store, or of entries that this one has not any more")
 		}
 	}
 	switch {
@@ -215,11 +196,6 @@ func Open(ctx context.Context, path string, options Options) (*Index, error) {
 	return index, nil
 }
 
-var (
-	errForm    = errors.New("snapshot of another schema or analysis")
-	errHistory = errors.New("snapshot of another event store, or of entries that this one has not any more")
-)
-
 // load reads a snapshot, on all processors.
 func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 	readCloser, err := zip.OpenReader(path)
@@ -231,12 +207,12 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 		content, err := fs.ReadFile(readCloser, name) // to the end, where the sum is checked
 		return cmp.Or(err, gob.NewDecoder(bytes.NewReader(content)).Decode(value))
 	}
-	h := head{Gone: map[calendar.ID]calendar.Position{}}
+	h := head{Gone: map[calendar.ID]calendar.Position{}, Quarantined: map[calendar.ID]readmodel.Quarantined{}}
 	if err := read("head", &h); err != nil {
 		return nil, nil, err
 	}
 	if h.Form != snapshotForm+readmodel.Fingerprint() {
-		return nil, nil, errForm
+		return nil, nil, errors.New("snapshot of another schema or analysis")
 	}
 	s := &state{marks: h.Marks, content: h.Content, quarantined: h.Quarantined}
 	var readers errgroup.Group
@@ -251,7 +227,7 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 		segments[kind] = newSegment(readmodel.SchemaOf(kind))
 		segments[kind].Docs = make([]doc, n)
 		for name, value := range segments[kind].stored() {
-			readers.Go(func() error { return read(partName(kind, name), value) })
+			readers.Go(func() error { return read(kind.String()+"/"+name, value) })
 		}
 	}
 	if err := readers.Wait(); err != nil {

@@ -54,8 +54,8 @@ func (d *dictionary) beginning(prefix string) wordRange {
 	return wordRange{at, at + uint32(n)}
 }
 
-// stems returns the words by stem.
-func (d *dictionary) stems() []uint32 {
+// withStem returns the words with a stem.
+func (d *dictionary) withStem(stem string) []uint32 {
 	d.stemsOnce.Do(func() {
 		d.byStem = make([]uint32, len(d.Words))
 		for i := range d.byStem {
@@ -63,18 +63,12 @@ func (d *dictionary) stems() []uint32 {
 		}
 		slices.SortStableFunc(d.byStem, func(a, b uint32) int { return strings.Compare(d.Words[a].Stem, d.Words[b].Stem) })
 	})
-	return d.byStem
-}
-
-// withStem returns the words with a stem.
-func (d *dictionary) withStem(stem string) []uint32 {
-	all := d.stems()
-	at, _ := slices.BinarySearchFunc(all, stem, func(w uint32, stem string) int { return strings.Compare(d.Words[w].Stem, stem) })
+	at, _ := slices.BinarySearchFunc(d.byStem, stem, func(w uint32, stem string) int { return strings.Compare(d.Words[w].Stem, stem) })
 	end := at
-	for end < len(all) && d.Words[all[end]].Stem == stem {
+	for end < len(d.byStem) && d.Words[d.byStem[end]].Stem == stem {
 		end++
 	}
-	return all[at:end]
+	return d.byStem[at:end]
 }
 
 // hint is what a word can be near to, at a glance: its length in the highest bits, and a
@@ -161,9 +155,6 @@ func newVocabulary(layers []layer, entries []*entry) *vocabulary {
 
 // add adds words that are not there with their stems, and sets the number of each.
 func (d *dictionary) add(numbers map[string]uint32) {
-	if len(numbers) == 0 {
-		return
-	}
 	words := make([]word, 0, len(numbers))
 	for text := range numbers {
 		words = append(words, word{Text: text})
@@ -190,9 +181,9 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 	}
 	for _, e := range entries {
 		for _, texts := range e.texts {
-			for _, t := range texts {
-				for _, token := range t.tokens {
-					words[t.lang][token] = 0
+			for lang, tokens := range texts {
+				for _, token := range tokens {
+					words[lang][token] = 0
 				}
 			}
 		}
@@ -202,9 +193,6 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 
 // union merges sorted words, each once.
 func union(a, b []word) []word {
-	if len(a) == 0 {
-		return b
-	}
 	out := make([]word, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		switch c := strings.Compare(a[0].Text, b[0].Text); {
@@ -269,29 +257,23 @@ func (t *texts) addTo(docs bitset, words []wordRange) {
 	}
 }
 
-// streams are buffers that streams grow in.
-var streams = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
 // fill makes a column of the texts of parts.
 func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
 	for _, lang := range calendar.Langs {
 		t := &c[lang]
-		if !slices.ContainsFunc(parts, func(p part) bool { return p.has(name, lang) }) {
-			t.Has = newBitset(len(parts))
-			continue
-		}
 		t.Has, t.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
-		stream := streams.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
-		for i, p := range parts {
-			if p.has(name, lang) {
+		var stream []byte
+		for i := range parts {
+			if p := &parts[i]; p.has(name, lang) {
 				t.Has.set(uint32(i))
-				stream.Write(p.appendText(stream.AvailableBuffer(), name, lang, v))
+				stream = p.appendText(stream, name, lang, v)
 			}
-			t.Starts = append(t.Starts, uint32(stream.Len()))
+			t.Starts = append(t.Starts, uint32(len(stream)))
 		}
-		t.Stream = bytes.Clone(stream.Bytes()) // without the room that it grew into
-		stream.Reset()
-		streams.Put(stream)
+		if t.Has.empty() {
+			t.Starts = nil
+		}
+		t.Stream = bytes.Clone(stream) // without the room that it grew into
 	}
 }
 
@@ -300,7 +282,7 @@ func (p *part) has(name string, lang calendar.Lang) bool {
 	if p.entry == nil {
 		return p.from.Texts[name][lang].Has.has(p.at)
 	}
-	return slices.ContainsFunc(p.entry.texts[name], func(t language) bool { return t.lang == lang })
+	return p.entry.texts[name][lang] != nil
 }
 
 // appendText appends the words of a text by their new numbers.
@@ -314,12 +296,8 @@ func (p *part) appendText(to []byte, name string, lang calendar.Lang, v *vocabul
 		}
 		return to
 	}
-	for _, t := range p.entry.texts[name] {
-		if t.lang == lang {
-			for _, token := range t.tokens {
-				to = binary.AppendUvarint(to, uint64(v.numbers[lang][token]))
-			}
-		}
+	for _, token := range p.entry.texts[name][lang] {
+		to = binary.AppendUvarint(to, uint64(v.numbers[lang][token]))
 	}
 	return to
 }
