@@ -2,7 +2,6 @@ package pages
 
 import (
 	"html/template"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -81,11 +80,7 @@ func (w *when) attribute(t time.Time) string {
 	if w.AllDay {
 		return t.Format(time.DateOnly)
 	}
-	text := t.Format(time.RFC3339) // is faster than a layout that never has Z
-	if clock, utc := strings.CutSuffix(text, "Z"); utc {
-		return clock + "+00:00"
-	}
-	return text
+	return t.Format(instantLayout)
 }
 
 // link is a text that leads somewhere.
@@ -197,8 +192,8 @@ func (s speech) other(in calendar.Lang) string {
 	return in.Tag()
 }
 
-// href makes the path of a link to a page in the language of the request.
-func (r *Request) href(page string) string { return r.Path + segments[r.Route.lang] + page }
+// Href makes the path of a link to a page in the language of the request.
+func (r *Request) Href(page string) string { return r.Path + segments[r.Route.lang] + page }
 
 // today is the present day of a zone, of the site without one, at midnight in UTC.
 func (p *Pages) today(zone *calendar.Zone) time.Time {
@@ -219,33 +214,17 @@ const mostCards = 10_000
 // none of its days are not in it (all-day events of other zones, and what ends when the
 // period begins), unless there are too many to name them one by one in other formats: then
 // they count, on their own dates.
-func (l *look) allCards() []card {
-	if l.err != nil {
-		return nil
-	}
+func (l *look) allCards() (out []card) {
 	selection := l.sel
-	whole, err := l.Lists.Whole(l.ctx, selection.criteria)
-	if err != nil {
-		l.err = err
-		return nil
-	}
-	defer whole.Close()
-	if whole.Total() > mostCards {
-		l.err = calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
-		return nil
-	}
-	out := make([]card, 0, whole.Total())
 	var beside []card
-	l.err = whole.Each(l.ctx, func(view *query.View) error {
+	l.each(selection.criteria, mostCards, func(view *query.View) {
 		c := l.card(view)
 		if len(c.days(selection.over.first, selection.over.last)) > 0 {
 			out = append(out, c)
 		} else {
 			beside = append(beside, c)
 		}
-		return nil
 	})
-	l.Position = max(l.Position, whole.Position())
 	switch {
 	case len(beside) == 0:
 	case len(out) > mostOnly:

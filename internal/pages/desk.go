@@ -71,9 +71,3 @@ func (l *look) serveDesk() {
 
 // Served reports whether the path of a route is there by the settings.
 func (p *Pages) Served(route Route) bool { return !route.Desk || p.o.Desk }
-
-// deskPolicy is the Content-Security-Policy of the desk, of that of pages.
-func deskPolicy(images []string) string {
-	return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(images, " ") +
-		"; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types desk"
-}

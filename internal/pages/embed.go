@@ -50,7 +50,7 @@ func (p *Pages) element() ([]byte, error) {
 	}
 	words := map[string]any{}
 	for _, lang := range calendar.Langs {
-		of := map[string]any{"twelve": p.speech(lang).twelve, "sunday": p.o.Sunday}
+		of := map[string]any{"twelve": p.speech(lang).Twelve, "sunday": p.o.Sunday}
 		for name, key := range keys {
 			of[name] = word(key, lang, "%s")
 		}
@@ -65,9 +65,6 @@ func (p *Pages) element() ([]byte, error) {
 	data, err := json.Marshal(map[string]any{"namespace": p.o.Namespace, "selecting": selecting, "words": words})
 	return bytes.Replace(elementScript, []byte(elementConfig), data, 1), err
 }
-
-// Embedded tells that the page is one for frames of other sites.
-func (l *look) Embedded() bool { return l.embedded }
 
 // serveEmbed answers a page for frames of other sites: another one without header, footer and
 // switches, with links that lead out of the frame (PAGES.md P8.2).

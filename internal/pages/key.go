@@ -83,7 +83,7 @@ func (p *Pages) Key(request *Request) string {
 	if zone, ok := calendar.ParseZone(request.Query.Get(paramZone)); ok {
 		days += p.today(&zone).Format(time.DateOnly)
 	}
-	return strings.Join([]string{request.Base, request.Path, request.Route.proper, request.Route.moved, request.Query.Encode(), strconv.FormatBool(request.strange), days, p.mark}, "\n")
+	return strings.Join([]string{request.Base, request.Path, request.Route.proper, request.Route.moved, request.Query.Encode(), strconv.FormatBool(request.strange), days, p.assets.mark}, "\n")
 }
 
 // Methods are those of a path, as Allow has them.

@@ -44,7 +44,7 @@ func (l *look) selected(cards []card, total int) selected {
 		l.NoIndex = true
 		s.Empty = l.nothing()
 	}
-	if l.Embedded() {
+	if l.Embedded {
 		return s
 	}
 	s.Chips, l.Drawer = l.chips(), l.drawer()
@@ -295,7 +295,7 @@ func (l *look) list() *listBody {
 		b.Facets = l.facets(found.Facets)
 		b.Form = l.form(b.Facets)
 	}
-	if b.Past = l.sel.past; l.Route.past && !l.Embedded() {
+	if b.Past = l.sel.past; l.Route.past && !l.Embedded {
 		b.Turn = l.turn()
 	}
 	return b
@@ -409,7 +409,7 @@ func (l *look) recordName(kind calendar.Kind, text string) string {
 // nothing is what a page without events says (PAGES.md P1.5).
 func (l *look) nothing() *empty {
 	selection := l.sel
-	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded() && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
+	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
 		return &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
 	}
 	e := &empty{look: l, Text: l.text("empty.filtered"), Drop: l.drops()}

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,8 +28,8 @@ type look struct {
 	answer *Answer           // in place of a page
 	code   int               // status of the page, 0: 200
 	sel    *selection
-	// embedded tells that the page is one for frames of other sites.
-	embedded bool
+	// Embedded tells that the page is one for frames of other sites.
+	Embedded bool
 
 	Page     name
 	Code     string          // of errors
@@ -65,9 +66,6 @@ func (l *look) Tag() string { return l.lang.Tag() }
 // Site is the name of the calendar.
 func (l *look) Site() string { return l.o.Brand.Name }
 
-// Twelve reports whether times are of twelve hours.
-func (l *look) Twelve() bool { return l.twelve }
-
 // FullTitle is the title of the document.
 func (l *look) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
@@ -82,9 +80,6 @@ func (l *look) FullTitle() string {
 
 // Options are the settings.
 func (l *look) Options() *Options { return &l.o }
-
-// Href makes the path of a page in the language of this one.
-func (l *look) Href(page string) string { return l.href(page) }
 
 // Asset returns the path of a file.
 func (l *look) Asset(name string) string { return l.Path + l.assets.named[name].Path }
@@ -237,20 +232,29 @@ func (l *look) cards(found *query.List) []card {
 	return out
 }
 
-// all hands over the records of a list, page after page.
+// all hands over the records of a list.
 func (l *look) all(kind calendar.Kind, in calendar.Input, do func(*query.View)) {
-	in[paramPerPage] = strconv.Itoa(mostPerPage)
-	for page, pages := 1, 1; page <= pages; page++ {
-		in[paramPage] = strconv.Itoa(page)
-		found := l.ask(kind, in)
-		if refused, ok := errors.AsType[*calendar.Error](l.err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
-			l.err = nil // records left meanwhile
-		}
-		pages = found.TotalPages
-		for i := range found.Views {
-			do(&found.Views[i])
-		}
+	l.each(l.forCards(query.Request{Kind: kind, Input: in, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
+}
+
+// each hands over a list over all its pages; one of more than so many is too large.
+func (l *look) each(criteria *query.Criteria, most int, do func(*query.View)) {
+	if l.err != nil {
+		return
 	}
+	whole, err := l.Lists.Whole(l.ctx, criteria)
+	if l.err = err; err != nil {
+		return
+	}
+	defer whole.Close()
+	if l.Position = max(l.Position, whole.Position()); whole.Total() > most {
+		l.err = calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
+		return
+	}
+	l.err = whole.Each(l.ctx, func(view *query.View) error {
+		do(view)
+		return nil
+	})
 }
 
 // read finds a record that the caller may read, also one that a password protects.

@@ -19,7 +19,7 @@ func (l *look) named(record *calendar.Record, status calendar.Status) named {
 	if record.Slug() == "" || record.Kind.IsPost() && status != calendar.StatusPublish && status != calendar.StatusFuture && status != calendar.StatusPrivate {
 		n.Href = l.Path + "/?" + record.Kind.String() + "=" + record.ID.String()
 	} else {
-		n.Href = l.href(recordPath(record))
+		n.Href = l.Href(recordPath(record))
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,6 @@ type Pages struct {
 	assets    *assets
 	policies  policies
 	script    []byte // of <daybook-calendar>
-	mark      string // of assets and branding, for keys
 	quickest  [len(calendar.Langs)]made[[]query.FacetValue]
 	siteMap   made[[]siteFile]
 }
@@ -109,20 +109,12 @@ func New(deps Deps, options Options) (*Pages, error) {
 	if deps.Lists == nil || deps.Past == nil || deps.Shown == nil {
 		return nil, errors.New("pages: all parts are required")
 	}
-	if options.Site == nil {
-		options.Site = time.UTC
-	}
-	if options.SiteZone == "" {
-		options.SiteZone = "UTC"
-	}
+	options.Site = cmp.Or(options.Site, time.UTC)
+	options.SiteZone = cmp.Or(options.SiteZone, "UTC")
+	options.MaxAge = cmp.Or(options.MaxAge, 10*time.Second)
+	options.Brand.Name = cmp.Or(options.Brand.Name, "Calendar")
 	if options.Now == nil {
 		options.Now = time.Now
-	}
-	if options.MaxAge == 0 {
-		options.MaxAge = 10 * time.Second
-	}
-	if options.Brand.Name == "" {
-		options.Brand.Name = "Calendar"
 	}
 	pages := &Pages{Deps: deps, o: options}
 	pages.policies = newPolicies(&options)
@@ -130,7 +122,6 @@ func New(deps Deps, options Options) (*Pages, error) {
 	if pages.assets, err = newAssets(options.Brand, options.Desk); err != nil {
 		return nil, err
 	}
-	pages.mark = pages.assets.mark
 	if pages.script, err = pages.element(); err != nil {
 		return nil, fmt.Errorf("script of the element: %w", err)
 	}
@@ -144,7 +135,7 @@ func New(deps Deps, options Options) (*Pages, error) {
 
 // speech is how a language speaks, by the settings.
 func (p *Pages) speech(l calendar.Lang) speech {
-	return speech{lang: l, twelve: p.o.Clock == 12 || p.o.Clock == 0 && l == calendar.LangEN}
+	return speech{lang: l, Twelve: p.o.Clock == 12 || p.o.Clock == 0 && l == calendar.LangEN}
 }
 
 // Request is one for a page.

@@ -107,7 +107,7 @@ func (l *look) missing(err error) error {
 			return calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
 		case was:
 			route.slug = rec.Slug()
-			l.answer = redirect(l.href(route.below()), "")
+			l.answer = redirect(l.Href(route.below()), "")
 			return nil
 		}
 	}
@@ -152,7 +152,7 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 	l.own = params{{Name: paramAsOf, Value: point}}
 	recordBody := l.event(&then.View, false)
 	l.Canonical, l.Langs, l.NoIndex = recordPath(present), present.Langs(), true
-	recordBody.Then, recordBody.History = then, l.href(l.Canonical+"history/")
+	recordBody.Then, recordBody.History = then, l.Href(l.Canonical+"history/")
 }
 
 // inZone is a moment on the clock of the page.

@@ -17,17 +17,19 @@ func newPolicies(options *Options) policies {
 	if options.AnyImage {
 		images = append(images, "https:")
 	}
-	desk := deskPolicy(images)
-	images = append(images, options.tileOrigins()...)
-	with := func(ancestors string) string {
+	with := func(images []string, forms, ancestors string) string {
 		return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
-			"; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
+			"; connect-src 'self'; form-action " + forms + "; base-uri 'none'; frame-ancestors " + ancestors
 	}
 	ancestors := "*"
 	if len(options.Embed) > 0 {
 		ancestors = strings.Join(options.Embed, " ")
 	}
-	return policies{page: with("'none'"), embed: with(ancestors), desk: desk}
+	withTiles := slices.Concat(images, options.tileOrigins())
+	return policies{
+		page: with(withTiles, "'self'", "'none'"), embed: with(withTiles, "'self'", ancestors),
+		desk: with(images, "'none'", "'none'; require-trusted-types-for 'script'; trusted-types desk"),
+	}
 }
 
 // tileOrigins are where map tiles come from.

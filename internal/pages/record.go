@@ -205,10 +205,7 @@ func (l *look) event(view *query.View, locked bool) *recordBody {
 		at.ShowMap = at.ShowMap && i == 0
 		b.Places = append(b.Places, at)
 	}
-	for _, linkedView := range view.Organizers {
-		b.Organizers = append(b.Organizers, l.named(linkedView.Record, linkedView.Status))
-	}
-	b.Categories, b.Tags = l.terms(view.Categories), l.terms(view.Tags)
+	b.Organizers, b.Categories, b.Tags = l.linked(view.Organizers), l.linked(view.Categories), l.linked(view.Tags)
 	l.Crumbs = b.Categories[:min(len(b.Categories), 1)]
 	b.Cost, b.Free = l.Shown.Cost(record), query.IsFree(record)
 
@@ -238,10 +235,10 @@ func (l *look) event(view *query.View, locked bool) *recordBody {
 	return b
 }
 
-func (l *look) terms(views []query.LinkedView) []named {
+func (l *look) linked(views []query.LinkedView) []named {
 	out := make([]named, len(views))
-	for i, t := range views {
-		out[i] = l.named(t.Record, "")
+	for i, linkedView := range views {
+		out[i] = l.named(linkedView.Record, linkedView.Status)
 	}
 	return out
 }

@@ -176,7 +176,7 @@ type period struct {
 // choose reads the selection of a page: of a period, or of the events of a record. What was
 // sent badly is in l.err.
 func (l *look) choose(path string, over period, of query.Of) {
-	s := &selection{path: l.href(path), page: 1, of: of, over: over}
+	s := &selection{path: l.Href(path), page: 1, of: of, over: over}
 	l.sel = s
 	in, sent := calendar.Input{}, l.sent().without(paramPage)
 	for _, param := range query.Params(calendar.KindEvent) {

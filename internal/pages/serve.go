@@ -34,7 +34,7 @@ func (p *Pages) Serve(ctx context.Context, request *Request) (*Answer, error) {
 
 // look begins to make a page.
 func (p *Pages) look(ctx context.Context, request *Request) *look {
-	return &look{Pages: p, Request: request, speech: p.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
+	return &look{Pages: p, Request: request, speech: p.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, Embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
 }
 
 func (l *look) serve() {
@@ -92,7 +92,7 @@ func (l *look) readRecord() (view query.View, locked bool) {
 		l.err = l.missing(err)
 		return view, locked
 	case l.Unlock && !protected:
-		l.answer = redirect(l.href(recordPath(view.Record)), "")
+		l.answer = redirect(l.Href(recordPath(view.Record)), "")
 		l.answer.Status = http.StatusSeeOther
 	case refused != nil:
 		l.err = refused
@@ -110,7 +110,7 @@ func (l *look) serveRecord() {
 	switch {
 	case l.done():
 	case l.Route.id != 0 && view.Record.Slug() != "":
-		l.answer = redirect(l.href(recordPath(view.Record)), l.Route.kind.String())
+		l.answer = redirect(l.Href(recordPath(view.Record)), l.Route.kind.String())
 	case l.Route.kind == calendar.KindEvent:
 		l.serveEvent(&view, locked)
 	default:
@@ -127,7 +127,7 @@ func (l *look) serveEvent(view *query.View, locked bool) {
 		l.serveThen(view.Record, point)
 		return
 	}
-	if !locked && !l.embedded && l.Past.Open(l.Caller) {
+	if !locked && !l.Embedded && l.Past.Open(l.Caller) {
 		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, view.Record)
 	}
 	if l.event(view, locked); l.Unlock && locked {
@@ -204,7 +204,7 @@ const renderedSize = 64 << 10
 func (l *look) render() (*Answer, error) {
 	l.NoIndex = l.NoIndex || l.Preview
 	as := wholePage
-	if l.Embedded() {
+	if l.Embedded {
 		as = embeddedPage
 	}
 	var out bytes.Buffer
@@ -217,7 +217,7 @@ func (l *look) render() (*Answer, error) {
 	if l.Preview {
 		body = l.keepPreview(body)
 	}
-	if l.Embedded() {
+	if l.Embedded {
 		body = outOfFrame(body)
 	}
 	return &Answer{Status: cmp.Or(l.code, http.StatusOK), Type: TypeHTML, Body: body, Position: l.Position, Lang: l.lang, Since: l.since, Until: l.until}, nil

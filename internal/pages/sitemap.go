@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -17,9 +18,6 @@ const mediaXML = "application/xml; charset=utf-8"
 
 // maxURLs is how many a file of a site map holds.
 const maxURLs = 50_000
-
-// mostPerPage is how many records are read at once.
-const mostPerPage = 100
 
 // siteURL is one of a site map, in all its languages. Paths need no escaping.
 type siteURL struct {
@@ -51,15 +49,7 @@ func (l *look) serveSiteFile() {
 	}
 	urls, skip := files[i].urls, files[i].skip
 	if urls == nil {
-		whole, err := l.Lists.Whole(l.ctx, l.Lists.StartingIn(files[i].month))
-		if l.err = err; err != nil {
-			return
-		}
-		defer whole.Close()
-		l.err = whole.Each(l.ctx, func(view *query.View) error {
-			urls = append(urls, siteURLOf(view.Record))
-			return nil
-		})
+		l.each(l.Lists.StartingIn(files[i].month), math.MaxInt, func(view *query.View) { urls = append(urls, siteURLOf(view.Record)) })
 	}
 	l.write("urls.xml", urls[min(skip, len(urls)):min(skip+maxURLs, len(urls))])
 }

@@ -13,7 +13,7 @@ import (
 // speech is how a language writes numbers, dates and times (PAGES.md P4.4).
 type speech struct {
 	lang   calendar.Lang
-	twelve bool // times of twelve hours
+	Twelve bool // times of twelve hours
 }
 
 // Spaces and dashes of the texts.
@@ -144,7 +144,7 @@ func (s speech) daysText(first, last time.Time) (from, between, to string) {
 
 // time is a time of day: 6:30 PM.
 func (s speech) time(t time.Time) string {
-	if !s.twelve {
+	if !s.Twelve {
 		return t.Format("15:04")
 	}
 	key := "time.pm"
@@ -161,7 +161,7 @@ func (s speech) hour(h int) string {
 
 // shortTime is a time in a month: 6:30p, 7p.
 func (s speech) shortTime(t time.Time) string {
-	if !s.twelve {
+	if !s.Twelve {
 		return t.Format("15:04")
 	}
 	return strings.TrimSuffix(strings.Replace(t.Format("3:04pm"), ":00", "", 1), "m")
@@ -210,7 +210,7 @@ func (s speech) whenText(w when) (out whenText) {
 	case w.Begins.Equal(w.Ends):
 		return out
 	case sameDay(w.Begins, w.Ends):
-		if out.Between, out.To = dash, s.time(w.Ends); shift || s.twelve || s.lang == calendar.LangEN {
+		if out.Between, out.To = dash, s.time(w.Ends); shift || s.Twelve || s.lang == calendar.LangEN {
 			out.Between = " " + dash + " "
 		}
 		return out
@@ -220,7 +220,5 @@ func (s speech) whenText(w when) (out whenText) {
 }
 
 func sameDay(a, b time.Time) bool {
-	ay, am, ad := a.Date()
-	by, bm, bd := b.Date()
-	return ay == by && am == bm && ad == bd
+	return midnight(a).Equal(midnight(b))
 }

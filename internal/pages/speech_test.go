@@ -59,7 +59,7 @@ func TestTexts(t *testing.T) {
 		{"1000000 events", count(1_000_000), [4]string{"1,000,000 events", "1,000,000 个活动", "1.000.000 de eventos", "1\u202f000\u202f000 d’événements"}},
 	} {
 		for i, l := range langs {
-			if got := tt.say(speech{lang: l, twelve: l == calendar.LangEN}); got != tt.want[i] {
+			if got := tt.say(speech{lang: l, Twelve: l == calendar.LangEN}); got != tt.want[i] {
 				t.Errorf("%s in %s: %q, want %q", tt.name, l, got, tt.want[i])
 			}
 		}

@@ -38,8 +38,8 @@ type doc struct {
 type entry struct {
 	doc
 	record   *calendar.Record
-	keywords []string  // by field of the schema, "": none
-	numbers  [][]int64 // by field of the schema
+	keywords []string                                  // by field of the schema, "": none
+	numbers  [][]int64                                 // by field of the schema
 	texts    map[string]*[len(calendar.Langs)][]string // tokens by language, nil: no text
 }
 
