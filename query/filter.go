@@ -12,7 +12,7 @@ import (
 // published admits the posts that are published at a moment: scheduled ones
 // whose time has come are (interface 5.4).
 func published(now int64) readmodel.Filter {
-	due := readmodel.Range{Field: readmodel.FieldPublished, Max: &now}
+	due := readmodel.AtMost(readmodel.FieldPublished, now)
 	return readmodel.Or{hasStatus(calendar.StatusPublish), readmodel.And{hasStatus(calendar.StatusFuture), due}}
 }
 
@@ -73,7 +73,7 @@ func (s *shared) withStatus(caller calendar.Caller, statuses []calendar.Status) 
 		}
 		and := readmodel.And{hasStatus(status)}
 		if status == calendar.StatusFuture {
-			and = append(and, readmodel.Range{Field: readmodel.FieldPublished, Min: new(s.second + 1)})
+			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, s.second+1))
 		}
 		if viewOf(caller) != viewAll {
 			and = append(and, ofAuthor(caller))
@@ -144,7 +144,7 @@ func (st *state) choice(ctx context.Context, criteria *Criteria) (f choice, err 
 	}
 	switch {
 	case criteria.trashedSince != nil:
-		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.Range{Field: readmodel.FieldModified, Min: criteria.trashedSince})
+		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *criteria.trashedSince))
 	case criteria.statuses != nil:
 		f.add("", st.withStatus(criteria.Caller, criteria.statuses))
 	case criteria.Kind.IsPost():

@@ -17,7 +17,7 @@ import (
 func readShortest(q *parser, value *param.Value) {
 	if n, ok := value.Whole(0, bound(value, "maximum")); ok {
 		q.shorter = &n
-		q.where("", readmodel.Range{Field: readmodel.FieldDuration, Min: new(n * 60)})
+		q.where("", readmodel.AtLeast(readmodel.FieldDuration, n*60))
 	}
 }
 
@@ -27,7 +27,7 @@ func readLongest(q *parser, value *param.Value) {
 		value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*q.shorter, 10))
 	}
 	if ok {
-		q.where("", readmodel.Range{Field: readmodel.FieldDuration, Max: new(n * 60)})
+		q.where("", readmodel.AtMost(readmodel.FieldDuration, n*60))
 	}
 }
 

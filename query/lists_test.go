@@ -292,11 +292,11 @@ func TestMonths(t *testing.T) {
 func (w *window) describe() string {
 	var out []string
 	for at, name := range []string{"start", "end", "utc start", "utc end"} {
-		if w[at].min != math.MinInt64 {
-			out = append(out, name+" >= "+calendar.Wall(w[at].min).String())
+		if w[at].Min != math.MinInt64 {
+			out = append(out, name+" >= "+calendar.Wall(w[at].Min).String())
 		}
-		if w[at].max != math.MaxInt64 {
-			out = append(out, name+" <= "+calendar.Wall(w[at].max).String())
+		if w[at].Max != math.MaxInt64 {
+			out = append(out, name+" <= "+calendar.Wall(w[at].Max).String())
 		}
 	}
 	return strings.Join(out, ", ")

@@ -79,7 +79,7 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (s *Service) StartingIn(first time.Time) *Criteria {
 	criteria := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
-	for i, bound := range []*int64{&criteria.window[utcStart].min, &criteria.window[utcStart].max} {
+	for i, bound := range []*int64{&criteria.window[utcStart].Min, &criteria.window[utcStart].Max} {
 		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
 		*bound = begin.Unix() - int64(i)
 	}
@@ -98,7 +98,7 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 		if next == first+1 {
 			continue
 		}
-		before := readmodel.Range{Field: readmodel.FieldMonth, Max: new(int64(first))}
+		before := readmodel.AtMost(readmodel.FieldMonth, int64(first))
 		longest, err := st.view.Search(ctx, readmodel.Query{
 			Kind: calendar.KindEvent, Filter: append(listed, before), Limit: 1,
 			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),

@@ -60,7 +60,7 @@ var (
 		}
 		return all
 	}()
-	isFree readmodel.Filter = readmodel.Range{Field: readmodel.FieldCost, Max: new(int64(readmodel.CostFree))}
+	isFree readmodel.Filter = readmodel.AtMost(readmodel.FieldCost, readmodel.CostFree)
 )
 
 // either are the options of a boolean.
@@ -76,7 +76,7 @@ func costBands(bounds []string) []option {
 		band, _ := readCostBand(from + "-" + bound)
 		bands, from = append(bands, band), bound
 	}
-	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost})})
+	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost, Span: readmodel.AllNumbers})})
 }
 
 // maxCostBounds is how many bounds bands of costs have at most.
@@ -218,14 +218,14 @@ func readCostBand(entry string) (option, bool) {
 	if !ok || !okFrom {
 		return option{}, false
 	}
-	within := readmodel.Range{Field: readmodel.FieldCost, Min: &from}
+	within := readmodel.AtLeast(readmodel.FieldCost, from)
 	if below != "" {
 		to, okTo := price(below)
 		if !okTo || from >= to {
 			return option{}, false
 		}
-		if to < open.max { // else it has no bound that a cost could reach
-			within.Max = new(to - 1)
+		if to < within.Max { // else it has no bound that a cost could reach
+			within.Max = to - 1
 		}
 	}
 	return option{word: entry, label: entry, other: within}, true

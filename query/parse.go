@@ -280,9 +280,9 @@ func (e edge) read(q *parser, value *param.Value) {
 		beyond = 0
 	}
 	if e.lower {
-		span.raise(bound + beyond)
+		span.Min = max(span.Min, bound+beyond)
 	} else {
-		span.lower(bound - beyond)
+		span.Max = min(span.Max, bound-beyond)
 	}
 }
 
@@ -318,9 +318,9 @@ func (q *parser) closeWindow() {
 		return
 	}
 	window, sheet := &q.window, &q.sheet
-	if sheet.Past && window[wallEnd].max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
-		window[wallEnd].max = open.max
-		window[utcEnd].lower(q.now.Unix() - 1)
+	if sheet.Past && window[wallEnd].Max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
+		window[wallEnd].Max = readmodel.AllNumbers.Max
+		window[utcEnd].Max = min(window[utcEnd].Max, q.now.Unix()-1)
 	}
 	if q.fixed || sheet.Past || sheet.Period {
 		return
@@ -335,11 +335,11 @@ func (q *parser) closeWindow() {
 		if !q.strict {
 			q.startDefault = q.startDefault.Midnight()
 		}
-		lower.raise(calendar.WallToInstant(q.startDefault, sheet.Zone).Unix())
+		lower.Min = max(lower.Min, calendar.WallToInstant(q.startDefault, sheet.Zone).Unix())
 	}
 	if !q.sent("end_date") {
 		q.endDefault, q.Moves = endOfWindow(q.now, site), true
-		upper.lower(calendar.WallToInstant(q.endDefault, sheet.Zone).Unix())
+		upper.Max = min(upper.Max, calendar.WallToInstant(q.endDefault, sheet.Zone).Unix())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/query/readmodel"
 )
 
 // Sheet is what a page shows of a list of events beyond its parameters. The zero value shows
@@ -36,8 +37,8 @@ func (s *Sheet) lap() window {
 		return w
 	}
 	if w.days(s.First, s.Last, s.Zone); s.Zone != nil { // all-day events are on their own dates, which may be beyond
-		w[utcStart].min = min(w[utcStart].min, int64(s.First)+daySeconds-eastmost-2)
-		w[utcEnd].max = max(w[utcEnd].max, int64(s.Last)+westmost)
+		w[utcStart].Min = min(w[utcStart].Min, int64(s.First)+daySeconds-eastmost-2)
+		w[utcEnd].Max = max(w[utcEnd].Max, int64(s.Last)+westmost)
 	}
 	return w
 }
@@ -56,8 +57,8 @@ func (c *Criteria) Exact() []LinkParam {
 		first, last := c.lap.spans(zone)
 		start, end := c.window.spans(zone)
 		// What is a second beyond an open end wraps around, to the other one.
-		for i, bound := range []int64{first.min, last.max, start.max + 1, start.min - 1, end.max + 1, end.min - 1} {
-			if bound != open.min && bound != open.max {
+		for i, bound := range []int64{first.Min, last.Max, start.Max + 1, start.Min - 1, end.Max + 1, end.Min - 1} {
+			if bound != readmodel.AllNumbers.Min && bound != readmodel.AllNumbers.Max {
 				out = append(out, LinkParam{DateParams[i], told(bound, zone)})
 			}
 		}
@@ -89,9 +90,9 @@ func (c *Criteria) Range() (from, until string, ok bool) {
 	if zone != nil {
 		// All-day events are in it or not by its digits: a day ends at 24:00:00, also where the
 		// next one begins later.
-		_, offset := time.Unix(end.max, 0).In(zone).Zone()
+		_, offset := time.Unix(end.Max, 0).In(zone).Zone()
 		zone = time.FixedZone("", offset)
 	}
-	ok = start.min != open.min && start.min <= end.max && end.max < lastSecond-eastmost && c.window == newWindow() && !c.collapse
-	return told(start.min, sheet.Zone), told(end.max+1, zone), ok
+	ok = start.Min != readmodel.AllNumbers.Min && start.Min <= end.Max && end.Max < lastSecond-eastmost && c.window == newWindow() && !c.collapse
+	return told(start.Min, sheet.Zone), told(end.Max+1, zone), ok
 }

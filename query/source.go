@@ -13,13 +13,13 @@ import (
 // source is the range that a calendar widget shows.
 type source struct {
 	timed window         // that events overlap
-	days  span           // of wall clocks as sent, which whole days lie in
+	days  readmodel.Span // of wall clocks as sent, which whole days lie in
 	zone  *time.Location // of the answer; nil: that of each event
 }
 
 func (q *parser) widget() *source {
 	if q.source == nil {
-		q.source = &source{timed: newWindow(), days: open}
+		q.source = &source{timed: newWindow(), days: readmodel.AllNumbers}
 	}
 	return q.source
 }
@@ -47,9 +47,9 @@ func readBound(lower bool) reader {
 			at = calendar.WallToInstant(digits, zone).Unix()
 		}
 		if first, last := source.timed.spans(zone); lower {
-			first.min, source.days.min = at, int64(digits)
+			first.Min, source.days.Min = at, int64(digits)
 		} else {
-			last.max, source.days.max = at-1, int64(digits)-1
+			last.Max, source.days.Max = at-1, int64(digits)-1
 		}
 		q.resolved = q.resolved.Number(int64(digits)).Number(at)
 	}
@@ -73,9 +73,9 @@ func readTimeZone(q *parser, value *param.Value) {
 
 // filter admits what is in the range; blanked events show no whole days.
 func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
-	first, last := s.timed[utcStart].min, s.timed[utcEnd].max
-	if first == open.min || last == open.max {
-		first, last = s.days.min, s.days.max
+	first, last := s.timed[utcStart].Min, s.timed[utcEnd].Max
+	if first == readmodel.AllNumbers.Min || last == readmodel.AllNumbers.Max {
+		first, last = s.days.Min, s.days.Max
 	}
 	if last < first {
 		return readmodel.Or{}
@@ -85,7 +85,7 @@ func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
 		allDay = append(allDay, not(blanked))
 	}
 	within := readmodel.And{
-		allDay, readmodel.Range{Field: readmodel.FieldStart, Max: &s.days.max}, readmodel.Range{Field: readmodel.FieldEnd, Min: &s.days.min},
+		allDay, readmodel.AtMost(readmodel.FieldStart, s.days.Max), readmodel.AtLeast(readmodel.FieldEnd, s.days.Min),
 	}
 	return readmodel.Or{s.timed.overlaps(readmodel.And{not(allDay)}), within}
 }

@@ -118,19 +118,19 @@ func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, err
 func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next int64, err error) {
 	next = math.MaxInt64
 	for _, kind := range calendar.Kinds {
-		for _, in := range []readmodel.Range{{Max: &now}, {Min: new(now + 1)}} {
-			if in.Field = readmodel.FieldPublished; !kind.IsPost() {
+		for _, in := range []readmodel.Range{readmodel.AtMost(readmodel.FieldPublished, now), readmodel.AtLeast(readmodel.FieldPublished, now+1)} {
+			if !kind.IsPost() {
 				continue
 			}
 			page, err := view.Search(ctx, readmodel.Query{
 				Kind: kind, Filter: readmodel.And{hasStatus(calendar.StatusFuture), in}, Limit: 1,
-				Sort: readmodel.By(in.Max != nil, readmodel.FieldPublished, readmodel.FieldID),
+				Sort: readmodel.By(in.Max == now, readmodel.FieldPublished, readmodel.FieldID),
 			})
 			if err != nil {
 				return 0, 0, err
 			}
 			for _, document := range page.Documents {
-				if at := int64(document.Record.Fields.Wall("date_utc")); in.Max != nil {
+				if at := int64(document.Record.Fields.Wall("date_utc")); in.Max == now {
 					last = max(last, at)
 				} else {
 					next = min(next, at)
@@ -229,7 +229,7 @@ func (st *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[c
 
 // coming admits the counted events that end at a moment or later.
 func (g *shared) coming(at calendar.Wall) readmodel.And {
-	return append(slices.Clone(g.counted), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: new(int64(at))})
+	return append(slices.Clone(g.counted), readmodel.AtLeast(readmodel.FieldUTCEnd, int64(at)))
 }
 
 // keys returns the ids of counts in order, so that equal filters are equal.

@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"math"
 	"time"
 
 	"daybook/calendar"
@@ -16,18 +15,10 @@ const (
 	declaredStart = 23*3600 + 59*60
 )
 
-// span is a range of seconds, both ends included.
-type span struct{ min, max int64 }
-
-var open = span{math.MinInt64, math.MaxInt64}
-
-func (s *span) raise(v int64) { s.min = max(s.min, v) }
-func (s *span) lower(v int64) { s.max = min(s.max, v) }
-
 // window is what the date parameters of events ask for (interface 4.6): wall
 // clocks are compared with the event's own wall clock, instants with its UTC
 // times. Starts and ends take turns in it.
-type window [4]span
+type window [4]readmodel.Span
 
 // The places in a window.
 const (
@@ -39,12 +30,16 @@ const (
 
 var windowFields = [...]string{readmodel.FieldStart, readmodel.FieldEnd, readmodel.FieldUTCStart, readmodel.FieldUTCEnd}
 
-func newWindow() window { return window{open, open, open, open} }
+func newWindow() window {
+	return window{readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers}
+}
 
 // filters are the ranges of the window.
 func (w *window) filters() (and readmodel.And) {
-	for at := range w {
-		and = appendRange(and, windowFields[at], &w[at])
+	for at, span := range w {
+		if span != readmodel.AllNumbers {
+			and = append(and, readmodel.Range{Field: windowFields[at], Span: span})
+		}
 	}
 	return and
 }
@@ -52,28 +47,15 @@ func (w *window) filters() (and readmodel.And) {
 // overlaps adds what events overlap that w holds the bounds of (listings, section 2).
 func (w *window) overlaps(and readmodel.And) readmodel.And {
 	for at := 0; at < len(w); at += 2 {
-		start, end, least := windowFields[at], windowFields[at+1], w[at].min
-		and = appendRange(and, start, &span{open.min, w[at+1].max})
-		if least != open.min {
-			and = append(and, readmodel.Or{readmodel.Range{Field: end, Min: new(least + 1)}, readmodel.Range{Field: start, Min: &least}})
+		start, end := windowFields[at], windowFields[at+1]
+		if last := w[at+1].Max; last != readmodel.AllNumbers.Max {
+			and = append(and, readmodel.AtMost(start, last))
+		}
+		if first := w[at].Min; first != readmodel.AllNumbers.Min {
+			and = append(and, readmodel.Or{readmodel.AtLeast(end, first+1), readmodel.AtLeast(start, first)})
 		}
 	}
 	return and
-}
-
-// appendRange adds a range; the filter points into the span.
-func appendRange(and readmodel.And, field string, s *span) readmodel.And {
-	if *s == open {
-		return and
-	}
-	r := readmodel.Range{Field: field}
-	if s.min != open.min {
-		r.Min = &s.min
-	}
-	if s.max != open.max {
-		r.Max = &s.max
-	}
-	return append(and, r)
 }
 
 // edge is one bound of the window before it is put on a field.
@@ -83,7 +65,7 @@ type edge struct {
 }
 
 // spans are those of a zone: of instants, for nil of wall clocks.
-func (w *window) spans(zone *time.Location) (start, end *span) {
+func (w *window) spans(zone *time.Location) (start, end *readmodel.Span) {
 	if zone != nil {
 		return &w[utcStart], &w[utcEnd]
 	}
@@ -94,8 +76,7 @@ func (w *window) spans(zone *time.Location) (start, end *span) {
 func (w *window) days(first, last calendar.Wall, zone *time.Location) {
 	from, until := daysIn(first, last, zone)
 	start, end := w.spans(zone)
-	start.raise(from)
-	end.lower(until)
+	start.Min, end.Max = max(start.Min, from), min(end.Max, until)
 }
 
 // daysIn returns the first and the last second of the days from the one of a wall clock to that

@@ -1,6 +1,10 @@
 package readmodel
 
-import "daybook/calendar"
+import (
+	"math"
+
+	"daybook/calendar"
+)
 
 // Filter is a node of the neutral filter tree. Match states its meaning.
 type Filter interface{ isFilter() }
@@ -26,12 +30,23 @@ type In struct {
 	IDs   []calendar.ID
 }
 
-// Range admits documents of which a number lies in [Min, Max]; a nil bound is open, so
-// without bounds it admits those that have a number.
+// Range admits documents of which a number lies in a span; of AllNumbers it admits those that have
+// a number.
 type Range struct {
-	Field    string
-	Min, Max *int64
+	Field string
+	Span
 }
+
+// Span is the numbers from Min to Max.
+type Span struct{ Min, Max int64 }
+
+// AllNumbers is the Span of all of them.
+var AllNumbers = Span{math.MinInt64, math.MaxInt64}
+
+// AtLeast admits documents of which a number is n or more, AtMost those of which one is n or
+// less.
+func AtLeast(field string, n int64) Range { return Range{field, Span{n, math.MaxInt64}} }
+func AtMost(field string, n int64) Range  { return Range{field, Span{math.MinInt64, n}} }
 
 // Contains admits documents of which a keyword contains Value as a part (search of terms,
 // interface 4.7).

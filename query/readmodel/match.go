@@ -26,7 +26,7 @@ func Match(f Filter, document *Document) bool {
 		return slices.ContainsFunc(field(f.Field).Numbers(record), func(n int64) bool { return slices.Contains(f.IDs, calendar.ID(n)) })
 	case Range:
 		return slices.ContainsFunc(field(f.Field).Numbers(record), func(n int64) bool {
-			return (f.Min == nil || n >= *f.Min) && (f.Max == nil || n <= *f.Max)
+			return n >= f.Min && n <= f.Max
 		})
 	case Contains:
 		return slices.ContainsFunc(f.Fields, func(name string) bool {

@@ -98,7 +98,7 @@ func (c *compiler) filter(f readmodel.Filter) object {
 	case readmodel.In:
 		return in(f.Field, f.IDs)
 	case readmodel.Range:
-		return between(f)
+		return object{"range": object{f.Field: object{"gte": f.Min, "lte": f.Max}}}
 	}
 	return matchAll // nil
 }
@@ -109,20 +109,6 @@ func in(field string, ids []calendar.ID) object {
 		parts = append(parts, object{"terms": object{field: some}})
 	}
 	return anyOf(parts)
-}
-
-func between(f readmodel.Range) object {
-	if f.Min == nil && f.Max == nil {
-		return object{"exists": object{"field": f.Field}}
-	}
-	bounds := object{}
-	if f.Min != nil {
-		bounds["gte"] = *f.Min
-	}
-	if f.Max != nil {
-		bounds["lte"] = *f.Max
-	}
-	return object{"range": object{f.Field: bounds}}
 }
 
 // contains looks for a part in keywords.

@@ -105,17 +105,12 @@ func (c *column[V]) narrow(docs bitset, values []V) {
 	release(some)
 }
 
-// narrowBetween keeps the documents of which a value lies within bounds; nil is open.
-func (c *column[V]) narrowBetween(docs bitset, least, greatest *V) {
-	from, to := 0, len(c.Values)
-	if least != nil {
-		from, _ = slices.BinarySearch(c.Values, *least)
-	}
-	if greatest != nil {
-		at, found := slices.BinarySearch(c.Values, *greatest)
-		if to = at; found {
-			to++
-		}
+// narrowBetween keeps the documents of which a value lies within bounds.
+func (c *column[V]) narrowBetween(docs bitset, least, greatest V) {
+	from, _ := slices.BinarySearch(c.Values, least)
+	to, found := slices.BinarySearch(c.Values, greatest)
+	if found {
+		to++
 	}
 	to = max(from, to)
 	if inRange := int(c.documents.starts[to] - c.documents.starts[from]); c.documents.prefixes == nil && 4*docs.count() < inRange {

@@ -31,7 +31,7 @@ func TestRanges(t *testing.T) {
 		for i := range n {
 			got.set(uint32(i))
 		}
-		c.narrowBetween(got, &least, &greatest)
+		c.narrowBetween(got, least, greatest)
 		for i, v := range values {
 			if want := i%7 != 0 && v >= least && v <= greatest; got.has(uint32(i)) != want {
 				t.Fatalf("%d between %d and %d: %v, want %v", v, least, greatest, !want, want)

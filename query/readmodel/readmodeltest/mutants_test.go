@@ -475,14 +475,14 @@ var mutants = []mutant{
 		return f
 	})},
 	{"upper bound is open", events, replace(func(f readmodel.Range, _ *calendar.Record) readmodel.Filter {
-		if f.Max != nil {
-			f.Max = new(*f.Max - 1)
+		if f.Max != readmodel.AllNumbers.Max {
+			f.Max--
 		}
 		return f
 	})},
 	{"missing numbers are 0", events, replace(func(f readmodel.Range, r *calendar.Record) readmodel.Filter {
 		if len(field(r, f.Field).Numbers(r)) == 0 {
-			return admits((f.Min == nil || *f.Min <= 0) && (f.Max == nil || *f.Max >= 0))
+			return admits(f.Min <= 0 && f.Max >= 0)
 		}
 		return f
 	})},
@@ -496,7 +496,7 @@ var mutants = []mutant{
 		return admits(slices.ContainsFunc(f.Fields, func(name string) bool { return strings.HasPrefix(field(r, name).Keyword(r), f.Value) }))
 	})},
 	{"a range without bounds is for all", events, replace(func(f readmodel.Range, _ *calendar.Record) readmodel.Filter {
-		if f == (readmodel.Range{Field: f.Field}) {
+		if f.Span == readmodel.AllNumbers {
 			return readmodel.And{}
 		}
 		return f

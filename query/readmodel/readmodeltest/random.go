@@ -251,7 +251,7 @@ func (g generator) filter(depth int) readmodel.Filter {
 	n, some := len(g.schema.Fields), pick(g, g.known).Record
 	field := &g.schema.Fields[min(g.IntN(n+4), n-1)]
 	if field.Type == readmodel.TypeNumber && g.chance(10) {
-		return readmodel.Range{Field: field.Name}
+		return readmodel.Range{Field: field.Name, Span: readmodel.AllNumbers}
 	}
 	switch field.Type {
 	case readmodel.TypeKeyword:
@@ -268,12 +268,12 @@ func (g generator) filter(depth int) readmodel.Filter {
 			}
 			return readmodel.In{Field: field.Name, IDs: ids}
 		}
-		r := readmodel.Range{Field: field.Name}
+		r := readmodel.Range{Field: field.Name, Span: readmodel.AllNumbers}
 		if g.chance(70) {
-			r.Min = new(g.bound(field))
+			r.Min = g.bound(field)
 		}
 		if g.chance(70) {
-			r.Max = new(g.bound(field))
+			r.Max = g.bound(field)
 		}
 		return r
 	default:
