@@ -159,16 +159,12 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 	if err != nil {
 		return cmd.pastError(err)
 	}
+	at = at.WithMembers()
 	if s.JSON {
-		return printJSON(c, struct {
-			Version  int64             `json:"version"`
-			Position calendar.Position `json:"position"`
-			Time     string            `json:"time"`
-			Record   history.Members   `json:"record"`
-		}{at.Number, at.Position, at.Time.Format(history.TimeLayout), history.MembersOf(at.Record)})
+		return printJSON(c, at)
 	}
-	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time.Format(history.TimeLayout))
-	for _, member := range history.MembersOf(at.Record) {
+	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time)
+	for _, member := range at.Members {
 		text, err := history.Marshal(member.Value)
 		if err != nil {
 			return err

@@ -78,11 +78,11 @@ func (r *Reader) Moved(ctx context.Context, caller calendar.Caller, event *calen
 			return nil, err
 		}
 		if moved {
-			state, err := versions.open(ctx, entry)
-			if err != nil && !isRefusal(err) {
+			state, err := versions.openOrNone(ctx, entry)
+			if err != nil {
 				return nil, err
 			}
-			if moved = err != nil || state == nil; !moved && state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
+			if moved = state == nil; !moved && state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
 				was = &calendar.Record{Kind: state.Kind, ID: state.ID, Version: state.Version, Home: state.Home, Fields: state.Fields.Copy(timeFields)}
 				break
 			}

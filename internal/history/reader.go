@@ -62,7 +62,7 @@ type Entry struct {
 	Name     string            `json:"name,omitempty"`
 	Summary  string            `json:"summary"`
 	Changes  []Change          `json:"changes"`
-	Redacted *Erasure          `json:"redacted,omitempty"`
+	Redacted *Version          `json:"redacted,omitempty"` // the one whose entry erased the content
 	URLs     URLs              `json:"urls,omitzero"`
 
 	Named []calendar.ID `json:"-"` // the records that sentences name
@@ -72,13 +72,6 @@ type Entry struct {
 type Actor struct {
 	ID   calendar.ID `json:"id"`
 	Name string      `json:"name,omitempty"`
-}
-
-// Erasure is the entry that took the content of a redacted one.
-type Erasure struct {
-	Version  int64             `json:"version"`
-	Position calendar.Position `json:"position"`
-	Time     Time              `json:"time"`
 }
 
 // URLs are the links of an entry.
@@ -209,6 +202,15 @@ func (q *request) open(ctx context.Context, entry *eventstore.Entry) (*calendar.
 	return record, Gate(q.Caller, entry.Kind, record, end)
 }
 
+// openOrNone is open that returns no record of a state that does not pass.
+func (q *request) openOrNone(ctx context.Context, entry *eventstore.Entry) (*calendar.Record, error) {
+	record, err := q.open(ctx, entry)
+	if isRefusal(err) {
+		return nil, nil //nolint:nilnil // the viewer does not get it
+	}
+	return record, err
+}
+
 // Opens reports whether a caller may open a version: it passes both gates.
 func (r *Reader) Opens(ctx context.Context, caller calendar.Caller, entry *eventstore.Entry) (bool, error) {
 	request := r.request(Viewer{Caller: caller})
@@ -258,15 +260,14 @@ func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.Redacted = &Erasure{by[0].Version, by[0].Position, Time{by[0].Time}}
+		erasure := versionOf(&by[0], nil)
+		e.Redacted = &erasure
 		return e, nil
 	}
 	e.Name = NameOf(record, q.Lang)
 	var before *calendar.Record
 	if v.before != nil {
-		if before, err = q.open(ctx, v.before); isRefusal(err) {
-			before = nil
-		} else if err != nil {
+		if before, err = q.openOrNone(ctx, v.before); err != nil {
 			return nil, err
 		}
 	}

@@ -92,7 +92,7 @@ func TestSentencesOfPages(t *testing.T) {
 		}
 	})
 	for _, entry := range []*Entry{
-		{Action: Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: Created}, {Action: Updated}, {Action: Restored}, {Action: Updated, Redacted: &Erasure{}},
+		{Action: Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: Created}, {Action: Updated}, {Action: Restored}, {Action: Updated, Redacted: &Version{}},
 	} {
 		for _, lang := range tableLangs {
 			fmt.Fprintf(&builder, "%s\n", entry.SummaryHTML(lang))

@@ -11,21 +11,23 @@ import (
 	"daybook/eventstore"
 )
 
-// Version is a version of a record; Number 0 is none.
+// Version is a version of a record; Number 0 is none, with an empty record.
 type Version struct {
-	Number   int64
-	Position calendar.Position
-	Time     time.Time
-	Record   *calendar.Record // as it was then, nil where the viewer may not open it
+	Number   int64             `json:"version"`
+	Position calendar.Position `json:"position,omitempty"`
+	Time     Time              `json:"time,omitzero"`
+	Record   *calendar.Record  `json:"-"`               // as it was then, nil where the viewer may not open it
+	Members  Members           `json:"record,omitzero"` // see WithMembers; nil: left out
 }
 
-// versionOf returns the version of an entry, with the record after it unless an error
-// refuses that.
-func versionOf(entry *eventstore.Entry, record *calendar.Record, refusal error) Version {
-	if refusal != nil {
-		record = nil
-	}
-	return Version{entry.Version, entry.Position, entry.Time, record}
+func versionOf(entry *eventstore.Entry, record *calendar.Record) Version {
+	return Version{Number: entry.Version, Position: entry.Position, Time: Time{entry.Time}, Record: record}
+}
+
+// WithMembers returns the version with what is shown of its record.
+func (v Version) WithMembers() Version {
+	v.Members = MembersOf(v.Record)
+	return v
 }
 
 // isThere reports whether the viewer may open the version, and it is not deleted.
@@ -76,13 +78,13 @@ func (v *Versions) walk(ctx context.Context, from, to int64, ascending bool) ite
 		for entry, err := range v.each(ctx, from, to, ascending) {
 			var record *calendar.Record
 			if err == nil {
-				record, err = v.open(ctx, entry)
+				record, err = v.openOrNone(ctx, entry)
 			}
-			if err != nil && !isRefusal(err) {
+			if err != nil {
 				yield(Version{}, err)
 				return
 			}
-			if looked++; !yield(versionOf(entry, record, err), nil) || looked == MaxLooked {
+			if looked++; !yield(versionOf(entry, record), nil) || looked == MaxLooked {
 				return
 			}
 		}
@@ -127,7 +129,7 @@ func (v *Versions) numbered(ctx context.Context, number int64) (Version, error) 
 	if err == nil && record == nil {
 		err = calendar.Fail(calendar.CodeErased, v.Kind)
 	}
-	return versionOf(&entries[0], record, err), err
+	return versionOf(&entries[0], record), err
 }
 
 // At returns the version at a point, as it is shown at a moment. Errors: CodeNotFound, those
@@ -144,7 +146,7 @@ func (v *Versions) At(ctx context.Context, point eventstore.Point, moment time.T
 	if err == nil {
 		err = Gate(v.Caller, v.Kind, record, moment)
 	}
-	return versionOf(&entries[0], record, err), err
+	return versionOf(&entries[0], record), err
 }
 
 // stateOf decodes the record after an entry; nil if none exists, or it is erased.
@@ -232,18 +234,10 @@ func (r *Reader) TimeMap(ctx context.Context, viewer Viewer, kind calendar.Kind,
 	return out, nil
 }
 
-// Side is one of the two states of a Diff; Version 0 is an empty record.
-type Side struct {
-	Version  int64             `json:"version"`
-	Position calendar.Position `json:"position,omitempty"`
-	Time     Time              `json:"time,omitzero"`
-	Record   Members           `json:"record,omitzero"` // nil: left out
-}
-
 // Diff is what differs between two versions of a record (docs/spec/history.md 9).
 type Diff struct {
-	From    Side        `json:"from"`
-	To      Side        `json:"to"`
+	From    Version     `json:"from"`
+	To      Version     `json:"to"`
 	Patch   []Operation `json:"patch"`
 	Changes []Change    `json:"changes"`
 	Summary string      `json:"summary"`
@@ -285,14 +279,10 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id
 		return nil, err
 	}
 	diff := &Diff{
-		From: sideOf(&before), To: sideOf(&after),
+		From: before.WithMembers(), To: after.WithMembers(),
 		Patch: Patch(before.Record, after.Record), Changes: Changes(before.Record, after.Record, password),
 	}
 	diff.Named, err = versions.describe(ctx, diff.Changes, after.Position, after.Record.Changed)
 	diff.Summary = Summary(Updated, "", diff.Changes, versions.Lang)
 	return diff, err
-}
-
-func sideOf(version *Version) Side {
-	return Side{Version: version.Number, Position: version.Position, Time: Time{version.Time}, Record: MembersOf(version.Record)}
 }

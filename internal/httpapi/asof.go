@@ -59,7 +59,7 @@ func (c *call) readThen(p *singleParams) error {
 		if err != nil {
 			return nil, err
 		}
-		ans, err := c.singleAnswer(p, &found.View, found.Version.Time)
+		ans, err := c.singleAnswer(p, &found.View, found.Version.Time.Time)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func answerDiff(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
 		return nil, err
 	}
 	if !q.records {
-		diff.From.Record, diff.To.Record = nil, nil
+		diff.From.Members, diff.To.Members = nil, nil
 	}
 	media, shown := valueJSON, any(diff)
 	if weightIn(c.r.Header, valueJSONPatch) > weightIn(c.r.Header, entryFormats[0].media) {

@@ -75,5 +75,5 @@ func mementoLinks(url string, mementos *history.Mementos) string {
 // writeMemento writes the link to a version; rels are those before "memento", each with a
 // space behind it.
 func writeMemento(builder *strings.Builder, url string, version history.Version, rels string) {
-	builder.WriteString("<" + permanentURL(url, version.Number) + `>; rel="` + rels + `memento"; datetime="` + mementoTime(version.Time) + `"`)
+	builder.WriteString("<" + permanentURL(url, version.Number) + `>; rel="` + rels + `memento"; datetime="` + mementoTime(version.Time.Time) + `"`)
 }

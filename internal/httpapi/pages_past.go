@@ -97,5 +97,5 @@ func (p *publicPast) At(ctx context.Context, viewer history.Viewer, record *cale
 	if err != nil {
 		return nil, err
 	}
-	return &public.Then{Version: found.Version.Number, Time: found.Version.Time, View: found.View}, nil
+	return &public.Then{Version: found.Version.Number, Time: found.Version.Time.Time, View: found.View}, nil
 }

@@ -50,7 +50,7 @@ func (m *timeMapPage) links() string {
 	var builder strings.Builder
 	builder.WriteString(originalLink(m.url) + ",\n<" + m.self + `>; rel="self"; type="` + linkFormat + `"`)
 	if n := len(m.Versions); n > 0 {
-		builder.WriteString(`; from="` + mementoTime(m.Versions[0].Time) + `"; until="` + mementoTime(m.Versions[n-1].Time) + `"`)
+		builder.WriteString(`; from="` + mementoTime(m.Versions[0].Time.Time) + `"; until="` + mementoTime(m.Versions[n-1].Time.Time) + `"`)
 	}
 	for _, version := range m.Versions {
 		builder.WriteString(",\n")
@@ -78,16 +78,16 @@ type timeMapObject struct {
 }
 
 type mementoObject struct {
-	Version int64  `json:"version"`
-	Time    string `json:"time"`
-	URL     string `json:"url"`
+	Version int64        `json:"version"`
+	Time    history.Time `json:"time"`
+	URL     string       `json:"url"`
 }
 
 // object is the TimeMap as JSON.
 func (m *timeMapPage) object() *timeMapObject {
 	o := &timeMapObject{m.url, m.url, m.url + "/timemap", make([]mementoObject, len(m.Versions)), m.next}
 	for i, version := range m.Versions {
-		o.Mementos[i] = mementoObject{version.Number, version.Time.UTC().Format(history.TimeLayout), permanentURL(m.url, version.Number)}
+		o.Mementos[i] = mementoObject{version.Number, version.Time, permanentURL(m.url, version.Number)}
 	}
 	return o
 }

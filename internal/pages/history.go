@@ -105,7 +105,7 @@ func (l *look) serveHistory() {
 		var diff *history.Diff
 		if diff, l.err = l.Past.Diff(l.ctx, l.viewer(), kind, view.Record.ID, from, to); l.err == nil {
 			b.Difference = &difference{diff, l.changeRows(diff.Changes)}
-			b.From, b.To = diff.From.Version, diff.To.Version
+			b.From, b.To = diff.From.Number, diff.To.Number
 		}
 	case len(b.Entries) > 1:
 		b.From, b.To = b.Entries[1].Version, b.Entries[0].Version

@@ -160,14 +160,14 @@ func (s *Service) Read(ctx context.Context, request Request) (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		if then.Moment.Before(first.Time) {
+		if then.Moment.Before(first.Time.Time) {
 			number = first.Number
 		}
 	}
 	var shown history.Version
 	if number > 0 {
 		shown, err = versions.Numbered(ctx, number)
-		then = Then{eventstore.Point{Position: shown.Position}, shown.Time}
+		then = Then{eventstore.Point{Position: shown.Position}, shown.Time.Time}
 	} else {
 		shown, err = versions.At(ctx, then.Point, then.Moment)
 	}
