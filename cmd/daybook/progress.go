@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -9,52 +11,46 @@ import (
 	"daybook/calendar"
 )
 
-// progress shows how far long work has come: a bar on a terminal, a plain line
-// now and then elsewhere.
+// progress shows how far long work has come: a bar on a terminal, elsewhere what the bar
+// would show, as a line now and then.
 type progress struct {
-	c           *console
-	name, unit  string
-	bar         *progressbar.ProgressBar
-	next        time.Time
-	done, total int
-	begun       bool // set was called
+	c        *console
+	terminal io.Writer // of the bar; io.Discard elsewhere
+	bar      *progressbar.ProgressBar
+	next     time.Time // of a line
+	total    int
+	begun    bool // set was called
 }
 
-// plainEvery is the time between two plain lines.
-const plainEvery = 5 * time.Second
+// lineEvery is the time between two lines.
+const lineEvery = 5 * time.Second
 
 func newProgress(c *console, name, unit string) *progress {
-	p := &progress{c: c, name: name, unit: unit, next: time.Now().Add(plainEvery)}
+	p := &progress{c: c, terminal: io.Discard, next: time.Now().Add(lineEvery)}
 	if c.terminal {
-		// It is made now and of unknown length: its clock has to run from the
-		// beginning of the work, or the first rates are invented.
-		p.bar = progressbar.NewOptions(-1,
-			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(name),
-			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
-			progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering next to what is printed here
-		p.bar.StartWithoutRender()
+		p.terminal = c.err
 	}
+	// It is made now and of unknown length: its clock has to run from the
+	// beginning of the work, or the first rates are invented.
+	p.bar = progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(p.terminal), progressbar.OptionSetDescription(name),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering next to what is printed here
+	p.bar.StartWithoutRender()
 	return p
 }
 
 // set notes that done of total units are done; total below 1: it is not known of how many.
 func (p *progress) set(done, total int) {
-	known := total > 0 && total != p.total
-	p.done, p.total, p.begun = done, total, true
-	switch now := time.Now(); {
-	case p.bar != nil:
-		if known {
-			p.bar.ChangeMax(total)
-		}
-		_ = p.bar.Set(done)
-	case now.After(p.next):
-		p.next = now.Add(plainEvery)
-		of := ""
-		if total > 0 {
-			of = fmt.Sprintf(" of %d", total)
-		}
-		fmt.Fprintf(p.c.err, "%s: %d%s %s\n", p.name, done, of, p.unit)
+	if total > 0 && total != p.total {
+		p.bar.ChangeMax(total)
+	}
+	p.total, p.begun = total, true
+	_ = p.bar.Set(done)
+	if now := time.Now(); !p.c.terminal && now.After(p.next) {
+		p.next = now.Add(lineEvery)
+		fmt.Fprintln(p.c.err, strings.TrimSpace(p.bar.String()))
 	}
 }
 
@@ -63,7 +59,7 @@ func (p *progress) at(done, total calendar.Position) { p.set(int(done), int(tota
 
 // aside prints a line of its own.
 func (p *progress) aside(format string, args ...any) {
-	if p.bar != nil && p.begun {
+	if p.begun {
 		_ = p.bar.Clear()
 	}
 	fmt.Fprintf(p.c.err, format, args...)
@@ -71,11 +67,7 @@ func (p *progress) aside(format string, args ...any) {
 
 // end leaves the bar where it is: work that broke off is not shown as whole.
 func (p *progress) end() {
-	if p.bar == nil || !p.begun {
-		return
+	if p.begun {
+		fmt.Fprintln(p.terminal)
 	}
-	if p.total < 1 {
-		_ = p.bar.Finish()
-	}
-	fmt.Fprintln(p.c.err)
 }
