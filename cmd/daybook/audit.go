@@ -3,7 +3,6 @@ package main
 import (
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +59,7 @@ func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console, s *con
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(c.out).Encode(map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
+	return c.printJSON(map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
 }
 
 type auditProof struct {
@@ -101,9 +100,7 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), s.auditor().Caller, position); err != nil {
 		return err
 	}
-	enc := json.NewEncoder(c.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(out)
+	return c.printJSON(out)
 }
 
 type auditKeys struct {
@@ -295,7 +292,7 @@ func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *conf
 func printVerified(c *console, s *config, verified *audit.Verified, signed bool) error {
 	if s.JSON {
 		verified.Erasures = append([]verify.Erasure{}, verified.Erasures...) // [], not null
-		_ = json.NewEncoder(c.out).Encode(verified)
+		_ = c.printJSON(verified)
 	} else {
 		text := findingsText(&verified.Findings)
 		if verified.Err() == nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -281,7 +280,7 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 		fmt.Fprintf(c.out, "%s=%s\n", variable(flag.Value), g.Value)
 	}
 	if s.JSON {
-		return json.NewEncoder(c.out).Encode(all)
+		return c.printJSON(all)
 	}
 	return nil
 }

@@ -347,7 +347,7 @@ func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
 		terminal: o.Terminal, command: o.Task,
 	}
 	config := *b.s
-	config.OutputOptions, config.ZoneOptions, config.LanguageOptions = o.OutputOptions, o.ZoneOptions, o.LanguageOptions
+	config.OutputOptions, config.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
 	err = t.work(ctx, b, c, &config)
 	status, cause := exitStatus(err), ""
 	if err != nil {
@@ -366,7 +366,7 @@ func (b *backend) taken(o *order) (task, error) {
 		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
 	case o.Store != b.s.Store:
 		return nil, errors.New("--store: the running server has another one")
-	case o.Timezone != "" && (&config{ZoneOptions: o.ZoneOptions}).zone().Name != b.s.zone().Name:
+	case o.Timezone != "" && o.zone().Name != b.s.zone().Name:
 		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", b.s.zone().Name, o.Timezone)
 	}
 	k, err := new(settingsReader).parser(new(config), io.Discard, nil)

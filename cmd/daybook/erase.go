@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -258,7 +257,7 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 	e.add("logs of proxies", placeOperator, "")
 	urls := e.urls(kind, id)
 	if e.s.JSON {
-		return json.NewEncoder(e.c.out).Encode(map[string]any{
+		return e.c.printJSON(map[string]any{
 			"kind": kind.String(), "id": id, "position": e.of.Position, "before": e.of.Before, "images": append([]calendar.ID{}, e.of.Images...),
 			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -132,7 +131,7 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 		if stopped != nil {
 			out.Stopped = stopped.Error()
 		}
-		_ = json.NewEncoder(c.out).Encode(out)
+		_ = c.printJSON(out)
 	} else {
 		fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
 	}

@@ -15,6 +15,8 @@ import (
 	_ "time/tzdata" // zones work on machines that have no zone database
 
 	"github.com/alecthomas/kong"
+
+	"daybook/internal/history"
 )
 
 // version is set by the linker for releases.
@@ -46,6 +48,15 @@ type console struct {
 // warnings is the log of a command.
 func (c *console) warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// printJSON prints a value in one line.
+func (c *console) printJSON(value any) error {
+	text, err := history.Marshal(value)
+	if err == nil {
+		_, err = fmt.Fprintf(c.out, "%s\n", text)
+	}
+	return err
 }
 
 // printer writes what a command prints, and notes the first error of writing.

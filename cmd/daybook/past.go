@@ -62,7 +62,7 @@ func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *con
 		return cmd.pastError(err)
 	}
 	if s.JSON {
-		return printJSON(c, diff)
+		return c.printJSON(diff)
 	}
 	for _, change := range diff.Changes {
 		fmt.Fprintln(c.out, change.Sentence)
@@ -100,7 +100,7 @@ func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error
 		switch {
 		case err != nil || entry == nil:
 		case s.JSON:
-			err = printJSON(c, entry)
+			err = c.printJSON(entry)
 		default:
 			err = printEntry(c.out, entry)
 		}
@@ -109,14 +109,6 @@ func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error
 		}
 	}
 	return nil
-}
-
-func printJSON(c *console, value any) error {
-	text, err := history.Marshal(value)
-	if err == nil {
-		_, err = fmt.Fprintf(c.out, "%s\n", text)
-	}
-	return err
 }
 
 // printEntry prints one entry for people: who did what when and why, and a sentence for
@@ -161,7 +153,7 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 	}
 	at = at.WithMembers()
 	if s.JSON {
-		return printJSON(c, at)
+		return c.printJSON(at)
 	}
 	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time)
 	for _, member := range at.Members {

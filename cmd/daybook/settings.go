@@ -181,8 +181,8 @@ type LanguageOptions struct {
 }
 
 // zone is the time zone of the site with its name.
-func (s *config) zone() calendar.Zone {
-	z, _ := calendar.ParseZone(cmp.Or(s.Timezone, "UTC"))
+func (o *ZoneOptions) zone() calendar.Zone {
+	z, _ := calendar.ParseZone(cmp.Or(o.Timezone, "UTC"))
 	return z
 }
 

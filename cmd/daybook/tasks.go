@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -149,7 +148,7 @@ func (*userList) work(ctx context.Context, b *backend, c *console, s *config) er
 		return err
 	}
 	if s.JSON {
-		return json.NewEncoder(c.out).Encode(append([]access.User{}, users...)) // [], not null
+		return c.printJSON(append([]access.User{}, users...)) // [], not null
 	}
 	writer := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(writer, "ID\tNAME\tROLE\tTOKEN")
@@ -182,7 +181,7 @@ func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *confi
 		return err
 	}
 	if s.JSON {
-		_ = json.NewEncoder(c.out).Encode(health)
+		_ = c.printJSON(health)
 	} else {
 		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", health.Status, health.Head, health.Visible, len(health.Quarantined))
 		if why := health.Reason(); why != "" {
