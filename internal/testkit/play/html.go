@@ -22,21 +22,17 @@ func Root(t testing.TB, response *world.Response) *html.Node {
 	return root
 }
 
-// Under returns the elements below a node, itself included, in document order, of a name
-// ("" any) and with attributes: name, or name=value.
+// Under returns the elements below a node, in document order, of a name ("" any) and with
+// attributes: name, or name=value.
 func Under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
-	if n == nil {
-		return nil
-	}
-	if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(text string) bool {
-		key, value, valued := strings.Cut(text, "=")
-		got, has := attrOf(n, key)
-		return !has || valued && got != value
-	}) {
-		out = append(out, n)
-	}
-	for node := n.FirstChild; node != nil; node = node.NextSibling {
-		out = append(out, Under(node, name, attributes...)...)
+	for n := range n.Descendants() {
+		if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(text string) bool {
+			key, value, valued := strings.Cut(text, "=")
+			got, has := attrOf(n, key)
+			return !has || valued && got != value
+		}) {
+			out = append(out, n)
+		}
 	}
 	return out
 }
@@ -56,16 +52,11 @@ func Value(n *html.Node, key string) string { text, _ := attrOf(n, key); return 
 // Words is the text of a node with its blanks made one; those of other widths stay.
 func Words(n *html.Node) string {
 	var builder strings.Builder
-	var walk func(*html.Node)
-	walk = func(n *html.Node) {
+	for n := range n.Descendants() {
 		if n.Type == html.TextNode {
 			builder.WriteString(n.Data)
 		}
-		for node := n.FirstChild; node != nil; node = node.NextSibling {
-			walk(node)
-		}
 	}
-	walk(n)
 	return strings.Join(strings.FieldsFunc(builder.String(), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }), " ")
 }
 
@@ -115,5 +106,6 @@ func graphOf(t testing.TB, response *world.Response) any {
 	if err := json.Unmarshal([]byte(Words(scripts[0])), &doc); err != nil || doc["@context"] != "https://schema.org" {
 		t.Fatalf("%v: %s", err, Words(scripts[0]))
 	}
-	return Lookup(doc, "@graph.0")
+	graph, _ := world.Lookup(doc, "@graph.0")
+	return graph
 }

@@ -172,7 +172,8 @@ func (p *player) fill(text string) string {
 		case texts[2] == "position":
 			return response.Position().String()
 		case texts[2] != "":
-			return fmt.Sprint(Lookup(response.JSON(), texts[2]))
+			value, _ := response.Lookup(texts[2])
+			return fmt.Sprint(value)
 		}
 		return playRequest.FindStringSubmatch(response.Request)[1] + "/" + response.ID().String()
 	})
@@ -342,10 +343,10 @@ func (p *player) check(response *world.Response, line string) {
 		var v, value any
 		if word == "ld" {
 			cut(rest)
-			v = Lookup(graphOf(p.t, response), path)
+			v, _ = world.Lookup(graphOf(p.t, response), path)
 		} else {
 			cut(line)
-			v = Lookup(response.JSON(), path)
+			v, _ = response.Lookup(path)
 		}
 		if json.Unmarshal([]byte(want), &value) != nil {
 			value = want
@@ -361,42 +362,4 @@ func (p *player) check(response *world.Response, line string) {
 	if equal && got != want || !strings.Contains(got, want) {
 		p.t.Errorf("%s: %s: got %q, want %s", p.at, response.Request, got, line)
 	}
-}
-
-// Lookup returns the value at a path of keys and indexes, nil for none; "*" are all
-// elements of a list, "#" is their number.
-func Lookup(v any, path string) any {
-	if path == "." {
-		return v
-	}
-	key, rest, more := strings.Cut(path, ".")
-	switch x := v.(type) {
-	case map[string]any:
-		v = x[key]
-	case []any:
-		out := []any{}
-		for i, e := range x {
-			if key == "*" && more {
-				e = Lookup(e, rest)
-			}
-			if key == "*" || key == strconv.Itoa(i) {
-				out = append(out, e)
-			}
-		}
-		switch {
-		case key == "#":
-			return float64(len(x))
-		case key == "*":
-			return out
-		case len(out) == 0:
-			return nil
-		}
-		v = out[0]
-	default:
-		return nil
-	}
-	if !more {
-		return v
-	}
-	return Lookup(v, rest)
 }

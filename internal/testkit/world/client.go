@@ -212,31 +212,40 @@ func (r *Response) JSON() any {
 	return r.value
 }
 
-// Lookup returns the value at a path of keys and indexes ("venue.id",
-// "events.0.title"), and whether it is there.
+// Lookup returns the value at a path ("venue.id", "events.0.title"), and whether it is there.
 func (r *Response) Lookup(path string) (any, bool) {
 	r.t.Helper()
 	return Lookup(r.JSON(), path)
 }
 
-// Lookup returns the value at a path of keys and indexes in decoded JSON.
+// Lookup returns the value at a path of keys and indexes in decoded JSON, and whether it is
+// there; "*" are all elements of a list, "#" is their number, "." the whole.
 func Lookup(value any, path string) (any, bool) {
-	for path != "" {
-		var key string
-		key, path, _ = strings.Cut(path, ".")
-		i, err := strconv.Atoi(key)
-		list, _ := value.([]any)
-		if err == nil && i >= 0 && i < len(list) {
-			value = list[i]
-			continue
+	if path == "" || path == "." {
+		return value, true
+	}
+	key, rest, _ := strings.Cut(path, ".")
+	switch value := value.(type) {
+	case map[string]any:
+		if inner, ok := value[key]; ok {
+			return Lookup(inner, rest)
 		}
-		object, _ := value.(map[string]any)
-		var ok bool
-		if value, ok = object[key]; !ok {
-			return nil, false
+	case []any:
+		i, err := strconv.Atoi(key)
+		switch {
+		case key == "#":
+			return float64(len(value)), true
+		case key == "*":
+			all := make([]any, len(value))
+			for i := range value {
+				all[i], _ = Lookup(value[i], rest)
+			}
+			return all, true
+		case err == nil && i >= 0 && i < len(value):
+			return Lookup(value[i], rest)
 		}
 	}
-	return value, true
+	return nil, false
 }
 
 // Get returns the value at a path; a missing one fails the test.

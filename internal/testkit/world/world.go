@@ -27,6 +27,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
 	"daybook/internal/proof"
+	"daybook/projector"
 	"daybook/query"
 	"daybook/query/past"
 	"daybook/query/readmodel"
@@ -233,27 +234,23 @@ func (w *World) as(name string, role calendar.Role) *Client {
 	return client
 }
 
-// Clock stands still until it is moved.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
+// Clock stands still until it is moved, by one goroutine.
+type Clock struct{ now atomic.Pointer[time.Time] }
 
 // NewClock returns a clock that stands at a moment.
-func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+func NewClock(now time.Time) *Clock {
+	clock := &Clock{}
+	clock.now.Store(&now)
+	return clock
+}
 
 // Now returns the present moment.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
+func (c *Clock) Now() time.Time { return *c.now.Load() }
 
 // Add moves the clock.
 func (c *Clock) Add(duration time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(duration)
+	now := c.Now().Add(duration)
+	c.now.Store(&now)
 }
 
 // Log keeps what a service logged.
@@ -305,9 +302,7 @@ type projecting struct {
 	index readmodel.Index
 
 	held atomic.Bool
-
-	mu sync.Mutex
-	at calendar.Position
+	mu   sync.Mutex
 }
 
 // Append appends and follows.
@@ -323,39 +318,21 @@ func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []
 	return results
 }
 
-// follow writes the entries that the read model lacks.
+// follow projects the entries that the read model lacks.
 func (p *projecting) follow(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held.Load() {
 		return nil
 	}
-	for {
-		entries, err := p.Read(ctx, eventstore.Range{After: uint64(p.at), Limit: 256})
-		if err != nil || len(entries) == 0 {
-			return err
-		}
-		head, err := p.Head(ctx, eventstore.Point{Position: entries[len(entries)-1].Position})
-		if err != nil {
-			return err
-		}
-		batch := readmodel.Batch{Mark: head.Mark}
-		for _, entry := range entries {
-			if entry.Kind == calendar.KindUser || entry.Kind == calendar.KindImage {
-				continue
-			}
-			record, err := calendar.DecodeRecord(entry.State)
-			if err != nil {
-				return fmt.Errorf("entry %d: %w", entry.Position, err)
-			}
-			batch.Documents = append(batch.Documents, readmodel.Document{Position: entry.Position, Record: record, Body: entry.State})
-		}
-		refused, err := p.index.Write(ctx, batch)
-		if err := errors.Join(append(refused, err)...); err != nil {
-			return err
-		}
-		p.at = head.Position
+	if err := projector.CatchUp(ctx, p.Store, p.index); err != nil {
+		return err
 	}
+	refused, err := p.index.Quarantined(ctx)
+	if len(refused) > 0 {
+		err = fmt.Errorf("quarantined: %v", refused)
+	}
+	return err
 }
 
 // Slow skips a test that takes long and compares much under -short: CI runs those once, without
