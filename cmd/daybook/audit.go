@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -63,21 +64,18 @@ func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console, s *con
 }
 
 type auditProof struct {
-	Position int64 `arg:"" min:"1" max:"9223372036854775807" help:"position of the entry"`
-	Size     int   `commandline:"" default:"0" min:"0" max:"9223372036854775807" placeholder:"N" help:"size of the tree; 0: that of the newest checkpoint"`
+	Position calendar.Position `arg:"" min:"1" max:"9223372036854775807" help:"position of the entry"`
+	Size     calendar.Position `commandline:"" default:"0" min:"0" max:"9223372036854775807" placeholder:"N" help:"size of the tree; 0: that of the newest checkpoint"`
 }
 
 // work prints the proof that an entry is in the log.
 func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *config) error {
-	position := calendar.Position(cmd.Position)
+	position := cmd.Position
 	newest, err := b.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
-	size := newest.Size
-	if cmd.Size > 0 {
-		size = calendar.Position(cmd.Size)
-	}
+	size := cmp.Or(cmd.Size, newest.Size)
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}

@@ -54,7 +54,8 @@ func (r *settingsReader) parser(s *config, out io.Writer, exit func(int)) (*kong
 	return k, nil
 }
 
-// mapper is a mapper of one value, or of a list with commas between. It notes what flags
+// mapper is a mapper of one value, or of a list with commas between. An empty text is no value
+// where a setting has no default. It notes what flags
 // are given and what is wrong with them, so that all of it is reported together.
 func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 	return kong.MapperFunc(func(ctx *kong.DecodeContext, to reflect.Value) error {
@@ -67,7 +68,8 @@ func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 			return err
 		}
 		now := given{Value: token.String(), From: cmp.Or(r.from, "--"+setting.Name)}
-		if setting.IsSlice() {
+		switch {
+		case setting.IsSlice():
 			now.err = readList(now.Value, func(part string) error {
 				value, err := read(part, setting)
 				if err == nil {
@@ -75,10 +77,13 @@ func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 				}
 				return err
 			})
-		} else if value, err := read(now.Value, setting); err == nil {
-			to.Set(reflect.ValueOf(value).Convert(to.Type()))
-		} else {
-			now.err = err
+		case now.Value == "" && !setting.Tag.HasDefault && !setting.Required: // none
+			to.SetZero()
+		default:
+			value, err := read(now.Value, setting)
+			if now.err = err; err == nil {
+				to.Set(reflect.ValueOf(value).Convert(to.Type()))
+			}
 		}
 		if setting.Flag == nil || r.from == byDefault {
 			return now.err
@@ -180,7 +185,7 @@ const fileSetting = "config"
 
 // readFile is the reader of the file of settings. What is wrong in it has places of its own.
 func (r *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
-	if err := readable(path); err != nil || path == "" {
+	if err := readable(path); err != nil {
 		return path, err
 	}
 	text, err := os.ReadFile(path)

@@ -44,7 +44,7 @@ func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
 		return cmd.compact(ctx, c, s)
 	}
 	switch n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); {
-	case cmd.ID == 0:
+	case cmd.Kind == 0 || cmd.ID == 0:
 		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
 	case cmd.Kind == calendar.KindImage:
 		return usageError("an image is erased with the last record that shows it")

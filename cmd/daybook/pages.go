@@ -89,8 +89,8 @@ type costBands []string
 
 func checkTiles(text string) error {
 	address, err := url.Parse(strings.NewReplacer("{s}", "a", "{z}", "1", "{x}", "1", "{y}", "1").Replace(text))
-	if text != "" && (err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !hostForm.MatchString(address.Host) ||
-		!strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}")) {
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !hostForm.MatchString(address.Host) ||
+		!strings.Contains(text, "{z}") || !strings.Contains(text, "{x}") || !strings.Contains(text, "{y}") {
 		return errors.New("must be an http or https URL with {z}, {x} and {y}")
 	}
 	return nil
@@ -98,16 +98,13 @@ func checkTiles(text string) error {
 
 func brandName(text string) (string, error) {
 	name := strings.TrimSpace(text)
-	if n := utf8.RuneCountInString(name); text != "" && (n == 0 || n > 100) {
+	if n := utf8.RuneCountInString(name); n == 0 || n > 100 {
 		return "", errors.New("must be a text of 1 to 100 characters")
 	}
 	return name, nil
 }
 
 func readLogo(file string) (*pages.Logo, error) {
-	if file == "" {
-		return nil, nil //nolint:nilnil // without a file there is no logo
-	}
 	data, err := readAtMost(file, maxLogo)
 	if err != nil {
 		return nil, err
@@ -132,9 +129,6 @@ func readAtMost(name string, most int) ([]byte, error) {
 
 // readHome reads the texts of the home page, and leaves of them what is safe.
 func readHome(dir string) (texts pages.Home, err error) {
-	if dir == "" {
-		return texts, nil
-	}
 	clean, found := htmltext.New(), false
 	var has [len(texts)]bool
 	for _, lang := range calendar.Langs {

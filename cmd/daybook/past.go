@@ -193,7 +193,7 @@ type changesCommands struct {
 type changesTail struct {
 	languageSettings
 
-	From calendar.Position `placeholder:"N" type:"position" help:"position of the first entry to print; empty: the next one that arrives"`
+	From calendar.Position `placeholder:"N" min:"1" max:"9223372036854775807" help:"position of the first entry to print; empty: the next one that arrives"`
 	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries to print; empty: all"`
 }
 

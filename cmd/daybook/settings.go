@@ -92,7 +92,7 @@ type ListenOptions struct {
 }
 
 type AddressOptions struct {
-	BaseURL   string `placeholder:"URL" pattern:"^(https?://[^/?#]+[^?#]*)?$" trim:"/" must:"be an absolute http or https URL without query and fragment" help:"public URL of the service; empty: taken from each request"`
+	BaseURL   string `placeholder:"URL" pattern:"^https?://[^/?#]+[^?#]*$" trim:"/" must:"be an absolute http or https URL without query and fragment" help:"public URL of the service; empty: taken from each request"`
 	APIPrefix string `default:"api" placeholder:"PATH" type:"prefix" help:"first segment of all paths"`
 }
 
@@ -142,7 +142,7 @@ type PagesOptions struct {
 	PagesCache            time.Duration      `default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may store a page, whole seconds up to 24h; 0s: they revalidate each time"`
 	PagesEmbed            frameHosts         `default:"*" placeholder:"HOSTS" type:"frames" help:"hosts that may show embedded pages in frames, separated by commas; *: all, none: nobody"`
 	PagesWeekStart        string             `default:"monday" choices:"monday,sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
-	PagesClock            string             `placeholder:"HOURS" pattern:"^(12|24)?$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: the clock of the language of the page"`
+	PagesClock            string             `placeholder:"HOURS" pattern:"^(12|24)$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: the clock of the language of the page"`
 	PagesImages           pictureHosts       `default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
 	PagesTiles            string             `placeholder:"URL" type:"tiles" help:"map tiles below the markers, for example https://tiles.example/{z}/{x}/{y}.png; {s} stands for each of --pages-tiles-hosts; empty: only outlines"`
 	PagesTilesHosts       []string           `placeholder:"LIST" pattern:"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$" must:"be a word of a host name, as a" help:"words that {s} stands for, for example a,b,c"`
@@ -164,9 +164,9 @@ type ProofOptions struct {
 type ProcessOptions struct {
 	LogLevel   slog.Level     `default:"info" placeholder:"LEVEL" type:"level" help:"debug, info, warn or error"`
 	LogFormat  string         `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
-	Pprof      string         `placeholder:"ADDR" pattern:"^((127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+)?$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
-	Metrics    string         `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)?$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
-	Traces     string         `placeholder:"URL" pattern:"^(https?://[^/?#@]+(/[^?#]*)?)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318; empty: nowhere"`
+	Pprof      string         `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
+	Metrics    string         `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
+	Traces     string         `placeholder:"URL" pattern:"^https?://[^/?#@]+(/[^?#]*)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318; empty: nowhere"`
 	TraceRatio float64        `default:"0.1" placeholder:"N" type:"ratio" help:"share of the traces that are sent, above 0 and up to 1"`
 	DrainDelay *time.Duration `min:"0s" max:"5m" placeholder:"DURATION" help:"how long requests are still answered after SIGTERM while the process is not ready; empty: 5s, and 0 where no other process can serve its store"`
 	DrainLimit time.Duration  `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`

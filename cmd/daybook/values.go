@@ -33,7 +33,7 @@ type valueReader func(text string, setting *kong.Value) (any, error)
 // mappers are the mappers of settings by the tag type, and by the types of Go.
 func (r *settingsReader) mappers() []kong.Option {
 	options := append(make([]kong.Option, 0, 40),
-		kong.KindMapper(reflect.Bool, r.mapper(boolean)), kong.KindMapper(reflect.Int, r.mapper(number)), kong.KindMapper(reflect.Int64, r.mapper(number)),
+		kong.KindMapper(reflect.Bool, r.mapper(boolean)), kong.KindMapper(reflect.Int, r.mapper(number)), kong.KindMapper(reflect.Int64, r.mapper(number)), kong.KindMapper(reflect.Uint64, r.mapper(number)),
 		kong.KindMapper(reflect.String, r.mapper(text)), kong.KindMapper(reflect.Slice, r.mapper(text)),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), r.mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), r.mapper(optionalDuration)),
 	)
@@ -58,7 +58,6 @@ func (r *settingsReader) mappers() []kong.Option {
 		"pictures":      value(readPictureHosts),
 		"postgres":      urls("a postgres:// URL", false, "postgres", "postgresql"),
 		"prefix":        value(prefix),
-		"position":      value(position),
 		"ratio":         value(ratio),
 		"schema":        checked(schema),
 		"settings":      r.readFile,
@@ -96,7 +95,7 @@ func checked(check func(string) error) valueReader {
 
 func text(v string, setting *kong.Value) (any, error) {
 	tag := setting.Tag
-	if choices := tag.Get("choices"); choices != "" && (v != "" || tag.HasDefault || tag.Required) {
+	if choices := tag.Get("choices"); choices != "" {
 		words := strings.Split(choices, ",")
 		if !slices.Contains(words, v) {
 			last := len(words) - 1
@@ -146,18 +145,13 @@ func duration(text string, setting *kong.Value) (any, error) {
 }
 
 func optionalDuration(text string, setting *kong.Value) (any, error) {
-	if text == "" {
-		return (*time.Duration)(nil), nil
-	}
 	read, err := duration(text, setting)
-	if d, ok := read.(time.Duration); ok {
-		return &d, nil
-	}
-	return nil, err
+	d, _ := read.(time.Duration)
+	return &d, err
 }
 
 func checkZone(text string) error {
-	if _, ok := calendar.ParseZone(text); text != "" && !ok {
+	if _, ok := calendar.ParseZone(text); !ok {
 		return errors.New("must be a time zone, as Europe/Rome, UTC or UTC+5.5")
 	}
 	return nil
@@ -186,20 +180,9 @@ func ratio(text string) (float64, error) {
 	return f, nil
 }
 
-func position(text string) (calendar.Position, error) {
-	n, err := strconv.ParseUint(text, 10, 63)
-	if text != "" && (err != nil || n == 0) {
-		return 0, errors.New("must be a position from 1 on")
-	}
-	return calendar.Position(n), nil
-}
-
 // urls returns the reader of one URL, or of several with commas between them.
 func urls(want string, several bool, schemes ...string) valueReader {
 	return value(func(text string) (string, error) {
-		if text == "" {
-			return "", nil
-		}
 		parts := []string{text}
 		if several {
 			parts = strings.Split(text, ",")
@@ -234,11 +217,8 @@ func strayAt(text string, address *url.URL) bool {
 	return strings.Count(authority, "@") > 1 || strings.Contains(rest, "@")
 }
 
-// readable checks the name of a file; "": none.
+// readable checks the name of a file.
 func readable(text string) error {
-	if text == "" {
-		return nil
-	}
 	info, err := os.Stat(text)
 	switch {
 	case err != nil:
@@ -271,7 +251,7 @@ func headerPair(v string) ([2]string, error) {
 }
 
 func logOrigin(text string) error {
-	if text != "" && proof.CheckOrigin(text) != nil {
+	if proof.CheckOrigin(text) != nil {
 		return errors.New("must be up to 255 bytes without white space and +")
 	}
 	return nil
