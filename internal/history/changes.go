@@ -68,15 +68,8 @@ func valueOf(record *calendar.Record, field *calendar.Field) any {
 	if v == nil || v == "" || v == calendar.ID(0) || v == calendar.NoWall {
 		return nil
 	}
-	switch v := v.(type) {
-	case []calendar.ID:
-		if len(v) == 0 {
-			return nil
-		}
-	case []string:
-		if len(v) == 0 {
-			return nil
-		}
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.Len() == 0 {
+		return nil
 	}
 	return v
 }

@@ -313,26 +313,19 @@ func (q *request) addCause(ctx context.Context, to *Entry, entry *eventstore.Ent
 }
 
 // describe writes the sentences of changes with the names that linked records had after the
-// entry at a position, and returns the ids of those with a name.
+// entry at a position, where they pass both gates, and returns the ids of those with a name.
 func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) ([]calendar.ID, error) {
-	names, err := q.names(ctx, Links(changes), at, moment)
-	for i := range changes {
-		changes[i].describe(q.Lang, func(id calendar.ID) string { return names[id] })
-	}
-	return slices.Collect(maps.Keys(names)), err
-}
-
-// names returns the names that linked records had after the entry at a position; none of
-// those that do not pass both gates.
-func (q *request) names(ctx context.Context, ids []calendar.ID, at calendar.Position, moment time.Time) (map[calendar.ID]string, error) {
-	found, err := q.linked(ctx, eventstore.Point{Position: at}, ids)
-	names := make(map[calendar.ID]string, len(found))
+	found, err := q.linked(ctx, eventstore.Point{Position: at}, Links(changes))
+	names := make(Names, len(found))
 	for id, record := range found {
 		if name := NameOf(record, q.Lang); name != "" && Gate(q.Caller, record.Kind, record, moment) == nil {
 			names[id] = name
 		}
 	}
-	return names, err
+	for i := range changes {
+		changes[i].describe(q.Lang, names)
+	}
+	return slices.Collect(maps.Keys(names)), err
 }
 
 // linked returns those of some records that pass the gate now, as they were at a point.

@@ -15,9 +15,9 @@ import (
 // maxQuoted is how much of a text or a name a sentence quotes, in characters.
 const maxQuoted = 100
 
-// Names returns the name of a linked record in the language of a sentence, "" where it has
-// none or is not shown.
-type Names func(calendar.ID) string
+// Names are the names of linked records in the language of a sentence, of those that have one
+// and are shown.
+type Names map[calendar.ID]string
 
 // phrasing is how sentences are written.
 type phrasing struct {
@@ -234,7 +234,7 @@ func (c *Change) value(v any, p phrasing) string {
 	case []calendar.ID:
 		for _, id := range v {
 			name := "#" + id.String()
-			if known := c.names(id); known != "" {
+			if known := c.names[id]; known != "" {
 				name = p.quote(known)
 			}
 			list = append(list, name)
@@ -264,19 +264,19 @@ func clockOf(wall calendar.Wall) string {
 // Summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
 func Summary(action Action, name string, changes []Change, l calendar.Lang) string {
-	sentences := make([]string, len(changes))
-	for i := range changes {
-		sentences[i] = changes[i].Sentence
-	}
-	return phrasing{lang: l}.summary(action, name, sentences)
+	return phrasing{lang: l}.summary(action, name, changes)
 }
 
-func (p phrasing) summary(action Action, name string, sentences []string) string {
+func (p phrasing) summary(action Action, name string, changes []Change) string {
 	text := word("action."+string(action), p.lang)
 	switch {
 	case (action == Created || action == Published) && name != "":
 		text += p.colon() + p.quote(name)
-	case action == Updated && len(sentences) > 0:
+	case action == Updated && len(changes) > 0:
+		sentences := make([]string, len(changes))
+		for i := range changes {
+			sentences[i] = changes[i].Sentence
+		}
 		text += p.colon() + strings.Join(sentences, word("semicolon", p.lang))
 	}
 	return text
