@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
 	"daybook/internal/ground/pause"
@@ -373,17 +371,12 @@ func (b *backend) taken(o *order) (task, error) {
 	if err != nil {
 		return nil, err
 	}
-	var t task
-	_ = kong.Visit(k.Model, func(visitable kong.Visitable, next kong.Next) error {
-		if node, ok := visitable.(*kong.Node); ok && node.Path() == o.Task {
-			t, _ = reflect.TypeAssert[task](node.Target.Addr())
+	for _, node := range k.Model.Leaves(false) {
+		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == o.Task {
+			return t, json.Unmarshal(o.Arguments, t)
 		}
-		return next(nil)
-	})
-	if t == nil {
-		return nil, fmt.Errorf("the running server has no task %q", o.Task)
 	}
-	return t, json.Unmarshal(o.Arguments, t)
+	return nil, fmt.Errorf("the running server has no task %q", o.Task)
 }
 
 type writerFunc func([]byte) (int, error)

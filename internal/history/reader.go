@@ -317,9 +317,12 @@ func (q *request) addCause(ctx context.Context, to *Entry, entry *eventstore.Ent
 func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) ([]calendar.ID, error) {
 	found, err := q.linked(ctx, eventstore.Point{Position: at}, Links(changes))
 	names := make(Names, len(found))
-	for id, record := range found {
-		if name := NameOf(record, q.Lang); name != "" && Gate(q.Caller, record.Kind, record, moment) == nil {
-			names[id] = name
+	for _, record := range found {
+		if record == nil || Gate(q.Caller, record.Kind, record, moment) != nil {
+			continue
+		}
+		if name := NameOf(record, q.Lang); name != "" {
+			names[record.ID] = name
 		}
 	}
 	for i := range changes {
@@ -328,12 +331,13 @@ func (q *request) describe(ctx context.Context, changes []Change, at calendar.Po
 	return slices.Collect(maps.Keys(names)), err
 }
 
-// linked returns those of some records that pass the gate now, as they were at a point.
-func (q *request) linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) (map[calendar.ID]*calendar.Record, error) {
+// linked returns records as they were at a point, nil for those that were not, and those that
+// do not pass the gate now.
+func (q *request) linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
 	if err := q.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
-	out := make(map[calendar.ID]*calendar.Record, len(ids))
+	out := make([]*calendar.Record, 0, len(ids))
 	for chunk := range slices.Chunk(ids, maxChunk) {
 		entries, err := q.store.At(ctx, point, chunk...)
 		if err != nil {
@@ -344,9 +348,10 @@ func (q *request) linked(ctx context.Context, point eventstore.Point, ids []cale
 			if err != nil {
 				return nil, err
 			}
-			if known := q.known[id]; record != nil && known != nil && known.gate == nil {
-				out[id] = record
+			if known := q.known[id]; known == nil || known.gate != nil {
+				record = nil
 			}
+			out = append(out, record)
 		}
 	}
 	return out, nil

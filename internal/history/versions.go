@@ -161,13 +161,12 @@ func stateOf(entry *eventstore.Entry) (*calendar.Record, error) {
 // those that do not pass the gate now.
 func (v *Versions) Linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
 	found, err := v.linked(ctx, point, ids)
-	out := make([]*calendar.Record, len(ids))
-	for i, id := range ids {
-		if record := found[id]; record != nil && !record.Deleted {
-			out[i] = record
+	for i, record := range found {
+		if record != nil && record.Deleted {
+			found[i] = nil
 		}
 	}
-	return out, err
+	return found, err
 }
 
 // Mementos are open versions around one that is shown. They may be the same; Prev and Next
@@ -175,24 +174,24 @@ func (v *Versions) Linked(ctx context.Context, point eventstore.Point, ids []cal
 type Mementos struct{ First, Prev, Shown, Next, Last Version }
 
 // Around returns the open versions around an open one.
-func (v *Versions) Around(ctx context.Context, shown Version) (mementos Mementos, err error) {
-	mementos = Mementos{First: shown, Shown: shown, Last: shown}
-	look := func(to *Version, from, until int64, ascending bool) {
-		if err != nil {
-			return
-		}
-		var found Version
-		if found, err = v.nearest(ctx, from, until, ascending); found.Number > 0 {
-			*to = found
+func (v *Versions) Around(ctx context.Context, shown Version) (Mementos, error) {
+	mementos := Mementos{Shown: shown}
+	for _, look := range []struct {
+		to          *Version
+		from, until int64
+		ascending   bool
+	}{
+		{&mementos.First, 1, shown.Number, true},
+		{&mementos.Prev, 1, shown.Number - 1, false},
+		{&mementos.Next, shown.Number + 1, v.Version, true},
+		{&mementos.Last, shown.Number, v.Version, false},
+	} {
+		var err error
+		if *look.to, err = v.nearest(ctx, look.from, look.until, look.ascending); err != nil {
+			return mementos, err
 		}
 	}
-	look(&mementos.Prev, 1, shown.Number-1, false)
-	look(&mementos.First, 1, mementos.Prev.Number, true)
-	look(&mementos.Next, shown.Number+1, v.Version, true)
-	if mementos.Next.Number > 0 {
-		look(&mementos.Last, mementos.Next.Number, v.Version, false)
-	}
-	return mementos, err
+	return mementos, nil
 }
 
 // TimeMap are the open versions of a record.
@@ -264,12 +263,7 @@ func (r *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id
 	if from > 0 {
 		before, err = versions.numbered(ctx, from)
 	} else {
-		for before, err = range versions.walk(ctx, 1, to-1, false) {
-			if err != nil || before.Record != nil {
-				break
-			}
-			before = Version{}
-		}
+		before, err = versions.nearest(ctx, 1, to-1, false)
 	}
 	password := false
 	for entry, eachErr := range versions.each(ctx, min(before.Number, to)+1, max(before.Number, to), true) {
