@@ -19,9 +19,7 @@ var widths = []int{320, 640, 1024, 1280, 1920}
 // events, of none.
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	engines.URL(t, engines.EngineChromium)
 	for _, c := range []struct {
 		name   string

@@ -93,9 +93,7 @@ func (l *looked) prepare(t *testing.T, languages int) {
 // TestInABrowser uses the pages of one calendar as readers do.
 func TestInABrowser(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	l := look(t)
 	for _, c := range []struct {
 		name string

@@ -183,9 +183,7 @@ func runs(t *testing.T, role string, args []string, env map[string]string, grace
 // is a module of its own, with what it needs, which is built where DAYBOOK_REQUIRE names it.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	if !engines.Required("schemas") {
 		engines.Require(t, "schemas", "DAYBOOK_REQUIRE does not name it")
 	}
@@ -273,9 +271,7 @@ func TestDockerfile(t *testing.T) {
 
 // TestRelease: a released binary is static and small, shows its version, and has the checksum that is published.
 func TestRelease(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	skipIfShort(t)
 	t.Parallel()
 	out := t.TempDir()
 	run := func(name string, args ...string) string {

@@ -61,18 +61,14 @@ func (d *desk) play(t *testing.T, scenes []scene) {
 // TestDesk has the lines of E10 by their numbers, and what E2 to E7 promise besides.
 func TestDesk(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	openDesk(t, []string{"--data", t.TempDir()}).play(t, deskScenes)
 }
 
 // TestDeskOnServers has those lines of E10 in which several people and lists have a part.
 func TestDeskOnServers(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	servers := newSize(t)
 	openDesk(t, servers.on(nil, "store"), servers.on(nil, "feed", "index")...).play(t, slices.DeleteFunc(slices.Clone(deskScenes), func(s scene) bool {
 		line, _, _ := strings.Cut(s.name, " ")
@@ -84,9 +80,7 @@ func TestDeskOnServers(t *testing.T) {
 // who may not read histories has no such view (E6.1), and the calendar has its name (P6.5).
 func TestDeskSavesOnce(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	desk := openDesk(t, []string{"--data", t.TempDir()}, "--public-history=none", "--brand-name=Harbour & Co")
 	p := desk.at(t)
 	p.steps(`

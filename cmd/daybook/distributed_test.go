@@ -197,9 +197,7 @@ func TestDistributed(t *testing.T) {
 // that it was asked for.
 func TestListsDuringRebuilds(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a rebuild and an erasure take a while")
-	}
+	skipIfShort(t)
 	const rebuilds, erasures = 2, 1
 	size := newSize(t)
 	var lines strings.Builder

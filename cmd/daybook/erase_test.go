@@ -228,9 +228,7 @@ func TestErasedURLs(t *testing.T) {
 // command.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	data := filepath.Join(t.TempDir(), "data")
 	token := ""
 	for _, after := range []time.Duration{0, 60 * time.Millisecond, 400 * time.Millisecond} {

@@ -204,9 +204,7 @@ func keptPosition(t *testing.T, index, prefix string) int64 {
 // another process in its place as a supervisor does.
 func TestFaultKilledAtPoints(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	nats := engines.Own(t, engines.EngineNATS)
 	store, schema := engines.Postgres(t)
 	index, prefix := engines.Elasticsearch(t)

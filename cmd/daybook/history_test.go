@@ -68,9 +68,7 @@ func importLines(t *testing.T, on []string, lines []byte, killAfter int) importe
 // service, now and at random instants.
 func TestConferenceHistory(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	lines := conferenceLines(t)
 	data := filepath.Join(t.TempDir(), "data")
 	at := 0
@@ -215,9 +213,7 @@ func instantsOfThePast(t *testing.T) int {
 // reads by an auditor are what a count over the file says, also on servers (HISTORY 20.16).
 func TestConferencePast(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	lines, size := conferenceLines(t), newSize(t)
 	lines = lines[:bytes.IndexByte(lines[len(lines)/8:], '\n')+len(lines)/8+1] // the whole is played by TestConferenceHistory
 	store := size.on(nil, "store")

@@ -40,6 +40,14 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// skipIfShort keeps a slow test out of a run with -short.
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+}
+
 // limit bounds every wait of these tests; it is never what a passing test waits.
 const limit = 4 * time.Minute
 

@@ -42,9 +42,7 @@ func readmeCommands(t *testing.T, path string) [][]string {
 // directory: with what the demo exports, and what the commands before it set.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	for _, name := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("%s did not run, it needs %s: %v", t.Name(), name, err)
@@ -124,9 +122,7 @@ func TestReadme(t *testing.T) {
 // TestImportGuide imports the example of the import guide.
 func TestImportGuide(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "import.md"))
 	must(t, err)
 	_, rest, ok := strings.Cut(string(b), "```json\n")
@@ -149,9 +145,7 @@ func TestImportGuide(t *testing.T) {
 // proof that needs no service, on the demo: everything is there when it is announced.
 func TestHistoryGuide(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	for _, name := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("%s did not run, it needs %s: %v", t.Name(), name, err)

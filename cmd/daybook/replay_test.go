@@ -142,9 +142,7 @@ func jsonOf(value any) string {
 // directory the same command then yields the store that one without a kill gives.
 func TestReplayKilled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
-	}
+	skipIfShort(t)
 	on := []string{"--data", filepath.Join(t.TempDir(), "data")}
 	var lines bytes.Buffer
 	for i := range 1500 {
