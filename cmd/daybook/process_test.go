@@ -147,11 +147,13 @@ func startServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 
 func (s *server) awaitReady() {
 	s.t.Helper()
-	for status := -1; status != 200; status, _ = s.try("GET", s.host+pathReady, "", "") {
+	eventually(s.t, "readiness", func() bool {
+		status, _ := s.try("GET", s.host+pathReady, "", "")
 		if status == 0 {
 			s.t.Fatalf("%v ended\n%s", s.cmd.Args, s.log())
 		}
-	}
+		return status == 200
+	})
 }
 
 // beginServerOf starts a command that serves and waits until it tells where.
