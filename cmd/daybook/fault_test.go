@@ -112,7 +112,7 @@ func TestFaultServers(t *testing.T) {
 		return fleet.refused.Load() > refused+4 && fleet.readsRefused.Load() > reads
 	})
 	store.Start()
-	fleet.during(2*time.Second, "writes with the store back")
+	fleet.during(time.Second, "writes with the store back")
 	fleet.storeFails.Store(false)
 
 	js := streams(t, nats.URL())
@@ -147,11 +147,12 @@ func TestFaultServers(t *testing.T) {
 
 	fleet.until("lists before", func() bool { return projects.state()["status"] == "ok" })
 	index.Kill9()
-	<-time.After(time.Second) // what was on its way
-	reads, lists, listsRefused := fleet.reads.Load(), fleet.lists.Load(), fleet.listsRefused.Load()
-	fleet.during(3*time.Second, "writes without a search server")
+	listsRefused := fleet.listsRefused.Load()
+	fleet.until("what was on its way", func() bool { return fleet.listsRefused.Load() > listsRefused+5 })
+	reads, lists := fleet.reads.Load(), fleet.lists.Load()
+	fleet.during(time.Second, "writes without a search server")
 	fleet.until("reads without a search server", func() bool {
-		return fleet.reads.Load() > reads+10 && fleet.listsRefused.Load() > listsRefused+10
+		return fleet.reads.Load() > reads+10 && fleet.listsRefused.Load() > listsRefused+15
 	})
 	if n := fleet.lists.Load() - lists; n != 0 {
 		t.Errorf("%d lists were answered without a search server", n)

@@ -221,8 +221,7 @@ func isRefusal(status int, header http.Header) bool {
 
 // The pauses of clients.
 const (
-	writerPause = 50 * time.Millisecond
-	readerPause = 50 * time.Millisecond
+	clientPause = 150 * time.Millisecond
 	retryPause  = 100 * time.Millisecond
 )
 
@@ -360,7 +359,7 @@ func (f *fleet) writes(w int) {
 		}
 		of.version, of.effect = c.version, c.effect
 		f.acknowledge(of.id, c)
-		<-time.After(writerPause)
+		<-time.After(clientPause)
 	}
 }
 
@@ -458,14 +457,14 @@ func (f *fleet) looks(anonymous bool) {
 				}
 			}
 		}
-		<-time.After(readerPause)
+		<-time.After(clientPause)
 	}
 }
 
 // readsSingle reads events that were written.
 func (f *fleet) readsSingle() {
 	for n := 0; !f.stopped(); n++ {
-		<-time.After(readerPause)
+		<-time.After(clientPause)
 		var id calendar.ID
 		version := 0
 		f.mu.Lock()
