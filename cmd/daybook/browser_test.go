@@ -755,6 +755,8 @@ func (l *looked) element(t *testing.T) {
 	q.Wait(`document.getElementById('list').shadowRoot.querySelector('[part~=item]') && document.getElementById('month').shadowRoot.querySelector('[part~=chip]')`)
 	check(t, q, "element, narrow", everyRule)
 	keepPicture(t, q, "element narrow")
+	q.Resize(200, 800)
+	q.Is("steps in one line", `new Set([...document.getElementById('month').shadowRoot.querySelectorAll('[part~=header] button')].map((b) => b.getBoundingClientRect().top)).size`, 1.0)
 	q.Resize(1000, 900)
 	check(t, q, "element", everyRule)
 	keepPicture(t, q, "element light")

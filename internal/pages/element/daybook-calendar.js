@@ -26,7 +26,7 @@ h3 a { color: var(--ink); text-decoration: none }
 h3 a::after { content: ""; position: absolute; inset: 0 }
 [part~=item]:hover h3 a, [part~=chip]:hover bdi { text-decoration: underline }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 6px }
-[part~=header] { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-bottom: 12px }
+[part~=header] { display: flex; gap: 8px; align-items: center; margin-bottom: 12px }
 button { min-width: 40px; min-height: 40px; padding: 0 10px; font: inherit; color: inherit; background: none; border: 1px solid light-dark(#847f74, #82858f); border-radius: 10px; cursor: pointer }
 button:disabled { opacity: 0.5; cursor: default }
 @media (pointer: coarse) { button { min-width: 44px; min-height: 44px } }
