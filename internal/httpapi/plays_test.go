@@ -26,6 +26,8 @@ func playWorld(t *testing.T, name string) *world.World {
 		options.HTTP.CalendarLimit = 9
 	case "views":
 		return viewsWorld(t, pages.Options{})
+	case "desk":
+		return viewsWorld(t, pages.Options{Desk: true})
 	case "alone":
 		return viewsWorld(t, pages.Options{NoExternalLinks: true})
 	default:

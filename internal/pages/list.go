@@ -254,6 +254,7 @@ type empty struct {
 	Past, All string // paths to what has ended, and to all without filters; "" for none
 	Links     []link
 	First     string // day of the first event of a calendar without events
+	Desk      string // path of the desk; "" for none
 }
 
 // pager leads through the pages of a list.
@@ -410,7 +411,11 @@ func (l *look) recordName(kind calendar.Kind, text string) string {
 func (l *look) nothing() *empty {
 	selection := l.sel
 	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
-		return &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
+		e := &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
+		if l.o.Desk {
+			e.Desk = l.Path + "/desk/"
+		}
+		return e
 	}
 	e := &empty{look: l, Text: l.text("empty.filtered"), Drop: l.drops()}
 	if !selection.plain() {
