@@ -77,11 +77,12 @@ func TestDeskOnServers(t *testing.T) {
 }
 
 // TestDeskSavesOnce: a save during which the service ends is carried out once (E10.7). Before,
-// who may not read histories has no such view (E6.1), and the calendar has its name (P6.5).
+// who may not read histories has no such view (E6.1), the calendar has its name (P6.5), and what
+// was changed today shows its time, in a zone that browsers do not know.
 func TestDeskSavesOnce(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
-	desk := openDesk(t, []string{"--data", t.TempDir()}, "--public-history=none", "--brand-name=Harbour & Co")
+	desk := openDesk(t, []string{"--data", t.TempDir()}, "--public-history=none", "--brand-name=Harbour & Co", "--timezone=UTC+5.5")
 	p := desk.at(t)
 	p.steps(`
 		event id author 3 Seen
@@ -91,13 +92,14 @@ func TestDeskSavesOnce(t *testing.T) {
 		is one('.brand').textContent -> Harbour & Co Desk
 		go #/event/$id/history
 		wait location.hash === '#/events' && document.body.dataset.desk === 'events'
+		is one('tr[data-id="$id"] .c-changed').textContent.includes(':') -> true
 		go #/event/new
 		new Once`)
 	desk.ends()
 	p.steps(`
 		press Save
 		state retrying`)
-	again := child(context.Background(), slices.Concat([]string{"serve", "--timezone", "Europe/Berlin", "--listen", strings.TrimPrefix(desk.host, "http://")}, desk.on)...)
+	again := child(context.Background(), slices.Concat([]string{"serve", "--timezone", "UTC+5.5", "--listen", strings.TrimPrefix(desk.host, "http://")}, desk.on)...)
 	startServerOf(t, again, "", again.Env)
 	p.steps(`
 		state saved

@@ -59,11 +59,8 @@ export function clock(wall, allDay) {
 }
 
 // recent shows a wall clock of a zone in short: today its time, else its day.
-export function recent(wall, timeZone) {
-	let today = "";
-	try {
-		today = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(new Date());
-	} catch { /* a zone that the browser does not know */ }
+export function recent(wall, zone) {
+	const today = wallOf(wallIn(Date.now(), zone)).slice(0, 10);
 	const date = new Date(wall.replace(" ", "T") + "Z");
 	const thisYear = wall.slice(0, 4) === String(new Date().getFullYear());
 	const parts = wall.slice(0, 10) === today ? { timeStyle: "short" } : { day: "numeric", month: "short", year: thisYear ? undefined : "numeric" };
