@@ -32,7 +32,7 @@ var deskScenes = []scene{
 		type Keys Hall
 		wait all('[role=option]').some((e) => e.checkVisibility())
 		keys ArrowDown Enter
-		is document.activeElement.name -> venue.venue
+		is document.activeElement.name + document.activeElement.labels[0].textContent -> venue.venueName required
 		to [name="venue.city"]
 		type Lyon
 		to [role=combobox][name=organizer]

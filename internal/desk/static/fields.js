@@ -194,7 +194,7 @@ export function link(form, kind) {
 			const id = freshId(name);
 			return [name, h("input", { id, name: `${kind}.${name}`, type: "text", autocomplete: "off", "aria-required": name === kind ? "true" : null, oninput: () => form.changed() })];
 		});
-		const set = h("fieldset.part.inline", null, h("legend", null, t(kind + ".new")), fields.map(([name, input]) => h("div.field", null, h("label", { for: input.id }, labelText(name, kind)), input)),
+		const set = h("fieldset.part.inline", null, h("legend", null, t(kind + ".new")), fields.map(([name, input]) => h("div.field", null, h("label", { for: input.id }, labelOf(name, name === kind, kind)), input)),
 			h("p.line", null, button(t("remove.new"), () => {
 				set.remove();
 				say(note);
