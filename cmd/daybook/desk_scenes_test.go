@@ -454,8 +454,11 @@ var deskScenes = []scene{
 		is one('time').textContent === new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', weekday: 'short', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' }).format(new Date(one('time').dateTime)) -> true
 		click [data-version="2"] [name=from]
 		click [data-version="1"] [name=to]
+		size 1280 400
+		do one('[data-version="1"]').scrollIntoView()
 		press Compare
 		wait one('#diff [data-field=cost] ins').textContent.includes('5 EUR')
+		is one('#diff h2').getBoundingClientRect().top >= one('.compare-bar').getBoundingClientRect().bottom -> true
 		is one('[data-version="2"] a[href*="as_of"]').textContent -> As it was
 		do all('[data-version="1"] button').find((b) => b.textContent === 'As it was').click()
 		wait one('#preview').contentDocument?.querySelector('h1')?.textContent.includes('<b> Tea & talk')

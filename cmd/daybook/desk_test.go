@@ -188,7 +188,8 @@ func (d *desk) whoAmI(t *testing.T) {
 func (d *desk) accessible(t *testing.T) {
 	t.Helper()
 	long := strings.Repeat("Veranstaltungskalender", 6)
-	id := d.event(t, d.tokens["editor"], "For everybody", 8, map[string]any{"venue": map[string]any{"venue": long}, "tags": []string{long}})
+	d.want(201, http.MethodPost, "/categories", d.token, `{"name": "`+long+`"}`)
+	id := d.event(t, d.tokens["editor"], "For everybody "+long, 8, map[string]any{"venue": map[string]any{"venue": long}, "tags": []string{long}})
 	d.want(200, http.MethodDelete, "/events/"+d.event(t, d.tokens["editor"], "For nobody", 8, nil), d.token, "")
 	p := d.editor(t, "")
 	views := []string{
@@ -204,6 +205,7 @@ func (d *desk) accessible(t *testing.T) {
 				keepPicture(t, p.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
 			}
 			p.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
+			p.Is(view+": categories", `[...document.querySelectorAll('.tree')].every((e) => e.scrollWidth <= e.clientWidth)`, true)
 			p.Is(view+": room for the words of the search", `(document.querySelector('main [name=q]')?.offsetWidth ?? 224) >= 224`, true)
 			if width == 320 {
 				nothing(t, p.Page, view+" is for no finger", small)

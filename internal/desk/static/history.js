@@ -83,7 +83,7 @@ export function historyView(kind, id) {
 		await learn(body.changes);
 		diff.replaceChildren(h("h2", null, `${t("version", from)} → ${t("version", to)}`), body.summary ? h("p.sentence", null, body.summary) : "", table(body.changes));
 		diff.hidden = false;
-		diff.scrollIntoView({ block: "nearest" });
+		diff.scrollIntoView();
 	});
 
 	const asItWas = guarded(async (n) => {
@@ -93,14 +93,14 @@ export function historyView(kind, id) {
 			pane.element.hidden = false;
 			const isShown = await pane.show();
 			pane.element.hidden = !isShown;
-			pane.element.scrollIntoView({ block: "nearest" });
+			pane.element.scrollIntoView();
 			if (isShown) return;
 		}
 		const { body } = await get(`${path}/diff${query({ from: n, to: n, records: "true" })}`);
 		const fields = Object.entries(body.to.record ?? {}).flatMap(([field, v]) => (v && typeof v === "object" && !Array.isArray(v) ? Object.entries(v).map(([language, after]) => ({ field, language, after })) : [{ field, after: v }]));
 		diff.replaceChildren(h("h2", null, t("version", n)), h("dl.facts", null, fields.map((c) => h("div", null, h("dt", null, label(c)), h("dd", null, value(c, c.after))))));
 		diff.hidden = false;
-		diff.scrollIntoView({ block: "nearest" });
+		diff.scrollIntoView();
 	});
 
 	// restore brings back a version: a write of what differs now, texts of further languages
