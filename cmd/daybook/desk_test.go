@@ -92,7 +92,7 @@ func TestDeskSavesOnce(t *testing.T) {
 		is one('.brand').textContent -> Harbour & Co Desk
 		go #/event/$id/history
 		wait location.hash === '#/events' && document.body.dataset.desk === 'events'
-		is one('tr[data-id="$id"] .c-changed').textContent.includes(':') -> true
+		is one('tr[data-id="$id"] .c-changed')?.textContent.includes(':') -> true
 		go #/event/new
 		new Once`)
 	desk.ends()
