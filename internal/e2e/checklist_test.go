@@ -13,6 +13,7 @@ import (
 
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/play"
+	"daybook/internal/testkit/world"
 )
 
 // line is one promise of the interface document and the check that holds the
@@ -158,8 +159,9 @@ var worlds = map[string]settings{
 	"proofs": {http: httpapi.Options{PublicHistory: httpapi.PublicHistoryProofs}},
 }
 
-// play plays a file of testdata/plays on each service that its first line names.
-func (s *scene) play(name string) {
+// play plays a file of testdata/plays on each service that its first line names, and returns
+// the named answers of the last one.
+func (s *scene) play(name string) (answers map[string]*world.Response) {
 	s.t.Helper()
 	file := "testdata/plays/" + name + ".txt"
 	text, err := os.ReadFile(file)
@@ -174,8 +176,9 @@ func (s *scene) play(name string) {
 			}
 			svc = s.start(s.t, options)
 		}
-		play.Play(s.t, svc.world(s.t), file, newWord)
+		answers = play.Play(s.t, svc.world(s.t), file, newWord)
 	}
+	return answers
 }
 
 // alone returns the same scene on a service of its own.
