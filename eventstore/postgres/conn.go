@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -60,8 +61,8 @@ func parse(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// pools makes the pool of readers and the one connection that writes.
-func (s *Store) pools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
+// openPools makes the pool of readers and the one connection that writes.
+func (s *Store) openPools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
 	config.BeforeConnect = func(_ context.Context, connConfig *pgx.ConnConfig) error { return renewSecrets(connConfig, url) }
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, s.o.ReadTimeout)
@@ -106,11 +107,7 @@ func renewSecrets(connConfig *pgx.ConnConfig, url string) error {
 
 // distrust makes new connections take the place of all that are open.
 func (s *Store) distrust() {
-	for _, pool := range []*pgxpool.Pool{s.read, s.write} {
-		if pool != nil {
-			pool.Reset()
-		}
-	}
+	s.pools((*pgxpool.Pool).Reset)
 }
 
 // warned is where a connection keeps the last warning of the server.
@@ -255,8 +252,8 @@ func (s *Store) see(known eventstore.Head, a *answer) error {
 }
 
 // refused is the SQLSTATE of what a role may not do, readOnly of a write on a server that
-// takes none, locked of a wait for a lock that took too long.
-const refused, readOnly, locked = "42501", "25006", "55P03"
+// takes none.
+const refused, readOnly = "42501", "25006"
 
 // sqlState returns the SQLSTATE of an error, "" when no server sent it.
 func sqlState(err error) string {
@@ -279,7 +276,7 @@ func translate(ctx context.Context, err error) error {
 			"add default_query_exec_mode=exec to the URL: %w", eventstore.ErrUnavailable, err)
 	case code == "XX001" || code == "XX002": // data or index corrupted
 		return fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
-	case code == "" || passing(code):
+	case code == "" || passing.MatchString(code):
 		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 	}
 	return err
@@ -294,22 +291,10 @@ func translateOn(ctx context.Context, conn *pgx.Conn, err error) error {
 	return translate(ctx, err)
 }
 
-// passing reports whether a SQLSTATE is of the server's state rather than of what was
-// asked.
-func passing(code string) bool {
-	switch code {
-	case readOnly, // the server is no primary any more
-		"3F000", "42P01", "42883", // no schema, table or function: a backup is being put back
-		"25P03", // idle in transaction for too long
-		"40001", "40P01", locked:
-		return true
-	}
-	switch code[:min(len(code), 2)] {
-	case "08", // connection
-		"53", // resources: disk full, out of memory, too many connections
-		"57", // cancelled, shutdown, crash, starting up, database dropped, idle session
-		"58": // system
-		return true
-	}
-	return false
-}
+// passing are the SQLSTATEs of the server's state rather than of what was asked: it is no
+// primary any more, it has no schema, table or function while a backup is being put back, a
+// transaction was idle or a lock was waited for too long, transactions are in each other's
+// way; and the classes of connections (08), of resources like disk, memory and number of
+// connections (53), of what was cancelled, of shutdown, crash and start (57), and of the
+// system (58).
+var passing = regexp.MustCompile("^(?:" + readOnly + "|3F000|42P01|42883|25P03|55P03|40001|40P01|08|53|57|58)")

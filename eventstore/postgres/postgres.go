@@ -19,7 +19,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/lease"
 )
 
 // Options of a Store; the zero value works.
@@ -63,16 +62,6 @@ type Options struct {
 	Observe eventstore.ObserveCommit
 }
 
-const (
-	defaultSchema  = "daybook"
-	defaultPool    = 16
-	defaultTimeout = 10 * time.Second
-	defaultRead    = 5 * time.Second
-	defaultPurge   = time.Minute
-	// keepReceipts is how long receipts are kept at least.
-	keepReceipts = 24 * time.Hour
-)
-
 var (
 	schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
 	roleForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
@@ -82,10 +71,10 @@ func (o *Options) complete() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Schema = cmp.Or(o.Schema, defaultSchema)
-	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
-	o.ReadTimeout = cmp.Or(o.ReadTimeout, defaultRead)
-	o.PurgeEvery = cmp.Or(o.PurgeEvery, defaultPurge)
+	o.Schema = cmp.Or(o.Schema, "daybook")
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.ReadTimeout = cmp.Or(o.ReadTimeout, 5*time.Second)
+	o.PurgeEvery = cmp.Or(o.PurgeEvery, time.Minute)
 	switch {
 	case !schemaForm.MatchString(o.Schema) || strings.HasPrefix(o.Schema, "pg_"):
 		return fmt.Errorf("schema %q: must be lower case letters, digits and underscores, 48 at most", o.Schema)
@@ -113,11 +102,6 @@ type Store struct {
 	waiters sync.WaitGroup // the poll, the listener and the purge
 }
 
-var (
-	_ eventstore.Store = (*Store)(nil)
-	_ lease.Store      = (*Store)(nil)
-)
-
 // Open opens the store in the database that a URL (or a keyword/value string of
 // libpq) names, and makes its schema if none exists, for which the role has to own
 // it; see Migrate. What pgx and pgxpool read from the URL holds, like pool_max_conns and
@@ -126,7 +110,7 @@ var (
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	store := &Store{o: options, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
 	if err := store.open(ctx, url); err != nil {
-		store.closePools()
+		store.pools((*pgxpool.Pool).Close)
 		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -141,18 +125,16 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, url string) error {
-	if err := s.o.complete(); err != nil {
-		return err
-	}
-	config, err := parse(url)
+	config, conn, err := migrate(ctx, url, &s.o)
 	if err != nil {
 		return err
 	}
+	_ = conn.Close(ctx) // nothing was left undone
 	switch {
 	case s.o.PoolSize > 0:
 		config.MaxConns = int32(s.o.PoolSize)
 	case !strings.Contains(url, "pool_max_conns"):
-		config.MaxConns = defaultPool
+		config.MaxConns = 16
 	}
 	if !s.o.PollOnly {
 		s.listenURL = cmp.Or(s.o.ListenURL, url)
@@ -160,12 +142,7 @@ func (s *Store) open(ctx context.Context, url string) error {
 			return fmt.Errorf("listen URL: %w", err)
 		}
 	}
-	conn, err := migrate(ctx, config.ConnConfig, s.o)
-	if err != nil {
-		return err
-	}
-	_ = conn.Close(ctx) // nothing was left undone
-	if err := s.pools(ctx, config, url); err != nil {
+	if err := s.openPools(ctx, config, url); err != nil {
 		return err
 	}
 	return s.request(ctx, nil)
@@ -180,14 +157,15 @@ func (s *Store) Close() error {
 	s.signal.Close()
 	s.stop()
 	s.waiters.Wait()
-	s.closePools()
+	s.pools((*pgxpool.Pool).Close)
 	return nil
 }
 
-func (s *Store) closePools() {
+// pools does something with each pool that is open.
+func (s *Store) pools(do func(*pgxpool.Pool)) {
 	for _, pool := range []*pgxpool.Pool{s.read, s.write} {
 		if pool != nil {
-			pool.Close()
+			do(pool)
 		}
 	}
 }

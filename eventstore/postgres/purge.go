@@ -10,6 +10,9 @@ import (
 	"daybook/internal/ground/pause"
 )
 
+// keepReceipts is how long receipts are kept at least.
+const keepReceipts = 24 * time.Hour
+
 // purgeBatch is how many old receipts one transaction removes; purgePause is left to
 // others between two.
 const purgeBatch, purgePause = 1000, 50 * time.Millisecond

@@ -94,12 +94,10 @@ func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found event
 	})
 	if err == nil && lookup.Signed.Limit > 0 {
 		found.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
-			after(lookup.Signed), lookup.Signed.Limit)
+			number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
 	}
 	return found, err
 }
-
-func after(r eventstore.Range) int64 { return int64(min(r.After, math.MaxInt64)) }
 
 // Records implements eventstore.Store.
 func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
@@ -127,18 +125,17 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 
 // Read implements eventstore.Store.
 func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	where, order, args := "position > $1::bigint", "position", []any{after(r), max(r.Limit, 0)}
+	where, order, args := "position > $1::bigint", "position", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
 	if r.Record != 0 {
 		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(r.Record))
 	}
-	out, err := all(ctx, s, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
+	return all(ctx, s, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
 		joinRedacted, "(octet_length(fields) + octet_length(state))", order), args...)
-	return out, err
 }
 
 // Commits implements eventstore.Store.
 func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := all(ctx, s, func(row pgx.CollectableRow) (commit eventstore.Commit, err error) {
+	return all(ctx, s, func(row pgx.CollectableRow) (commit eventstore.Commit, err error) {
 		var hash, leaves []byte
 		err = row.Scan(&commit.First, &commit.Last, &hash, &leaves)
 		commit.Complete(hash, leaves)
@@ -147,7 +144,6 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
 		CROSS JOIN LATERAL (SELECT string_agg(leaf, '' ORDER BY position) AS leaves FROM (SELECT position, leaf FROM @entries
 			WHERE position BETWEEN c.first AND c.last ORDER BY position LIMIT c.last - c.first + 1) l) e ORDER BY c.first`, number(from), max(limit, 0))
-	return commits, err
 }
 
 // Receipt implements eventstore.Store.

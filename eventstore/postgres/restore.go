@@ -13,14 +13,7 @@ import (
 // transaction of the role that owns it. Errors: eventstore.ErrNotEmpty, those of the other
 // store.
 func Restore(ctx context.Context, url string, options Options, from *eventstore.Copy) error {
-	if err := options.complete(); err != nil {
-		return err
-	}
-	config, err := parse(url)
-	if err != nil {
-		return err
-	}
-	conn, err := migrate(ctx, config.ConnConfig, options)
+	_, conn, err := migrate(ctx, url, &options)
 	if err != nil {
 		return err
 	}

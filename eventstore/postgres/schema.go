@@ -6,9 +6,9 @@ import (
 	_ "embed" // schema.sql, rights.sql
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"daybook/eventstore"
 )
@@ -26,35 +26,34 @@ const minVersion = 140000
 // its rights, without opening the store. It is for the role that owns the schema; the
 // service may then run as one that owns nothing.
 func Migrate(ctx context.Context, url string, options Options) error {
-	if err := options.complete(); err != nil {
-		return err
-	}
-	config, err := parse(url)
-	if err != nil {
-		return err
-	}
-	conn, err := migrate(ctx, config.ConnConfig, options)
+	_, conn, err := migrate(ctx, url, &options)
 	if err != nil {
 		return err
 	}
 	return conn.Close(ctx)
 }
 
-// migrate is Migrate, and returns the connection that it used.
-func migrate(ctx context.Context, config *pgx.ConnConfig, options Options) (*pgx.Conn, error) {
-	conn, err := connect(ctx, config, options.Schema)
+// migrate is Migrate, and returns the settings of connections and the one that it used. It
+// completes the options.
+func migrate(ctx context.Context, url string, options *Options) (config *pgxpool.Config, conn *pgx.Conn, err error) {
+	if err = options.complete(); err == nil {
+		config, err = parse(url)
+	}
+	if err == nil {
+		conn, err = connect(ctx, config.ConnConfig, options.Schema)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := translateOn(ctx, conn, prepare(ctx, conn, options)); err != nil {
 		_ = conn.Close(context.WithoutCancel(ctx)) // nothing was left undone
-		return nil, err
+		return nil, nil, err
 	}
-	return conn, nil
+	return config, conn, nil
 }
 
 // prepare makes the schema and grants the rights, where the one or the other is missing.
-func prepare(ctx context.Context, conn *pgx.Conn, options Options) error {
+func prepare(ctx context.Context, conn *pgx.Conn, options *Options) error {
 	var version int
 	var encoding string
 	const server = "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
@@ -75,7 +74,7 @@ func prepare(ctx context.Context, conn *pgx.Conn, options Options) error {
 	}
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
 		// Those who come behind it do not wait for ever.
-		if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds())); err != nil {
+		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'"); err != nil {
 			return err
 		}
 		if !there {
@@ -92,9 +91,6 @@ func prepare(ctx context.Context, conn *pgx.Conn, options Options) error {
 		return err
 	})
 }
-
-// lockWait is how long a migration waits for a lock of others.
-const lockWait = 10 * time.Second
 
 // isThere reports whether a schema has a store, and refuses one of another program or of
 // another version.
