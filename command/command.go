@@ -80,7 +80,8 @@ type Service struct {
 // New makes a Service of a store, rules with their cleaner, a hasher and a clock; it starts
 // nothing.
 func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, now func() time.Time) *Service {
-	return &Service{store: store, records: newRecords(store), rules: rules, hasher: hasher, now: now}
+	cache := eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, d *decoded) int { return recordCost + d.bytes })
+	return &Service{store: store, records: &Records{store: store, decoded: cache}, rules: rules, hasher: hasher, now: now}
 }
 
 // Records returns the reader of records of the Service.

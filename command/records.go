@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -30,13 +29,6 @@ const (
 	cacheBytes = 8 << 20
 	recordCost = 3 << 10
 )
-
-func newRecords(store eventstore.Store) *Records {
-	return &Records{
-		store:   store,
-		decoded: eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, d *decoded) int { return recordCost + d.bytes }),
-	}
-}
 
 // Forget drops what is cached of records that were erased since.
 func (r *Records) Forget() { r.decoded.In(r.store.Epoch()) }
@@ -196,18 +188,11 @@ func (r *Records) byName(ctx context.Context, lang calendar.Lang, name calendar.
 
 // Head returns the position of the last entry.
 func (r *Records) Head(ctx context.Context) (calendar.Position, error) {
-	head, err := r.store.Head(ctx, eventstore.Point{})
+	head, err := r.HeadAt(ctx, 0)
 	return head.Position, err
 }
 
-// StoreID returns the UUID of the store.
-func (r *Records) StoreID(ctx context.Context) ([16]byte, error) {
-	head, err := r.store.Head(ctx, eventstore.Point{})
-	return head.UUID, err
-}
-
-// LastChange returns the latest time of an entry up to a position, the zero time for 0.
-func (r *Records) LastChange(ctx context.Context, position calendar.Position) (time.Time, error) {
-	head, err := r.store.Head(ctx, eventstore.Point{Position: position})
-	return head.Time, err
+// HeadAt returns where the log stood at a position, 0 for its end.
+func (r *Records) HeadAt(ctx context.Context, position calendar.Position) (eventstore.Head, error) {
+	return r.store.Head(ctx, eventstore.Point{Position: position})
 }

@@ -87,9 +87,9 @@ func (a *api) knowStore(ctx context.Context) error {
 	if a.storeID.Load() != nil {
 		return nil
 	}
-	id, err := a.Records.StoreID(ctx)
+	head, err := a.Records.HeadAt(ctx, 0)
 	if err == nil {
-		a.storeID.Store((*uuid.UUID)(&id))
+		a.storeID.Store((*uuid.UUID)(&head.UUID))
 	}
 	return err
 }
@@ -206,10 +206,11 @@ func (c *call) dress(ctx context.Context, l *listing, generation query.Generatio
 	if err := c.knowStore(ctx); err != nil {
 		return err
 	}
-	modified, err := c.Records.LastChange(ctx, generation.Position)
+	head, err := c.Records.HeadAt(ctx, generation.Position)
 	if err != nil {
 		return err
 	}
+	modified := head.Time
 	later := func(t time.Time) {
 		if t.After(modified) {
 			modified = t
