@@ -10,14 +10,6 @@ import (
 	"daybook/eventstore"
 )
 
-// Erasure asks for a record to be erased for good: every word of it, in every version.
-type Erasure struct {
-	Kind   calendar.Kind // any but KindImage, which goes with what showed it
-	ID     calendar.ID
-	Actor  calendar.ID // administrator, 0 the operator
-	Reason string      // why; it stays in the log
-}
-
 // Erased is what an erasure did.
 type Erased struct {
 	Position calendar.Position // of the entry that says so
@@ -29,17 +21,16 @@ type Erased struct {
 // eraser is the client of entries that erase.
 const eraser = "daybook erase"
 
-// Erase erases a record, and the images that no other one shows. The children of a
-// category are passed on first. Of a record that is erased already what was missing is
-// done, so it may be called again whenever it failed. Errors: calendar.CodeNotFound for
-// none of the kind, and those of the store.
-func (s *Service) Erase(ctx context.Context, erasure Erasure) (Erased, error) {
-	request := &Request{
-		Kind: erasure.Kind, Target: Target{ID: erasure.ID}, Caller: calendar.Caller{ID: erasure.Actor},
-		Cause: eventstore.Cause{Client: eraser, Reason: erasure.Reason},
-	}
-	out, err := attempts(ctx, func() (Erased, error) { return s.begin(request).erase(ctx) })
-	return out, readable(err, erasure.Kind)
+// Erase erases a record for good, every word of it in every version, and the images that no
+// other one shows. Its kind is any but KindImage, the caller an administrator, or the zero one
+// for the operator; the reason stays in the log. The children of a category are passed on
+// first. Of a record that is erased already what was missing is done, so it may be called
+// again whenever it failed. Errors: calendar.CodeNotFound for none of the kind, and those of
+// the store.
+func (s *Service) Erase(ctx context.Context, request Request) (Erased, error) {
+	request.Cause.Client = eraser
+	out, err := attempts(ctx, func() (Erased, error) { return s.begin(&request).erase(ctx) })
+	return out, readable(err, request.Kind)
 }
 
 // erase is an attempt of Erase.
@@ -56,50 +47,38 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 	if err := d.adopt(ctx, rec); err != nil {
 		return out, err
 	}
-	if rec.Erased {
-		d.changes.Redact = []calendar.ID{rec.ID}
-		if len(d.changes.Drafts) == 0 {
-			d.changes.Guards = nil
-		}
-		if done := d.append(ctx, rec.ID); done.Err != nil {
-			return out, done.Err
-		}
-		states, err := d.s.store.Load(ctx, rec.ID)
-		if err != nil {
+	erased := []*calendar.Record{rec}
+	if out.Before = rec.Erased; !out.Before {
+		var images []*calendar.Record
+		if images, out.Slugs, err = d.everHad(ctx, rec); err != nil {
 			return out, err
 		}
-		return Erased{Position: states[0].Position, Before: true}, nil
-	}
-	if err := d.redact(rec); err != nil {
-		return out, err
-	}
-	images, slugs, err := d.everHad(ctx, rec)
-	if err != nil {
-		return out, err
-	}
-	out.Slugs = slugs
-	for _, image := range images {
-		if image == nil || image.Kind != calendar.KindImage || image.Erased {
-			continue
+		for _, image := range images {
+			if image != nil && image.Kind == calendar.KindImage && !image.Erased {
+				erased, out.Images = append(erased, image), append(out.Images, image.ID)
+			}
 		}
-		if err := d.redact(image); err != nil {
-			return out, err
-		}
-		out.Images = append(out.Images, image.ID)
 	}
-	done := d.append(ctx, rec.ID)
-	out.Position = done.Position - calendar.Position(len(out.Images))
-	return out, done.Err
-}
-
-// redact adds the erasure of a record.
-func (d *decision) redact(rec *calendar.Record) error {
-	change, err := calendar.Erase(rec)
+	for _, rec := range erased {
+		d.changes.Redact = append(d.changes.Redact, rec.ID)
+		if !rec.Erased {
+			change, err := calendar.Erase(rec)
+			if err == nil {
+				_, err = d.add(rec, change)
+			}
+			if err != nil {
+				return out, err
+			}
+		}
+	}
+	if done := d.append(ctx, rec.ID); done.Err != nil {
+		return out, done.Err
+	}
+	states, err := d.s.store.Load(ctx, rec.ID)
 	if err == nil {
-		_, err = d.add(rec, change)
+		out.Position = states[0].Position
 	}
-	d.changes.Redact = append(d.changes.Redact, rec.ID)
-	return err
+	return out, err
 }
 
 // everHad returns the images that the versions of a record show and no other record does at
@@ -129,7 +108,7 @@ func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []
 			return nil, nil, err
 		}
 		for i := range page {
-			if len(shown) == 0 || page[i].ID == rec.ID || !page[i].Kind.IsPost() {
+			if page[i].ID == rec.ID || !page[i].Kind.IsPost() {
 				continue
 			}
 			other, err := calendar.DecodeRecord(page[i].Record)

@@ -20,7 +20,7 @@ func TestErase(t *testing.T) {
 	image := bench.stored("a").Fields.ID("image")
 	erase := func(name string, kind calendar.Kind) command.Erased {
 		t.Helper()
-		out, err := bench.Erase(t.Context(), command.Erasure{Kind: kind, ID: bench.named[name]})
+		out, err := bench.Erase(t.Context(), command.Request{Kind: kind, Target: command.Target{ID: bench.named[name]}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func TestKey(t *testing.T) {
 	if text := cmp.Diff(first.Record, again.Record); text != "" || !again.Replayed || again.Position != first.Position {
 		t.Errorf("replayed %t, position %d, want %d; record (-first +again):\n%s", again.Replayed, again.Position, first.Position, text)
 	}
-	if _, err := bench.Erase(t.Context(), command.Erasure{Kind: first.Record.Kind, ID: first.Record.ID}); err != nil {
+	if _, err := bench.Erase(t.Context(), command.Request{Kind: first.Record.Kind, Target: command.Target{ID: first.Record.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := bench.do(create); refusal(err) != "rest_record_erased" {

@@ -176,7 +176,7 @@ func TestApplied(t *testing.T) {
 			t.Errorf("line %d with another content: %v", n, err)
 		}
 	}
-	if _, err := bench.Erase(t.Context(), command.Erasure{Kind: calendar.KindTag, ID: res.Record.ID}); err != nil {
+	if _, err := bench.Erase(t.Context(), command.Request{Kind: calendar.KindTag, Target: command.Target{ID: res.Record.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	request := line("s", lines+5, "new")

@@ -98,7 +98,9 @@ func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *co
 		return err
 	}
 	e := &erasing{b: b, c: c, s: s}
-	e.of, err = b.command.Erase(ctx, command.Erasure{Kind: kind, ID: id, Actor: actor, Reason: calendar.PlainReason(cmd.Reason)})
+	e.of, err = b.command.Erase(ctx, command.Request{
+		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
+	})
 	if refused, is := errors.AsType[*calendar.Error](err); is && refused.Code == calendar.CodeNotFound {
 		return fmt.Errorf("no %s has the id %d", kind, id)
 	}

@@ -94,7 +94,7 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	if told < 6*len(points) {
 		t.Fatalf("the past told the words %d times before", told)
 	}
-	if _, err := w.Commands.Erase(t.Context(), command.Erasure{Kind: calendar.KindVenue, ID: venue.ID()}); err != nil {
+	if _, err := w.Commands.Erase(t.Context(), command.Request{Kind: calendar.KindVenue, Target: command.Target{ID: venue.ID()}}); err != nil {
 		t.Fatal(err)
 	}
 	points = append(points, "as_of=position:"+w.Head().String())

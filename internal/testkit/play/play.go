@@ -104,7 +104,9 @@ func (p *player) scene(line string, below []string) {
 	case "erase":
 		for _, kind := range calendar.Kinds {
 			if strings.HasPrefix(p.fill("$"+rest), "/"+kind.Collection()+"/") {
-				_, err := p.w.Commands.Erase(p.t.Context(), command.Erasure{Kind: kind, ID: p.answers[rest].ID(), Reason: "asked for"})
+				request := command.Request{Kind: kind, Target: command.Target{ID: p.answers[rest].ID()}}
+				request.Cause.Reason = "asked for"
+				_, err := p.w.Commands.Erase(p.t.Context(), request)
 				if err != nil {
 					p.t.Fatal(p.at, err)
 				}
