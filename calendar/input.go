@@ -14,7 +14,6 @@ const (
 	OpCreate       Op = iota
 	OpUpdate          // by numeric id
 	OpUpdateBySlug    // by slug: no password
-	OpDelete          // decodes nothing
 )
 
 // Clear is the decoded value of a field that was sent empty and is to be

@@ -11,32 +11,24 @@ import (
 	"daybook/eventstore"
 )
 
-// ErrImportKey says that a key of an import stands for a record already, or
-// that a record has another key of the same source.
-var ErrImportKey = errors.New("import key in use")
+// ImportError is why a line of an import is refused.
+type ImportError string
 
-// ErrImportOrder says that a line of an import cannot be applied any more, because
-// a later one of its source was applied to its record. The same change as a new
-// line at the end of the source is applied.
-var ErrImportOrder = errors.New("put the change at the end of the file, as a line of its own")
+// Error says what is wrong with the line.
+func (e ImportError) Error() string { return string(e) }
 
-// ErrImportChanged says that a line of an import was applied with another
-// content: it was changed after that, or stands in another file.
-var ErrImportChanged = errors.New("put changes at the end of the file; another file needs another --source")
-
-// checkMark refuses a line of an import whose record has another key in its source, or has a
-// later line from it.
-func (d *decision) checkMark(rec *calendar.Record) error {
-	importMark := d.r.Mark
-	there := rec.ImportMark(importMark.Source)
-	switch {
-	case importMark.Key != "" && there.Key != "" && there.Key != importMark.Key:
-		return fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, there.Key, ErrImportKey)
-	case there.Line > importMark.Line:
-		return fmt.Errorf("line %d of this record was applied before this one: %w", there.Line, ErrImportOrder)
-	}
-	return nil
-}
+const (
+	// ErrImportKey says that a key of an import stands for a record already, or
+	// that a record has another key of the same source.
+	ErrImportKey ImportError = "import key in use"
+	// ErrImportOrder says that a line of an import cannot be applied any more, because
+	// a later one of its source was applied to its record. The same change as a new
+	// line at the end of the source is applied.
+	ErrImportOrder ImportError = "put the change at the end of the file, as a line of its own"
+	// ErrImportChanged says that a line of an import was applied with another
+	// content: it was changed after that, or stands in another file.
+	ErrImportChanged ImportError = "put changes at the end of the file; another file needs another --source"
+)
 
 // errApplied says that the line of an import was applied before.
 var errApplied = errors.New("line was applied before")
@@ -61,9 +53,10 @@ func (s *Service) Applied(ctx context.Context, request *Request) (bool, error) {
 	return false, readable(err, request.Kind)
 }
 
-// checkApplied returns errApplied when the line of the request was applied to a record. The
-// record itself knows its last line; the others are in its history, where lines grow with
-// the versions.
+// checkApplied returns errApplied when the line of the request was applied to a record. A
+// record that has another key in its source, or a later line from it, has the line refused
+// later on. The record itself knows its last line; the others are in its history, where lines
+// grow with the versions.
 func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error {
 	importMark := d.r.Mark
 	if importMark == nil {
@@ -73,6 +66,9 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 	switch {
 	case rec.Erased: // nothing brings it back
 		return errApplied
+	case importMark.Key != "" && last.Key != "" && last.Key != importMark.Key:
+		d.refused = fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, last.Key, ErrImportKey)
+		return nil
 	case last.Line < importMark.Line:
 		return nil
 	}
@@ -92,8 +88,11 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 		return at.Line >= importMark.Line
 	})
 	switch {
-	case failed != nil || line != importMark.Line:
+	case failed != nil:
 		return failed
+	case line != importMark.Line:
+		d.refused = fmt.Errorf("line %d of this record was applied before this one: %w", last.Line, ErrImportOrder)
+		return nil
 	case request != d.r.Cause.Request:
 		return fmt.Errorf("line %d was applied with another content: %w", importMark.Line, ErrImportChanged)
 	}
@@ -130,7 +129,8 @@ func (d *decision) checkImported(ctx context.Context) error {
 	if rec == nil || err != nil {
 		return err
 	}
-	return cmp.Or(d.checkApplied(ctx, rec), d.checkMark(rec), fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, importMark.Key, ErrImportKey))
+	err = d.checkApplied(ctx, rec)
+	return cmp.Or(err, d.refused, fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, importMark.Key, ErrImportKey))
 }
 
 // SlugOf returns the claim of the slug that a new record of a kind asks for first, as

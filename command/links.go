@@ -78,8 +78,9 @@ func existing(rec *calendar.Record) *linked {
 // resolve returns attributes with a list of linked records in place of each reference.
 func (l *linker) resolve(ctx context.Context, kind calendar.Kind, attrs *calendar.Attrs, problems *calendar.Problems) *calendar.Attrs {
 	out := &calendar.Attrs{Lang: attrs.Lang, Set: maps.Clone(attrs.Set)}
-	for i := range calendar.SpecOf(kind).Fields {
-		field := &calendar.SpecOf(kind).Fields[i]
+	fields := calendar.SpecOf(kind).Fields
+	for i := range fields {
+		field := &fields[i]
 		switch v := attrs.Set[field.Name].(type) {
 		case calendar.ID: // of an author or a parent
 			rec := l.named(field.Links, v)
@@ -168,8 +169,9 @@ func (l *linker) findByName(ctx context.Context, field *calendar.Field, ref cale
 // makeLinked replaces linked records by their ids. It decides those that are to be made, each
 // once, and before it those that it refers to.
 func (d *decision) makeLinked(ctx context.Context, kind calendar.Kind, attrs *calendar.Attrs) error {
-	for i := range calendar.SpecOf(kind).Fields {
-		field := calendar.SpecOf(kind).Fields[i].Name
+	fields := calendar.SpecOf(kind).Fields
+	for i := range fields {
+		field := fields[i].Name
 		list, isList := attrs.Set[field].([]*linked)
 		if !isList {
 			continue

@@ -14,10 +14,9 @@ func (d *decision) checkTerm(ctx context.Context, change calendar.Change) error 
 	if !change.Kind.IsTerm() {
 		return nil
 	}
-	parent := change.Fields.ID("parent")
 	shown, _ := change.Fields.Text(change.Kind.NameField()).In(d.lang, change.Home)
 	for _, rec := range d.sameName(ctx, nameOf(change.Kind, shown)) {
-		if rec.Fields.ID("parent") == parent {
+		if rec.Fields.ID("parent") == change.Fields.ID("parent") {
 			return &calendar.Error{Code: calendar.CodeTermExists, Kind: change.Kind, TermID: rec.ID}
 		}
 	}

@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cenkalti/backoff/v5"
 
@@ -50,15 +49,17 @@ type decision struct {
 
 	// Of the present attempt.
 	changes  eventstore.Append
-	existing bool // an equal record was there
+	existing bool  // an equal record was there
+	refused  error // the line of an import, when nothing else is wrong with it
 }
 
 // begin reads what every request has.
 func (s *Service) begin(request *Request) *decision {
-	d := &decision{s: s, r: request, Decision: calendar.Decision{Rules: s.rules, Caller: request.Caller, Now: eventstore.Moment(request.At)}}
-	if request.At.IsZero() {
-		d.Now = eventstore.Moment(s.now())
+	at := request.At
+	if at.IsZero() {
+		at = s.now()
 	}
+	d := &decision{s: s, r: request, Decision: calendar.Decision{Rules: s.rules, Caller: request.Caller, Now: eventstore.Moment(at)}}
 	for _, bad := range request.Extra {
 		d.problems.Add(bad.Field, bad.Reason, bad.Args...)
 	}
@@ -68,26 +69,28 @@ func (s *Service) begin(request *Request) *decision {
 
 // Create makes a record.
 func (s *Service) Create(ctx context.Context, request Request) (Result, error) {
-	return s.write(ctx, &request, calendar.OpCreate)
+	return s.write(ctx, &request, calendar.OpCreate, (*decision).create)
 }
 
 // Update changes a record; a trashed post is restored by it.
 func (s *Service) Update(ctx context.Context, request Request) (Result, error) {
-	if request.Target.Slug != "" {
-		return s.write(ctx, &request, calendar.OpUpdateBySlug)
-	}
-	return s.write(ctx, &request, calendar.OpUpdate)
+	return s.write(ctx, &request, calendar.OpUpdate, (*decision).update)
 }
 
 // Delete moves a post to the trash and ends a term for ever.
 func (s *Service) Delete(ctx context.Context, request Request) (Result, error) {
 	request.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
-	return s.write(ctx, &request, calendar.OpDelete)
+	request.Input = maps.Clone(request.Input)
+	maps.DeleteFunc(request.Input, func(name string, _ any) bool { return name != "password" && name != "multilang_language" })
+	return s.write(ctx, &request, calendar.OpUpdate, (*decision).remove)
 }
+
+// decider decides a write in one attempt, and returns the record after it.
+type decider func(*decision, context.Context) (*calendar.Record, error)
 
 // write checks and decodes a request. One whose key was used before is answered again, else
 // it loads, decides and appends until no other writer is faster.
-func (s *Service) write(ctx context.Context, request *Request, op calendar.Op) (Result, error) {
+func (s *Service) write(ctx context.Context, request *Request, op calendar.Op, decide decider) (Result, error) {
 	if err := calendar.MayWrite(request.Caller, request.Kind); err != nil {
 		return Result{}, err
 	}
@@ -95,23 +98,11 @@ func (s *Service) write(ctx context.Context, request *Request, op calendar.Op) (
 	if missing := spec.Missing(request.Input); op == calendar.OpCreate && len(missing) > 0 {
 		return Result{}, &calendar.Error{Code: calendar.CodeMissingParam, Kind: request.Kind, Missing: missing}
 	}
+	if request.Target.Slug != "" {
+		op = calendar.OpUpdateBySlug
+	}
 	decision := s.begin(request)
-	decide := decision.update
-	if op == calendar.OpCreate {
-		decide = decision.create
-	}
-	if op == calendar.OpDelete {
-		decide = decision.remove
-		if password := request.Input["password"]; password != nil && request.Kind == calendar.KindEvent && request.Target.Slug == "" {
-			if text, isText := password.(string); !isText {
-				decision.problems.Add("password", calendar.ReasonTypeText)
-			} else if utf8.RuneCountInString(calendar.Trim(text)) > calendar.MaxPassword {
-				decision.problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
-			}
-		}
-	} else {
-		decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)
-	}
+	decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)
 	res, err := decision.replay(ctx)
 	if err == nil && res.Record == nil {
 		res, err = attempts(ctx, func() (Result, error) { return decision.attempt(ctx, decide) })
@@ -128,17 +119,15 @@ func (s *Service) write(ctx context.Context, request *Request, op calendar.Op) (
 }
 
 // attempt decides and appends once.
-func (d *decision) attempt(ctx context.Context, decide func(context.Context) (*calendar.Record, error)) (Result, error) {
+func (d *decision) attempt(ctx context.Context, decide decider) (Result, error) {
 	d.start(ctx)
 	if d.r.Epoch != 0 && d.r.Epoch != d.changes.Epoch.History {
 		return Result{}, fmt.Errorf("%s: %w", d.r.Kind, eventstore.ErrHistory)
 	}
-	rec, err := decide(ctx)
+	rec, err := decide(d, ctx)
 	res := Result{Record: rec, Existing: d.existing}
 	if err == nil && d.existing {
-		var head eventstore.Head
-		head, err = d.s.store.Head(ctx, eventstore.Point{})
-		res.Position = head.Position
+		res.Position, err = d.s.records.Head(ctx)
 	}
 	switch {
 	case errors.Is(err, errApplied):
@@ -177,7 +166,7 @@ func (d *decision) append(ctx context.Context, id calendar.ID) eventstore.Result
 // start forgets the attempt before.
 func (d *decision) start(ctx context.Context) {
 	d.changes = eventstore.Append{Time: d.Now, Actor: d.r.Caller.ID, Cause: d.r.Cause, Epoch: d.s.store.Epoch()}
-	d.existing, d.Err = false, nil
+	d.existing, d.refused, d.Err = false, nil, nil
 	d.Taken = func(kind calendar.Kind, id calendar.ID, slug string) bool {
 		holder := d.holder(ctx, eventstore.SlugClaim(kind, slug))
 		return holder != 0 && holder != id
@@ -301,17 +290,15 @@ func (d *decision) target(ctx context.Context) (rec *calendar.Record, err error)
 	} else {
 		rec, err = d.s.records.find(ctx, t.ID)
 	}
+	there := rec != nil && rec.Kind == d.r.Kind
+	if there {
+		err = d.checkApplied(ctx, rec)
+	}
+	if err == nil && (!there || rec.Deleted) {
+		err = d.s.records.Absent(ctx, d.r.Kind, t.ID)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if rec == nil || rec.Kind != d.r.Kind || rec.Deleted && d.r.Mark == nil {
-		return nil, d.s.records.Absent(ctx, d.r.Kind, t.ID)
-	}
-	if err := d.checkApplied(ctx, rec); err != nil {
-		return nil, err
-	}
-	if rec.Deleted {
-		return nil, calendar.Fail(calendar.CodeNotFound, d.r.Kind)
 	}
 	if err := calendar.MayEdit(d.r.Caller, rec, d.Now); err != nil {
 		return nil, err
@@ -366,12 +353,10 @@ func (d *decision) newID(ctx context.Context) calendar.ID {
 // put adds the change of the record of the request, with the mark of an import line, and
 // returns the record after it; before is nil for a new one.
 func (d *decision) put(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
+	if d.refused != nil {
+		return nil, d.refused
+	}
 	if d.r.Mark != nil {
-		if before != nil {
-			if err := d.checkMark(before); err != nil {
-				return nil, err
-			}
-		}
 		change.Fields["imports"] = calendar.WithImportMark(before, *d.r.Mark)
 	}
 	return d.add(before, change)

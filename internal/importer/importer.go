@@ -213,10 +213,7 @@ func (im *Importer) input(ctx context.Context, l *line) (calendar.Input, error) 
 // refusal returns the reason of an error that is about the line, and whether it is
 // one.
 func refusal(err error) (string, bool) {
-	if line, ok := errors.AsType[lineError](err); ok {
-		return line.Error(), true
-	}
-	if errors.Is(err, command.ErrImportKey) || errors.Is(err, command.ErrImportOrder) || errors.Is(err, command.ErrImportChanged) {
+	if _, ok := errors.AsType[command.ImportError](err); ok {
 		return err.Error(), true
 	}
 	e, ok := errors.AsType[*calendar.Error](err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/command"
 	"daybook/internal/canonjson"
 )
 
@@ -64,13 +65,10 @@ func (m *Moment) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// lineError is a line that is refused before it becomes a command.
-type lineError string
-
-// Error says what is wrong with the line.
-func (e lineError) Error() string { return string(e) }
-
-func refusef(format string, args ...any) error { return lineError(fmt.Sprintf(format, args...)) }
+// refusef refuses a line before it becomes a command.
+func refusef(format string, args ...any) error {
+	return command.ImportError(fmt.Sprintf(format, args...))
+}
 
 // parse reads a line and checks all that does not need the store.
 func (l *line) parse(text []byte) error {
@@ -97,18 +95,18 @@ func (l *line) parse(text []byte) error {
 	case len(l.Key) > maxKey || strings.HasPrefix(l.Key, "#") || strings.ContainsFunc(l.Key, func(r rune) bool { return r < ' ' }):
 		return refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey)
 	case l.Key != "" && l.ID != 0:
-		return lineError("key and id: only one of them may be given")
+		return refusef("key and id: only one of them may be given")
 	case l.ID < 0:
-		return lineError("id: must be greater than 0")
+		return refusef("id: must be greater than 0")
 	}
 	switch l.Action {
 	case ActionCreate:
 		if l.ID != 0 {
-			return lineError("id: a new record gets its own")
+			return refusef("id: a new record gets its own")
 		}
 	case ActionPut:
 		if l.Key == "" {
-			return lineError("key: missing, put needs it")
+			return refusef("key: missing, put needs it")
 		}
 	case ActionUpdate, ActionDelete:
 		if l.Key == "" && l.ID == 0 {
