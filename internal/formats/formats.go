@@ -5,6 +5,7 @@ package formats
 
 import (
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -205,12 +206,13 @@ func Extension(url string) string {
 	}
 	_, url, _ = strings.Cut(url, "://")
 	_, file, _ := strings.Cut(url, "/")
-	extension := strings.TrimPrefix(path.Ext(file), ".")
-	if strings.ContainsFunc(extension, func(r rune) bool { return !htmltext.IsAlphanumeric(r) }) {
-		return ""
+	if extension := path.Ext(file); plainExtension.MatchString(extension) {
+		return strings.ToLower(extension[1:])
 	}
-	return strings.ToLower(extension)
+	return ""
 }
+
+var plainExtension = regexp.MustCompile(`^\.[0-9A-Za-z]+$`)
 
 // PlaceLine returns the place of an event in one line: that of the first visible venue.
 func (e *Event) PlaceLine() string {

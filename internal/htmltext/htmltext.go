@@ -4,6 +4,7 @@
 package htmltext
 
 import (
+	"bytes"
 	"html"
 	"regexp"
 	"strings"
@@ -20,8 +21,6 @@ import (
 // Cleaner implements calendar.Cleaner. It is safe for use by many goroutines.
 type Cleaner struct{ policy *bluemonday.Policy }
 
-var _ calendar.Cleaner = (*Cleaner)(nil)
-
 // New makes a Cleaner.
 func New() *Cleaner { return &Cleaner{policy: newPolicy()} }
 
@@ -32,24 +31,21 @@ func New() *Cleaner { return &Cleaner{policy: newPolicy()} }
 // become one space and both ends are trimmed. A name that is escaped for an answer reads
 // back as itself.
 func (c *Cleaner) Name(text string) string {
-	if strings.ContainsAny(text, "<&") {
-		var builder strings.Builder
-		read(text, func(t token) {
-			switch {
-			case t.kind == nethtml.TextToken:
-				builder.WriteString(entity.ReplaceAllStringFunc(t.raw, decodeEntity))
-			case !isInline(t.name):
-				builder.WriteByte(' ')
-			}
-		})
-		text = builder.String()
-	}
+	var builder strings.Builder
+	read(text, func(t nethtml.Token) {
+		switch {
+		case t.Type == nethtml.TextToken:
+			builder.WriteString(entity.ReplaceAllStringFunc(t.Data, decodeEntity))
+		case blocks[t.Data] || separating[t.Data]:
+			builder.WriteByte(' ')
+		}
+	})
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || calendar.IsDirection(r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
+	}, strings.ToValidUTF8(builder.String(), "\uFFFD"))
 	return strings.Join(strings.Fields(norm.NFC.String(text)), " ")
 }
 
@@ -64,21 +60,17 @@ func NameKey(name string) string {
 // "<" that begins no tag: it becomes "&lt;", so that what is left after a removed tag
 // never makes a new one. What HTML returns is not changed by HTML.
 func (c *Cleaner) HTML(text string) string {
-	text = calendar.Plain(text)
-	if !strings.ContainsAny(text, "<&") {
-		return calendar.Trim(text)
-	}
-	out := make([]byte, 0, len(text))
-	read(text, func(t token) {
+	var out []byte
+	read(calendar.Plain(text), func(t nethtml.Token) {
 		switch {
-		case t.kind == nethtml.TextToken:
-			out = appendText(out, t.raw)
-		case t.kind == nethtml.EndTagToken && t.name == "br": // what a browser makes of it
+		case t.Type == nethtml.TextToken:
+			out = appendText(out, t.Data)
+		case t.Type == nethtml.EndTagToken && t.Data == "br": // what a browser makes of it
 			out = append(out, "<br>"...)
-		case subset[t.name] && (t.kind != nethtml.EndTagToken || !voids[t.name]):
-			t.attrs = c.safeAttrs(t)
-			out = t.append(out)
-		case outerBlocks[t.name]:
+		case subset[t.Data] && (t.Type != nethtml.EndTagToken || !voids[t.Data]):
+			t.Attr = c.safeAttrs(t)
+			out = appendToken(out, t)
+		case separating[t.Data]:
 			out = append(out, '\n')
 		}
 	})
@@ -89,41 +81,37 @@ func (c *Cleaner) HTML(text string) string {
 // a word with a space behind it.
 func (c *Cleaner) ASCII(text string) string { return unidecode.Unidecode(text) }
 
-// token is a text or a tag of an HTML text.
-type token struct {
-	kind  nethtml.TokenType
-	raw   string // a text as it stands
-	name  string // element, lower case
-	attrs []nethtml.Attribute
-}
-
-// read reads the texts and tags of text without script and style elements. A tag that text ends
-// within is none.
-func read(text string, f func(token)) {
+// read reads the texts and tags of text without script and style elements. The data of a text
+// is as it stands. Of several attributes with one name the first one counts, as in a browser;
+// a tag that text ends within is none.
+func read(text string, f func(nethtml.Token)) {
+	if !strings.Contains(text, "<") {
+		f(nethtml.Token{Type: nethtml.TextToken, Data: text})
+		return
+	}
 	tokenizer := nethtml.NewTokenizer(strings.NewReader(text))
 	inside := false // of script or style: the next token may be its content
 	for {
-		t := token{kind: tokenizer.Next()}
-		switch t.kind {
+		switch kind := tokenizer.Next(); kind {
 		case nethtml.ErrorToken: // the end; reading from a string returns no other error
 			return
 		case nethtml.TextToken:
-			if t.raw = string(tokenizer.Raw()); !inside {
-				f(t)
+			if !inside {
+				f(nethtml.Token{Type: kind, Data: string(tokenizer.Raw())})
 			}
 			inside = false
 		case nethtml.StartTagToken, nethtml.SelfClosingTagToken, nethtml.EndTagToken:
 			tag := tokenizer.Token()
-			if t.name = tag.Data; t.name == "script" || t.name == "style" {
-				inside = t.kind != nethtml.EndTagToken
+			if tag.Data == "script" || tag.Data == "style" {
+				inside = kind != nethtml.EndTagToken
 				continue
 			}
 			// Of other elements only the tags go, whatever a browser makes of
 			// their content; so tags in it have to be seen.
 			tokenizer.NextIsNotRawText()
-			inside, t.attrs = false, tag.Attr
-			f(t)
-		case nethtml.CommentToken, nethtml.DoctypeToken:
+			inside = false
+			f(tag)
+		default:
 			inside = false
 		}
 	}
@@ -143,45 +131,19 @@ func decodeEntity(text string) string {
 }
 
 // appendText appends text to cleaned HTML. References to control characters and to
-// characters of direction go;
-// they are looked for in what is written already, so that what is left around a
-// removed one is seen too.
+// characters of direction go; they are looked for in what is written already, so that what
+// is left around a removed one is seen too.
 func appendText(out []byte, text string) []byte {
-	for _, c := range []byte(text) {
-		switch c {
-		case '<':
-			out = append(out, "&lt;"...)
-		case ';':
-			if i := controlReference(out); i >= 0 {
-				out = out[:i]
-			} else {
-				out = append(out, c)
+	for _, c := range []byte(strings.ReplaceAll(text, "<", "&lt;")) {
+		if c == ';' {
+			before, numeric := bytes.CutSuffix(bytes.TrimRight(out, "xX0123456789abcdefABCDEF"), []byte("&#"))
+			decoded := html.UnescapeString(string(out[len(before):]) + ";")
+			if numeric && (calendar.Plain(decoded) == "" || decoded == "\r") {
+				out = before
+				continue
 			}
-		default:
-			out = append(out, c)
 		}
+		out = append(out, c)
 	}
 	return out
-}
-
-// controlReference returns where a numeric reference to such a character begins, when out ends
-// in one that lacks its ";"; else -1.
-func controlReference(out []byte) int {
-	i := len(out)
-	for i > 0 && IsAlphanumeric(out[i-1]) {
-		i--
-	}
-	if i == len(out) || i < 2 || out[i-1] != '#' || out[i-2] != '&' {
-		return -1
-	}
-	r := []rune(html.UnescapeString(string(out[i-2:]) + ";"))
-	if len(r) != 1 || !calendar.IsDirection(r[0]) && (!unicode.IsControl(r[0]) || r[0] == '\n' || r[0] == '\t') {
-		return -1
-	}
-	return i - 2
-}
-
-// IsAlphanumeric reports whether a character is a letter or digit of ASCII.
-func IsAlphanumeric[C byte | rune](value C) bool {
-	return value >= '0' && value <= '9' || value >= 'a' && value <= 'z' || value >= 'A' && value <= 'Z'
 }

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	nethtml "golang.org/x/net/html"
 )
@@ -13,13 +12,22 @@ import (
 // PlainText returns the text of HTML that a Cleaner has cleaned: entities decoded, a tab
 // between the cells of a row, and the line breaks of its elements. It is the only reader
 // of stored HTML: for answers, pages, search and highlights (LISTINGS, “plain text”).
-func PlainText(text string) string { return (&plainWriter{}).read(text) }
+func PlainText(text string) string { return PlainTextWithLinks(text, "") }
 
 // PlainTextWithLinks is PlainText with the target of each link in parentheses behind its
 // text, unless the text shows it. Links to a part of page have none. text is an answer of
 // AbsoluteLinks.
 func PlainTextWithLinks(text, page string) string {
-	return (&plainWriter{links: true, page: page}).read(text)
+	w := &plainWriter{page: page}
+	read(text, func(t nethtml.Token) {
+		if t.Type == nethtml.TextToken {
+			w.text(html.UnescapeString(t.Data))
+		} else {
+			w.tag(t)
+		}
+	})
+	w.endLink()
+	return strings.TrimRight(w.b.String(), "\t\n ")
 }
 
 // AbsoluteLinks returns cleaned HTML with href, src and cite resolved against base.
@@ -29,14 +37,14 @@ func AbsoluteLinks(text, base string) string {
 		return text
 	}
 	out := make([]byte, 0, len(text)+len(base))
-	read(text, func(t token) {
-		for i := range t.attrs {
-			attribute := &t.attrs[i]
+	read(text, func(t nethtml.Token) {
+		for i := range t.Attr {
+			attribute := &t.Attr[i]
 			if target, err := url.Parse(attribute.Val); urlAttrs[attribute.Key] && err == nil && !target.IsAbs() {
 				attribute.Val = from.ResolveReference(target).String()
 			}
 		}
-		out = t.append(out)
+		out = appendToken(out, t)
 	})
 	return string(out)
 }
@@ -51,35 +59,17 @@ type plainWriter struct {
 	filled bool // the row holds text or a tab
 	atCell bool // nothing follows the beginning of a cell
 
-	links    bool
-	page     string
+	page     string // whose links have targets; "": no links have
 	target   string // of the link that is open
 	linkFrom int    // where its text begins in b
 }
 
-func (w *plainWriter) read(text string) string {
-	if !strings.ContainsAny(text, "<&") {
-		w.text(text)
-		return w.b.String()
-	}
-	w.b.Grow(len(text))
-	read(text, func(t token) {
-		if t.kind == nethtml.TextToken {
-			w.text(html.UnescapeString(t.raw))
-		} else {
-			w.tag(t)
-		}
-	})
-	w.endLink()
-	return strings.TrimRight(w.b.String(), "\t\n ")
-}
-
-func (w *plainWriter) tag(t token) {
-	begins := t.kind != nethtml.EndTagToken
-	switch t.name {
+func (w *plainWriter) tag(t nethtml.Token) {
+	begins := t.Type != nethtml.EndTagToken
+	switch t.Data {
 	case "a":
 		w.endLink()
-		if w.links && begins {
+		if w.page != "" && begins {
 			w.beginLink(t)
 		}
 	case "br":
@@ -94,7 +84,7 @@ func (w *plainWriter) tag(t token) {
 	case "p":
 		w.breakLine(2)
 	default:
-		if blocks[t.name] {
+		if blocks[t.Data] {
 			w.breakLine(1)
 		}
 	}
@@ -123,21 +113,14 @@ func (w *plainWriter) cell() {
 }
 
 // text writes text; a run of white space is a blank.
-func (w *plainWriter) text(s string) {
-	for s != "" {
-		n := strings.IndexFunc(s, unicode.IsSpace)
-		if n == 0 {
-			_, size := utf8.DecodeRuneInString(s)
-			s = s[size:]
+func (w *plainWriter) text(text string) {
+	for _, r := range text {
+		if unicode.IsSpace(r) {
 			w.blank = !w.atCell
 			continue
 		}
-		if n < 0 {
-			n = len(s)
-		}
 		w.separate()
-		w.b.WriteString(s[:n])
-		s = s[n:]
+		w.b.WriteRune(r)
 	}
 }
 
@@ -153,8 +136,8 @@ func (w *plainWriter) separate() {
 	w.breaks, w.blank, w.atCell, w.filled = 0, false, false, true
 }
 
-func (w *plainWriter) beginLink(t token) {
-	for _, attribute := range t.attrs {
+func (w *plainWriter) beginLink(t nethtml.Token) {
+	for _, attribute := range t.Attr {
 		if attribute.Key == "href" && absoluteURL.MatchString(attribute.Val) && !strings.HasPrefix(attribute.Val, w.page+"#") {
 			w.target, w.linkFrom = attribute.Val, w.b.Len()
 		}

@@ -16,9 +16,9 @@ import (
 var subset = setOf("a abbr b blockquote br caption cite code dd del div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd " +
 	"li ol p pre q s small span strong sub sup table tbody td tfoot th thead tr u ul")
 
-// attributes are those that elements of the subset may have besides lang and dir.
+// attributes are those that elements of the subset may have besides lang and dir, and src of img.
 var attributes = map[string]string{
-	"a": "href title rel", "abbr": "title", "blockquote": "cite", "img": "src alt title width height", "td": "colspan rowspan", "th": "colspan rowspan",
+	"a": "href title rel", "abbr": "title", "blockquote": "cite", "img": "alt title width height", "td": "colspan rowspan", "th": "colspan rowspan",
 }
 
 // voids are the elements of the subset that have no end tag.
@@ -31,9 +31,11 @@ var urlAttrs = setOf("href src cite")
 // those of p two. Cells have none: a tab stands between them.
 var blocks = setOf("blockquote caption dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre table tbody tfoot thead tr ul")
 
-// outerBlocks are the elements outside of the subset that HTML shows as a block.
-var outerBlocks = setOf("address article aside body button center details dialog dir fieldset footer form frameset header " +
-	"hgroup html legend listing main menu nav noframes optgroup option plaintext search section summary xmp")
+// separating are the other elements that separate words: those outside of the subset that HTML
+// shows as a block, and line breaks and cells. All others stand inside of a line, also those
+// that HTML does not know.
+var separating = setOf("address article aside body button center details dialog dir fieldset footer form frameset header " +
+	"hgroup html legend listing main menu nav noframes optgroup option plaintext search section summary xmp br td th")
 
 func setOf(names string) map[string]bool {
 	set := map[string]bool{}
@@ -41,12 +43,6 @@ func setOf(names string) map[string]bool {
 		set[name] = true
 	}
 	return set
-}
-
-// isInline reports whether an element stands inside of a line, so that it does not
-// separate words. Elements that HTML does not know are inline.
-func isInline(element string) bool {
-	return !blocks[element] && !outerBlocks[element] && element != "br" && element != "td" && element != "th"
 }
 
 var absoluteURL = regexp.MustCompile(`(?i)^https?://`)
@@ -58,26 +54,25 @@ func newPolicy() *bluemonday.Policy {
 	policy.AllowRelativeURLs(true)
 	policy.AllowNoAttrs().OnElements(slices.Collect(maps.Keys(subset))...)
 	for element, names := range attributes {
-		policy.AllowAttrs(strings.Fields(strings.Replace(names, "src ", "", 1))...).OnElements(element)
+		policy.AllowAttrs(strings.Fields(names)...).OnElements(element)
 	}
 	policy.AllowAttrs("src").Matching(absoluteURL).OnElements("img")
 	return policy
 }
 
-// append appends a token as it stands in cleaned HTML.
-func (t *token) append(data []byte) []byte {
-	if t.kind == nethtml.TextToken {
-		return append(data, t.raw...)
+// appendToken appends a token as it stands in cleaned HTML.
+func appendToken(data []byte, t nethtml.Token) []byte {
+	switch t.Type {
+	case nethtml.TextToken:
+		return append(data, t.Data...)
+	case nethtml.EndTagToken:
+		return append(data, "</"+t.Data+">"...)
 	}
-	if t.kind == nethtml.EndTagToken {
-		return append(append(append(data, "</"...), t.name...), '>')
+	data = append(data, "<"+t.Data...)
+	for _, attribute := range t.Attr {
+		data = append(data, " "+attribute.Key+`="`+attrEscaper.Replace(attribute.Val)+`"`...)
 	}
-	data = append(append(data, '<'), t.name...)
-	for _, attribute := range t.attrs {
-		data = append(append(append(data, ' '), attribute.Key...), `="`...)
-		data = append(append(data, attrEscaper.Replace(attribute.Val)...), '"')
-	}
-	if voids[t.name] && t.kind == nethtml.SelfClosingTagToken {
+	if voids[t.Data] && t.Type == nethtml.SelfClosingTagToken {
 		return append(data, " />"...)
 	}
 	return append(data, '>')
@@ -85,19 +80,15 @@ func (t *token) append(data []byte) []byte {
 
 var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// safeAttrs returns the attributes of a tag that the policy lets pass; of several with one
-// name the first one counts, as in a browser. Their values are those that were sent: the
+// safeAttrs returns the attributes of a tag that the policy lets pass. Their values are those that were sent: the
 // policy would rewrite international URLs.
-func (c *Cleaner) safeAttrs(t token) (safe []nethtml.Attribute) {
-	for i, attribute := range t.attrs {
-		if slices.ContainsFunc(t.attrs[:i], func(before nethtml.Attribute) bool { return before.Key == attribute.Key }) {
-			continue
-		}
+func (c *Cleaner) safeAttrs(t nethtml.Token) (safe []nethtml.Attribute) {
+	for _, attribute := range t.Attr {
 		attribute.Val = calendar.Plain(attribute.Val)
 		if urlAttrs[attribute.Key] {
 			attribute.Val = calendar.Trim(attribute.Val)
 		}
-		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.name, Attr: []nethtml.Attribute{attribute}}
+		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.Data, Attr: []nethtml.Attribute{attribute}}
 		if strings.Contains(c.policy.Sanitize(tag.String()), " "+attribute.Key+`="`) {
 			safe = append(safe, attribute)
 		}

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -44,8 +45,7 @@ func (w *Writer) appendEventLD(data []byte, view *query.View, s *subject) []byte
 	if len(s.cost.Values) > 0 && s.cost.Code != "" && status != calendar.EventCancelled {
 		validFrom := ""
 		if date := s.f.Wall("date"); date != calendar.NoWall {
-			clock := date.UTC()
-			day := date - calendar.Wall(clock.Hour()*3600+clock.Minute()*60+clock.Second())
+			day := calendar.Wall(date.UTC().Truncate(24 * time.Hour).Unix())
 			at := calendar.WallToInstant(day, w.site).In(w.site)
 			validFrom = formats.Instant(calendar.WallOf(at), calendar.Wall(at.Unix()))
 		}

@@ -41,10 +41,6 @@ func (w *Writer) postFragment(linkedView query.LinkedView) fragment {
 	})
 }
 
-func writeRegion(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, StateProvince(s.f), nameText)
-}
-
 func writeCoordinate(_ *Writer, data []byte, column *Column, s *subject) []byte {
 	if _, _, ok := Point(s.f); !ok {
 		return data

@@ -3,7 +3,6 @@ package render
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/canonjson"
@@ -33,14 +32,14 @@ var fieldsShown = [...]shown{
 	calendar.ShownHTML:       {write: writeHTML, blank: `""`},
 	calendar.ShownWall:       {write: writeWall, blank: blankWall},
 	calendar.ShownMoment:     {writeMoment, blankWall, "_details", blankTime},
-	calendar.ShownStatus:     {write: writeStatus, blank: `""`},
-	calendar.ShownWord:       {write: writeWord, blank: `""`},
+	calendar.ShownStatus:     {write: writeText, blank: `""`},
+	calendar.ShownWord:       {write: writeText, blank: `""`},
 	calendar.ShownZone:       {writeZone, `""`, "_abbr", `""`},
 	calendar.ShownBool:       {write: writeBool, blank: `null`},
 	calendar.ShownID:         {write: writeID, blank: `0`},
 	calendar.ShownAuthor:     {write: writeAuthor, blank: `"0"`},
 	calendar.ShownCoordinate: {write: writeCoordinate, blank: `0`},
-	calendar.ShownRegion:     {write: writeRegion, blank: `""`},
+	calendar.ShownRegion:     {write: writeName, blank: `""`},
 	calendar.ShownCost:       {writeCost, `""`, "_details", blankCost},
 	calendar.ShownWebsite:    {write: writeWebsite, blank: `""`},
 	calendar.ShownImage:      {write: writeImage, blank: `false`},
@@ -53,11 +52,11 @@ var fieldsShown = [...]shown{
 var computed = map[string]shown{
 	"id":            {write: writeRecordID},
 	"global_id":     {write: writeGlobalID, ending: "_lineage"},
-	"url":           {write: writeURL},
-	"rest_url":      {write: writeRestURL},
+	"url":           {write: writeText},
+	"rest_url":      {write: writeText},
 	"custom_fields": {write: writeNothing},
 	"language":      {write: writeLanguages, ending: "s"},
-	"taxonomy":      {write: writeTaxonomy},
+	"taxonomy":      {write: writeText},
 	"count":         {write: writeCount}, // not in the past
 	"parent":        {write: writeID},    // of tags within an event
 	"urls":          {write: writeTermURLs},
@@ -66,11 +65,25 @@ var computed = map[string]shown{
 
 // text is the shown text of a column.
 func (s *subject) text(writer *Writer, column *Column) string {
-	if column.Field.Stored == calendar.TypeText {
+	switch field := column.Field; {
+	case field.Stored == calendar.TypeText:
 		text, _ := s.f.Text(column.Name).In(writer.Lang, s.r.Home)
 		return text
+	case field.Shown == calendar.ShownStatus:
+		return string(s.status)
+	case field.Shown == calendar.ShownWord:
+		return cmp.Or(s.f.String(column.Name), field.Enum[0])
+	case field.Shown == calendar.ShownRegion:
+		return StateProvince(s.f)
+	case field.Shown != 0:
+		return s.f.String(column.Name)
+	case column.Name == "taxonomy":
+		return "event_" + s.r.Kind.String()
+	case column.Name == "rest_url":
+		return writer.Links.Self(s.r)
+	default:
+		return s.url
 	}
-	return s.f.String(column.Name)
 }
 
 // append writes a column with a text.
@@ -90,11 +103,7 @@ func writeName(writer *Writer, data []byte, column *Column, s *subject) []byte {
 }
 
 func writeHTML(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	text := s.text(writer, column)
-	if column.Field.Filled {
-		return column.append(data, paragraphs(text), plainText)
-	}
-	return appendHTML(append(data, column.key...), text)
+	return column.append(data, paragraphs(s.text(writer, column)), plainText)
 }
 
 func writeWall(_ *Writer, data []byte, column *Column, s *subject) []byte {
@@ -118,26 +127,6 @@ func writeMoment(_ *Writer, data []byte, column *Column, s *subject) []byte {
 		data = append(append(data, part.key...), text[part.from:part.to]...)
 	}
 	return append(data, `"}`...)
-}
-
-func writeStatus(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, string(s.status), plainText)
-}
-
-// appendHTML appends a description or excerpt.
-func appendHTML(data []byte, text string) []byte {
-	if text == "" || strings.Contains(text, "<") || strings.Contains(text, "\n") || strings.Contains(text, "\r") {
-		return formats.AppendString(data, paragraphs(text))
-	}
-	if text = strings.TrimSpace(text); text == "" { // most texts are one paragraph
-		return append(data, `""`...)
-	}
-	data = canonjson.AppendText(append(data, `"<p>`...), text, plainText)
-	return append(data, `</p>"`...)
-}
-
-func writeWord(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, cmp.Or(s.f.String(column.Name), column.Field.Enum[0]), plainText)
 }
 
 func writeBool(_ *Writer, data []byte, column *Column, s *subject) []byte {
@@ -172,14 +161,6 @@ func writeGlobalID(writer *Writer, data []byte, column *Column, s *subject) []by
 	id := writer.Links.globalID(s.r.ID)
 	data = formats.AppendString(append(data, column.key...), id)
 	return formats.AppendJSON(append(data, column.more...), formats.List{id})
-}
-
-func writeURL(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, s.url, plainText)
-}
-
-func writeRestURL(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, writer.Links.Self(s.r), plainText)
 }
 
 func writeNothing(_ *Writer, data []byte, column *Column, _ *subject) []byte {

@@ -14,11 +14,6 @@ func (w *Writer) appendTerm(data []byte, t query.LinkedView, layout []Column) []
 	return append(w.appendColumns(data, layout, s), '}')
 }
 
-func writeTaxonomy(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	data = append(append(data, column.key...), `"event_`...)
-	return append(append(data, s.r.Kind.String()...), '"')
-}
-
 func writeCount(_ *Writer, data []byte, column *Column, s *subject) []byte {
 	if s.count == query.NoCount {
 		return data
