@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -253,9 +252,6 @@ func (o *Options) check() (*rootTable, error) {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
-	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
-		return nil, errors.New("httpapi: a part is missing")
-	}
 	api, err := newAPI(deps, options)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
@@ -324,7 +320,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	}
 	a.documents = newDocuments(&a.o, a.totals[1:])
 	a.expose = []string{exposeList(a.totals)}
-	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge), versionFreshness(max(0, options.HistoryMaxAge)), feedFreshness(options.FeedMaxAge)
+	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
 	a.answers = cache.New(options.AnswerBytes, answerSize)
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)

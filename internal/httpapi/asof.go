@@ -18,7 +18,7 @@ import (
 // asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
 func (c *call) asksPast() (asks bool, err error) {
-	if c.sends(history.ParamPoint) {
+	if c.route.Past && c.sends(history.ParamPoint) {
 		c.fresh = valueAskBack
 		return true, c.mayReadPast()
 	}

@@ -133,6 +133,13 @@ const statusClientGone = 499
 // send writes an answer whose other headers are set.
 func (c *call) send(status int, data []byte) { c.sendAlways(status, &answer{body: newBody(data)}) }
 
+// sendJSON writes an answer in JSON whose other headers are set.
+func (c *call) sendJSON(status int, body []byte) {
+	header := c.w.Header()
+	header[headerLanguage], header[headerType] = []string{c.lang.Tag()}, valueJSON
+	c.send(status, body)
+}
+
 // sendAlways writes an answer. It is never refused: where there is no turn to encode it, it is
 // sent as it is, and where there is no room to send it keeps the slot.
 func (c *call) sendAlways(status int, ans *answer) {

@@ -120,15 +120,6 @@ func (c *call) cacheControl(status int) []string {
 	}
 }
 
-// versionFreshness is Cache-Control of versions of records (HISTORY 7.1): they never change,
-// but may be closed later, so they are not immutable.
-func versionFreshness(maxAge int) []string {
-	if maxAge == 0 {
-		return valueAskBack
-	}
-	return []string{"public, max-age=" + strconv.Itoa(maxAge)}
-}
-
 // sendsPassword reports whether a password is sent to a single event, whatever
 // becomes of it.
 func (c *call) sendsPassword() bool {
@@ -147,19 +138,17 @@ func (c *call) sentPassword() bool {
 	return false
 }
 
-// freshness is Cache-Control of reads that anybody may keep (2.8).
-func freshness(maxAge int) []string {
+// freshness is Cache-Control of answers that anybody may keep for so many seconds, and where
+// stale is set for as many more while it asks for a new one: of reads (2.8), of feeds
+// (LISTINGS 1.4), and of versions of records (HISTORY 7.1), which never change, but may be
+// closed later, so they are not immutable.
+func freshness(maxAge int, stale bool) []string {
 	if maxAge <= 0 {
 		return valueAskBack
 	}
-	text := strconv.Itoa(maxAge)
-	return []string{"public, max-age=" + text + ", stale-while-revalidate=" + text}
-}
-
-// feedFreshness is Cache-Control of feeds that anybody may keep (LISTINGS 1.4).
-func feedFreshness(maxAge int) []string {
-	if maxAge < 0 {
-		return valueAskBack
+	seconds := strconv.Itoa(maxAge)
+	if stale {
+		seconds += ", stale-while-revalidate=" + seconds
 	}
-	return []string{"public, max-age=" + strconv.Itoa(maxAge)}
+	return []string{"public, max-age=" + seconds}
 }

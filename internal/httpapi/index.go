@@ -91,10 +91,7 @@ func (c *call) options() error {
 	if err != nil {
 		return err
 	}
-	header := c.w.Header()
-	header[headerLanguage] = []string{c.lang.Tag()}
-	header[headerType] = valueJSON
-	c.send(http.StatusOK, data)
+	c.sendJSON(http.StatusOK, data)
 	return nil
 }
 

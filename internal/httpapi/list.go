@@ -16,12 +16,9 @@ import (
 // list answers a list (section 4).
 func (c *call) list() error {
 	c.format = c.formatOf(c.r.Header)
-	asksPast := false
-	if c.route.Past {
-		var err error
-		if asksPast, err = c.asksPast(); err != nil {
-			return err
-		}
+	asksPast, err := c.asksPast()
+	if err != nil {
+		return err
 	}
 	if asksPast {
 		c.format = c.formats[0]

@@ -36,8 +36,6 @@ func (c *call) me() error {
 	if err != nil {
 		return err
 	}
-	header := c.w.Header()
-	header[headerLanguage], header[headerType] = []string{c.lang.Tag()}, valueJSON
-	c.send(http.StatusOK, body)
+	c.sendJSON(http.StatusOK, body)
 	return nil
 }

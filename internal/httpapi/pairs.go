@@ -70,8 +70,9 @@ func selectorOf(pairs []pair) (calendar.Lang, bool) {
 const maxNesting = 4
 
 // inputOf gathers pairs to values (2.1): names may nest, of a name sent twice
-// the last counts, of a list all. isList nil: none is one.
-func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
+// the last counts, of a list all. isList nil: none is one. A comma splits no value of the
+// lists of unsplit.
+func inputOf(pairs []pair, isList func(string) bool, unsplit ...string) calendar.Input {
 	if len(pairs) == 0 {
 		return nil
 	}
@@ -80,6 +81,9 @@ func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
 		base, path := splitName(p.name)
 		if base == "" {
 			continue
+		}
+		if path == nil && slices.Contains(unsplit, base) {
+			path = []string{""}
 		}
 		if path == nil && (isList == nil || !isList(base)) {
 			in[base] = p.value

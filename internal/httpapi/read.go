@@ -100,12 +100,9 @@ func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 
 // readRecord answers a single read by id or slug.
 func (c *call) readRecord() error {
-	asksPast := false
-	if c.route.Past {
-		var err error
-		if asksPast, err = c.asksPast(); err != nil {
-			return err
-		}
+	asksPast, err := c.asksPast()
+	if err != nil {
+		return err
 	}
 	params, err := c.readSingleParams(asksPast)
 	if err != nil {

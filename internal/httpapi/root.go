@@ -3,14 +3,12 @@ package httpapi
 import (
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
@@ -35,11 +33,11 @@ type rootTable struct {
 	fixed      *origin  // nil: from the request
 	forwarded  bool
 	seed       uint64 // of the settings that answers depend on
-	known      atomic.Pointer[map[rootKey]*root]
+	known      *cache.Cache[rootKey, *root]
 }
 
 func newRootTable(options *Options) (*rootTable, error) {
-	t := &rootTable{forwarded: options.TrustForwarded, seed: options.seed()}
+	t := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
 	for _, p := range append([]string{options.Prefix}, options.Prefixes...) {
 		if err := checkSegments(p); err != nil {
 			return nil, fmt.Errorf("prefix %q: %w", p, err)
@@ -273,25 +271,17 @@ func isHost(text string) bool {
 // rootKey names a root.
 type rootKey struct{ base, segment, prefix, namespace string }
 
-// The roots that are kept; clients that send ever new hosts make no more.
-const maxRoots = 64
+// knownRoots is how many bytes the roots that are kept take, of some rootBytes each; clients
+// that send ever new hosts make no more.
+const knownRoots, rootBytes = 64 << 10, 1 << 10
 
 // root returns the root of a location under an origin.
 func (t *rootTable) root(o origin, loc location) *root {
 	key := rootKey{o.base, loc.segment, loc.prefix, loc.namespace}
-	known := t.known.Load()
-	if known != nil {
-		if r := (*known)[key]; r != nil {
-			return r
-		}
-	}
-	r := rootOf(o, loc, t.seed)
-	if known == nil || len(*known) < maxRoots {
-		more := map[rootKey]*root{key: r}
-		if known != nil {
-			maps.Copy(more, *known)
-		}
-		t.known.CompareAndSwap(known, &more) // a rival's root is as good
+	r, ok := t.known.Get(key)
+	if !ok {
+		r = rootOf(o, loc, t.seed)
+		t.known.Set(key, r)
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -73,15 +72,7 @@ func (c *call) writeRequest(body []byte) (command.Request, error) {
 		field := fields.Field(name)
 		return field != nil && strings.HasPrefix(field.Declared, "array")
 	}
-	read := func(pairs []pair) calendar.Input { // costs are a list that no comma splits
-		pairs = slices.Clone(pairs)
-		for i := range pairs {
-			if field := fields.Field(pairs[i].name); field != nil && field.Form == calendar.FormCost {
-				pairs[i].name += "[]"
-			}
-		}
-		return inputOf(pairs, isList)
-	}
+	read := func(pairs []pair) calendar.Input { return inputOf(pairs, isList, "cost") }
 	in, err := decodeBody(c.r.Header.Get(headerType), body, read)
 	if err != nil {
 		return command.Request{}, err
@@ -196,7 +187,6 @@ func (c *call) answerWrite(ctx context.Context, res command.Result, status int) 
 		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
 	header := c.w.Header()
-	header[headerLanguage] = []string{res.Lang.Tag()}
 	header[headerETag] = []string{c.recordTag(c.root, res.Lang, &view, nil)}
 	header[headerPosition] = []string{res.Position.String()}
 	if status == http.StatusCreated {
@@ -205,7 +195,6 @@ func (c *call) answerWrite(ctx context.Context, res command.Result, status int) 
 	if res.Replayed {
 		header[headerReplayed] = valueTrue
 	}
-	header[headerType] = valueJSON
-	c.send(status, body)
+	c.sendJSON(status, body)
 	return nil
 }

@@ -3,7 +3,6 @@ package openapi
 import (
 	"maps"
 	"slices"
-
 )
 
 // Object is an object of the documents.
