@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -252,6 +253,9 @@ func (o *Options) check() (*rootTable, error) {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
+	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
+		return nil, errors.New("httpapi: a part is missing")
+	}
 	api, err := newAPI(deps, options)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)

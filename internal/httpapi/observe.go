@@ -73,26 +73,12 @@ const (
 )
 
 // requestID is what the log calls the request: X-Request-Id where the client
-// sent a short and plain one.
+// sent a short and plain one: nothing that a line of a log would have to quote.
 func (c *call) requestID() string {
-	if sent := c.r.Header[headerRequestID]; len(sent) == 1 && isPlainID(sent[0]) {
+	if sent := c.r.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
 		return sent[0]
 	}
 	return c.o.RequestID()
-}
-
-// isPlainID admits letters, digits and a few signs: nothing that a line of a log
-// would have to quote.
-func isPlainID(text string) bool {
-	for i := range len(text) {
-		switch c := text[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case c == '-', c == '_', c == '.', c == ':', c == '/', c == '+', c == '@':
-		default:
-			return false
-		}
-	}
-	return text != "" && len(text) <= maxRequestID
 }
 
 // randomID returns a name for a line of the log, which is no secret.

@@ -29,7 +29,7 @@ func reasonOf(in calendar.Input, header http.Header) (string, *calendar.FieldErr
 		name = headerReason
 		sent := header.Get(headerReason)
 		plain, err := url.PathUnescape(sent)
-		if err != nil || !utf8.ValidString(plain) || strings.ContainsFunc(sent, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if err != nil || !utf8.ValidString(plain) || !isPrintable(sent) {
 			return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonHeaderReason}
 		}
 		text = calendar.PlainReason(plain)
@@ -38,4 +38,9 @@ func reasonOf(in calendar.Input, header http.Header) (string, *calendar.FieldErr
 		return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonTooLong, Args: []string{strconv.Itoa(calendar.MaxReason)}}
 	}
 	return text, nil
+}
+
+// isPrintable reports whether a text has printable characters of ASCII only.
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,22 +75,21 @@ func newRootTable(options *Options) (*rootTable, error) {
 // characters.
 func checkSegments(text string) error {
 	for seg := range strings.SplitSeq(text, "/") {
-		if seg == "" || seg == "." || seg == ".." {
+		if seg == "" || seg == "." || seg == ".." || !isMadeOf(seg, unreserved) {
 			return fmt.Errorf("segment %q", seg)
-		}
-		for i := range len(seg) {
-			if !isUnreserved(seg[i]) {
-				return fmt.Errorf("character %q", seg[i])
-			}
 		}
 	}
 	return nil
 }
 
-func isUnreserved(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
-		c == '-' || c == '.' || c == '_' || c == '~'
-}
+// unreserved are the characters that need no escape anywhere in a URL (RFC 3986, section 2.3).
+const (
+	plainSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+	unreserved = plainSigns + "~"
+)
+
+// isMadeOf reports whether a text has some characters only.
+func isMadeOf(text, characters string) bool { return strings.Trim(text, characters) == "" }
 
 func isLangSegment(text string) bool {
 	lang, ok := calendar.ParseLang(text)
@@ -175,13 +175,7 @@ func normalize(escaped string) string {
 		escaped = "/" + escaped
 	}
 	if strings.Contains(escaped, "//") {
-		data := make([]byte, 0, len(escaped))
-		for i := range len(escaped) {
-			if escaped[i] != '/' || len(data) == 0 || data[len(data)-1] != '/' {
-				data = append(data, escaped[i])
-			}
-		}
-		escaped = string(data)
+		escaped = slashes.ReplaceAllString(escaped, "/")
 	}
 	escaped = strings.TrimSuffix(escaped, "/")
 	if !strings.Contains(escaped, "%") {
@@ -195,6 +189,8 @@ func normalize(escaped string) string {
 	}
 	return strings.Join(segments, "/")
 }
+
+var slashes = regexp.MustCompile(`/+`)
 
 // origin is what the links of an answer begin with.
 type origin struct {
@@ -260,12 +256,7 @@ func isHost(text string) bool {
 		addr, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
 		return err == nil && host[len(host)-1] == ']' && addr.Is6() && addr.Zone() == ""
 	}
-	for i := range len(host) {
-		if !isUnreserved(host[i]) {
-			return false
-		}
-	}
-	return true
+	return isMadeOf(host, unreserved)
 }
 
 // rootKey names a root.

@@ -86,7 +86,7 @@ func (c *call) writeRequest(body []byte) (command.Request, error) {
 		}
 	}
 	if key := c.r.Header.Get(headerKey); key != "" {
-		if isKey(key) {
+		if isPrintable(key) && len(key) <= maxKey {
 			req.Key = key
 			req.Fingerprint = fingerprint(c.r, body)
 		} else {
@@ -123,16 +123,6 @@ func (c *call) delete() error {
 		return err
 	}
 	return c.answerWrite(c.r.Context(), res, http.StatusOK)
-}
-
-// isKey checks an Idempotency-Key (2.10).
-func isKey(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return len(text) <= maxKey
 }
 
 // fingerprint names a request for its idempotency key: method, path, query and

@@ -302,7 +302,8 @@ func readShared() (out struct {
 	Headers, Totals, Numeric, Standard []string
 	Statuses                           []int
 	Refusals                           map[int][]string
-}) {
+},
+) {
 	decode(sharedFile, nil, &out)
 	return out
 }
