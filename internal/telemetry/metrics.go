@@ -45,6 +45,7 @@ var catalogueFile []byte
 var catalogue = readCatalogue()
 
 func readCatalogue() (out struct {
+	Methods         []string // values of the label method besides other
 	Buckets         map[string][]float64
 	Counted, Looked map[string]metric
 },
@@ -70,8 +71,8 @@ func NewMetrics(version string) *Metrics {
 	factory := promauto.With(m.registry)
 	for name, about := range catalogue.Counted {
 		var series *prometheus.MetricVec
-		if about.Buckets != "" {
-			m.histograms[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: catalogue.Buckets[about.Buckets]}, about.Labels)
+		if buckets := catalogue.Buckets[about.Buckets]; buckets != nil {
+			m.histograms[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: buckets}, about.Labels)
 			series = m.histograms[name].MetricVec
 		} else {
 			m.counters[name] = factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: about.Help}, about.Labels)
@@ -109,13 +110,8 @@ func (m *Metrics) Handler(log *slog.Logger) http.Handler {
 	})
 }
 
-// The values of the labels method and error besides other.
-var (
-	methods = []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
-	}
-	errorCodes = httpapi.ErrorCodes()
-)
+// errorCodes are the values of the label error besides other.
+var errorCodes = httpapi.ErrorCodes()
 
 // label returns a value of a label that has a list of them.
 func label[T ~string](value T, listed []T) string {

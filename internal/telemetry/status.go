@@ -38,7 +38,7 @@ func set[T ~int | ~int64 | ~uint64 | ~float64](to sink, name string, value T, la
 		kind = prometheus.CounterValue
 	}
 	about := catalogue.Looked[name]
-	desc := prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), about.Help, about.Labels, nil)
+	desc := prometheus.NewDesc(namespace+"_"+name, about.Help, about.Labels, nil)
 	to <- prometheus.MustNewConstMetric(desc, kind, float64(value), labels...)
 }
 

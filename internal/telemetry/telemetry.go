@@ -165,7 +165,7 @@ func (w *watch) batches(name string, kind trace.SpanKind, metric string) batchOb
 // request begins the span of a request, below the one that a traceparent header
 // names (W3C Trace Context).
 func (w *watch) request(r *http.Request, id string) (context.Context, func(httpapi.Answered)) {
-	method := label(r.Method, methods)
+	method := label(r.Method, catalogue.Methods)
 	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, span := w.start(ctx, method, trace.SpanKindServer, semconv.HTTPRequestMethodKey.String(method), attribute.String("daybook.request_id", id))
 	return ctx, func(answered httpapi.Answered) {
