@@ -73,7 +73,7 @@ func newAssets(brand Brand, withDesk bool) (*assets, error) {
 		out.add(logoName+brand.Logo.ext, brand.Logo.body)
 	}
 	if withDesk {
-		if out.desk, err = out.addDesk(); err != nil {
+		if out.desk, err = out.linkDesk("index.html"); err != nil {
 			return nil, err
 		}
 	}

@@ -18,25 +18,11 @@ const deskAssets = "/desk/assets/"
 // linked is how a file of the desk names another one.
 var linked = regexp.MustCompile(`"(\.\./assets/|\./|assets/)([a-z-]+(?:\.[a-z]+)+)"`)
 
-// addDesk adds the files of the desk, and returns its document.
-func (a *assets) addDesk() (document []byte, err error) {
-	found := map[string]string{}
-	err = fs.WalkDir(desk.Files, "static", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			found[entry.Name()] = name
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.linkDesk(found, "index.html")
-}
-
 // linkDesk returns a file of the desk. Those that it names are added before it: their names
 // there have their hashes.
-func (a *assets) linkDesk(found map[string]string, name string) ([]byte, error) {
-	body, err := desk.Files.ReadFile(found[name])
+func (a *assets) linkDesk(name string) ([]byte, error) {
+	files, _ := fs.Glob(desk.Files, "static/vendor/*/"+name) // the pattern is one
+	body, err := desk.Files.ReadFile(append(files, "static/"+name)[0])
 	if err != nil {
 		return nil, fmt.Errorf("file %s of the desk: %w", name, err)
 	}
@@ -51,7 +37,7 @@ func (a *assets) linkDesk(found map[string]string, name string) ([]byte, error) 
 			key = other
 		}
 		if a.named[key] == nil {
-			text, broken := a.linkDesk(found, other)
+			text, broken := a.linkDesk(other)
 			if broken != nil {
 				err = broken
 				return quoted

@@ -383,9 +383,10 @@ func (l *look) step(b *periodBody, u *unit) {
 // are selected, or of all that are listed. What goes on beyond the period counts as after it.
 func (l *look) nearest(selected bool) (before, after *time.Time) {
 	one := func(in calendar.Input, order string) *time.Time {
-		for text, value := range l.Input {
-			if selected && l.Route.takes(text, true) && !slices.Contains(shapes, text) && !slices.Contains(window, text) && text != paramOverlap {
-				in[text] = value
+		if selected {
+			for _, linkParam := range l.sel.selecting().without(window...).without(paramOverlap) {
+				name := baseName(linkParam.Name)
+				in[name] = l.Input[name]
 			}
 		}
 		in[paramStrict], in[paramPerPage], in[paramSort], in[paramOrder] = "true", "1", "start", order

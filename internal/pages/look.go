@@ -58,10 +58,8 @@ type look struct {
 	Body      any
 }
 
-// Lang is the language of the page, Tag its name.
+// Lang is the language of the page.
 func (l *look) Lang() calendar.Lang { return l.lang }
-
-func (l *look) Tag() string { return l.lang.Tag() }
 
 // Site is the name of the calendar.
 func (l *look) Site() string { return l.o.Brand.Name }
@@ -137,9 +135,6 @@ type alternate struct {
 	URL, Href    string // URL: of the canonical page
 	Has, Current bool   // Has: the page has texts in the language
 }
-
-// Name is the name of the language, in itself.
-func (a alternate) Name() string { return word("language.name", a.Lang) }
 
 // hreflangs are the languages in the order in which they are told.
 var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}

@@ -116,8 +116,7 @@ func New(deps Deps, options Options) (*Pages, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	pages := &Pages{Deps: deps, o: options}
-	pages.policies = newPolicies(&options)
+	pages := &Pages{Deps: deps, o: options, policies: newPolicies(&options)}
 	var err error
 	if pages.assets, err = newAssets(options.Brand, options.Desk); err != nil {
 		return nil, err
