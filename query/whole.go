@@ -9,8 +9,8 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Whole is a selection of events over all pages, of one state. It is not safe for
-// concurrent use, and has to be closed.
+// Whole is a list over all pages, of one state. It is not safe for concurrent use, and has to
+// be closed.
 type Whole struct {
 	*state
 	found *found
@@ -30,7 +30,7 @@ func (s *Service) Count(ctx context.Context, criteria *Criteria) (int, error) {
 	})
 }
 
-// Whole begins to answer criteria of events over all pages.
+// Whole begins to answer criteria over all pages.
 func (s *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Whole, err error) {
 	_, err = readmodel.Open(ctx, s.index, func(view readmodel.View) error {
 		state, err := s.stateOf(ctx, view)
@@ -61,7 +61,7 @@ func (st *state) whole(ctx context.Context, criteria *Criteria) (*Whole, error) 
 // Position is the one up to which all changes show.
 func (w *Whole) Position() calendar.Position { return w.gen.Position }
 
-// Total is how many events there are.
+// Total is how many records there are.
 func (w *Whole) Total() int { return w.found.page.Total }
 
 // Zones returns the earliest start and the latest end of the events whose times can be told

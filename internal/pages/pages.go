@@ -21,7 +21,7 @@ type Lists interface {
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// Count gives how many events a list has over all pages.
 	Count(ctx context.Context, c *query.Criteria) (int, error)
-	// Whole begins to answer a list of events over all pages.
+	// Whole begins to answer a list over all pages.
 	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
 	// Months counts the listed events of everybody by month.
 	Months(ctx context.Context) (*query.Months, error)
