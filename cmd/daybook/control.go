@@ -19,10 +19,12 @@ import (
 	"syscall"
 	"time"
 
+	"daybook/calendar"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
 	"daybook/internal/ground/pause"
 	"daybook/internal/telemetry"
+	"daybook/internal/texts"
 )
 
 // task is the work of a command on an open backend. It runs in the command's own process
@@ -30,6 +32,15 @@ import (
 // while the service serves. What it needs to know are the exported fields of the command.
 type task interface {
 	work(ctx context.Context, b *backend, c *console, s *config) error
+}
+
+// runTask does the work of a task. What is refused is told as the interface tells it.
+func runTask(ctx context.Context, t task, b *backend, c *console, s *config) error {
+	err := t.work(ctx, b, c, s)
+	if refused, ok := errors.AsType[*calendar.Error](err); ok {
+		return errors.New(texts.Message(refused, calendar.LangEN))
+	}
+	return err
 }
 
 // order begins a request on the control socket; what follows it is the task's standard input.
@@ -94,7 +105,7 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 	if lock != nil {
 		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
 	}
-	err = t.work(ctx, backend, c, s)
+	err = runTask(ctx, t, backend, c, s)
 	return errors.Join(err, backend.close())
 }
 
@@ -346,7 +357,7 @@ func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
 	}
 	config := *b.s
 	config.OutputOptions, config.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
-	err = t.work(ctx, b, c, &config)
+	err = runTask(ctx, t, b, c, &config)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()

@@ -101,9 +101,6 @@ func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *co
 	e.of, err = b.command.Erase(ctx, command.Request{
 		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
 	})
-	if refused, is := errors.AsType[*calendar.Error](err); is && refused.Code == calendar.CodeNotFound {
-		return fmt.Errorf("no %s has the id %d", kind, id)
-	}
 	if err != nil {
 		return err
 	}

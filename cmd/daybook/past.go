@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -45,7 +44,7 @@ func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *con
 		looked = walk.LookedTo
 		err = printEntries(c, s, reader.Entries(ctx, viewer, &walk))
 	}
-	return cmd.pastError(err)
+	return err
 }
 
 type historyDiff struct {
@@ -59,7 +58,7 @@ type historyDiff struct {
 func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
 	diff, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
-		return cmd.pastError(err)
+		return err
 	}
 	if s.JSON {
 		return c.printJSON(diff)
@@ -80,19 +79,6 @@ type historyAt struct {
 func (s *config) auditor() history.Viewer {
 	lang, _ := calendar.ParseLang(s.Lang)
 	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: lang}
-}
-
-// pastError returns the error of a read of the record for people.
-func (r *recordArguments) pastError(err error) error {
-	e, ok := errors.AsType[*calendar.Error](err)
-	switch {
-	case ok && e.Code == calendar.CodeNotFound:
-		return fmt.Errorf("no %s has the id %d", r.Kind, r.ID)
-	case ok:
-		return errors.New(texts.Message(e, calendar.LangEN))
-	default:
-		return err
-	}
 }
 
 func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error]) error {
@@ -149,7 +135,7 @@ func (s *config) pointOf(ctx context.Context, reader *history.Reader, text strin
 func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *config) error {
 	at, err := cmd.version(ctx, b, s)
 	if err != nil {
-		return cmd.pastError(err)
+		return err
 	}
 	at = at.WithMembers()
 	if s.JSON {
