@@ -47,25 +47,25 @@ type backend struct {
 	feed   jetstream.JetStream // nil: there is none, or the role does not use it
 }
 
-// openBackend opens the store, which has to exist or is made, and the write side.
+// open opens the store, which has to exist or is made, and the write side.
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after close.
-func openBackend(ctx context.Context, s *config, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
-	b := &backend{s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
+func (b *backend) open(ctx context.Context, existing bool) error {
+	b.calls = &storeWatch{log: b.log}
 	store, err := b.openStore(ctx, existing)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rules := &calendar.Rules{Site: s.zone().Location, Clean: htmltext.New()}
+	rules := &calendar.Rules{Site: b.s.zone().Location, Clean: htmltext.New()}
 	b.events = watchedStore{b.hooks.Store(store), b.calls}
 	b.users = access.New(b.events)
 	b.command = command.New(b.events, rules, access.NewHasher(), time.Now)
 	b.records = b.command.Records()
 	b.proofs = proof.NewLog(b.events)
 	if b.signer, err = b.newSigner(); err != nil {
-		return nil, errors.Join(err, b.close())
+		return errors.Join(err, b.close())
 	}
-	return b, nil
+	return nil
 }
 
 // withModel works on the read model of the running service, else on the one that
@@ -135,7 +135,7 @@ func (b *backend) tryWrite(ctx context.Context) {
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.
 func (b *backend) lookAtFeed(ctx context.Context, health *status.Health) error {
-	js, err := openFeed(b.s, b.log) //nolint:contextcheck // its log lines come long after this call
+	js, err := b.openFeed() //nolint:contextcheck // its log lines come long after this call
 	if err != nil {
 		return err
 	}
@@ -174,10 +174,10 @@ func (b *backend) published(ctx context.Context, js jetstream.JetStream, want ca
 
 // openFeed connects to the feed that the settings name. Servers that are not there yet do
 // not stop it: the connection is made when they come. Close its Conn in the end.
-func openFeed(s *config, log *slog.Logger) (jetstream.JetStream, error) {
-	servers := redactedURLs(s.Feed)
+func (b *backend) openFeed() (jetstream.JetStream, error) {
+	s, servers := b.s, redactedURLs(b.s.Feed)
 	_, js, err := feed.Connect(s.Feed, feed.ConnectOptions{
-		Log: log.With("servers", servers), Credentials: s.FeedCredentials, NKey: s.FeedNKey, Domain: s.FeedDomain, APIPrefix: s.FeedAPIPrefix,
+		Log: b.log.With("servers", servers), Credentials: s.FeedCredentials, NKey: s.FeedNKey, Domain: s.FeedDomain, APIPrefix: s.FeedAPIPrefix,
 		CA: s.FeedCA, Cert: s.FeedCert, Key: s.FeedKey,
 	})
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
 	"daybook/internal/ground/pause"
-	"daybook/internal/telemetry"
 	"daybook/internal/texts"
 )
 
@@ -94,8 +93,8 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	backend, err := openBackend(ctx, s, c.warnings(), telemetry.Hooks{}, existing)
-	if err != nil {
+	b := &backend{s: s, log: c.warnings()}
+	if err := b.open(ctx, existing); err != nil {
 		var verified audit.Verified
 		if _, verifies := t.(*trustOptions); !verifies || verified.Damage(err) != nil {
 			return err
@@ -105,8 +104,8 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 	if lock != nil {
 		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
 	}
-	err = runTask(ctx, t, backend, c, s)
-	return errors.Join(err, backend.close())
+	err := runTask(ctx, t, b, c, s)
+	return errors.Join(err, b.close())
 }
 
 // makesStore are the commands that may begin a store. The others refuse a place that

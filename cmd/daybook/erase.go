@@ -82,7 +82,8 @@ type place struct {
 
 // erasing is one run of the command.
 type erasing struct {
-	b      *backend
+	*backend
+
 	c      *console
 	s      *config
 	of     command.Erased
@@ -97,7 +98,7 @@ func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *co
 	if err != nil {
 		return err
 	}
-	e := &erasing{b: b, c: c, s: s}
+	e := &erasing{backend: b, c: c, s: s}
 	e.of, err = b.command.Erase(ctx, command.Request{
 		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
 	})
@@ -137,7 +138,7 @@ func (e *erasing) add(where, state, note string) {
 // reasons finds reasons that were given with changes of a record and stay: the entries of
 // other records that the same write made have them too, and are not erased.
 func (e *erasing) reasons(ctx context.Context, id calendar.ID) error {
-	for erased, err := range eventstore.Versions(ctx, e.b.events, id) {
+	for erased, err := range eventstore.Versions(ctx, e.events, id) {
 		if err != nil {
 			return err
 		}
@@ -154,12 +155,12 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 	if erased.Redacted == nil {
 		return nil
 	}
-	commits, err := e.b.events.Commits(ctx, erased.Position, 1)
+	commits, err := e.events.Commits(ctx, erased.Position, 1)
 	if err != nil || len(commits) == 0 {
 		return err
 	}
 	for position, last := commits[0].First, commits[0].Last; position <= last; {
-		page, err := e.b.events.Read(ctx, eventstore.Range{After: uint64(position - 1), Limit: int(last-position) + 1})
+		page, err := e.events.Read(ctx, eventstore.Range{After: uint64(position - 1), Limit: int(last-position) + 1})
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -175,12 +176,12 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 
 // files takes it out of the files of the event store.
 func (e *erasing) files(ctx context.Context) error {
-	if e.b.file == nil {
+	if e.file == nil {
 		e.add("event store", placeDone, "blanked")
 		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.s.StoreSchema+"; WAL, standbys and archives")
 		return nil
 	}
-	if err := e.b.file.Compact(ctx); err != nil {
+	if err := e.file.Compact(ctx); err != nil {
 		return fmt.Errorf("event store: %w", err)
 	}
 	e.add("event store", placeDone, "")
@@ -193,7 +194,7 @@ const streamWait = 10 * time.Second
 
 // stream waits until the stream was made again: a relay does it when it reads the entry.
 func (e *erasing) stream(ctx context.Context) error {
-	js := e.b.feed
+	js := e.feed
 	switch {
 	case js != nil:
 	case e.s.Feed == "":
@@ -201,13 +202,13 @@ func (e *erasing) stream(ctx context.Context) error {
 		return nil // there is none
 	default:
 		var err error
-		if js, err = openFeed(e.b.s, e.b.log); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if js, err = e.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer js.Conn().Close()
 	}
 	published := func(ctx context.Context, limit time.Duration) error {
-		at, err := e.b.published(ctx, js, e.of.Position, limit)
+		at, err := e.published(ctx, js, e.of.Position, limit)
 		if err == nil && at < e.of.Position {
 			err = fmt.Errorf("the feed stands at %d of %d", at, e.of.Position)
 		}
@@ -226,7 +227,7 @@ func (e *erasing) stream(ctx context.Context) error {
 
 // relayed does work while a relay of this command runs.
 func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func(context.Context) error) error {
-	relay := feed.NewRelay(e.b.events, js, feed.RelayOptions{Log: e.b.log, Prefix: e.b.s.FeedPrefix, Replicas: e.b.s.FeedReplicas})
+	relay := feed.NewRelay(e.events, js, feed.RelayOptions{Log: e.log, Prefix: e.backend.s.FeedPrefix, Replicas: e.backend.s.FeedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
@@ -238,7 +239,7 @@ func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func
 // readModel rebuilds the read model.
 func (e *erasing) readModel(ctx context.Context) error {
 	bar := newProgress(e.c, "read model", "records")
-	err := e.b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
+	err := e.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("read model: %w", err)
@@ -289,8 +290,8 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 		return []string{}
 	}
 	config := e.s
-	if e.b.status != nil {
-		config = e.b.s // those that it serves with
+	if e.status != nil {
+		config = e.backend.s // those that it serves with
 	}
 	base := strings.TrimSuffix(config.BaseURL, "/")
 	var out []string

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -52,15 +51,14 @@ var holder = sync.OnceValue(func() string {
 // process is one process that serves: it opens what its roles need, runs them
 // and closes it.
 type process struct {
+	*backend // open while it works
+
 	c         *console
-	s         *config
-	log       *slog.Logger
 	addr      net.Addr
 	readiness *readiness
 	watch     *watching
 	prepare   func(ctx context.Context, b *backend, base string) error
 
-	b   *backend    // open while it works
 	g   group.Group // of its roles
 	err error       // of work
 }
@@ -83,47 +81,43 @@ func (p *process) run(ctx context.Context) error {
 //	  └───► query ◄───────────────────────────────────────────────────────────────┘
 func (p *process) work(ctx context.Context) (err error) {
 	config := p.s
-	if err := p.awaitStore(ctx, func(ctx context.Context) (err error) {
-		p.b, err = openBackend(ctx, config, p.log, p.watch.hooks, false)
-		return err
-	}); err != nil {
+	if err := p.awaitStore(ctx, func(ctx context.Context) error { return p.open(ctx, false) }); err != nil {
 		return err
 	}
-	backend := p.b
 	closing := func(what func() error) { err = errors.Join(err, what()) }
-	defer closing(backend.close)
-	if backend.file != nil && backend.file.ReadOnly() != nil {
-		backend.calls.wrote(backend.file.ReadOnly())
+	defer closing(p.close)
+	if p.file != nil && p.file.ReadOnly() != nil {
+		p.calls.wrote(p.file.ReadOnly())
 	}
 	if config.holdsData() {
 		tidy(ctx, config.Data, p.log) // with the store open: where somebody removed the lock another process may serve
 	}
-	if err := p.awaitStore(ctx, backend.checkOrigin); err != nil {
+	if err := p.awaitStore(ctx, p.checkOrigin); err != nil {
 		return err
 	}
 	p.g.Add(group.ContextHandler(ctx))
 	if config.Role != servesAPI && config.Feed != "" {
-		if backend.feed, err = openFeed(config, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if p.feed, err = p.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer backend.feed.Conn().Close()
+		defer p.feed.Conn().Close()
 	}
 	if config.Role != servesRelay {
 		p.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if config.Role != servesAPI {
-			followed := backend.feed
-			if backend.leases == nil {
+			followed := p.feed
+			if p.leases == nil {
 				followed = nil // all that is written passes through this process
 			}
-			of := feed.NewSource(backend.events, followed, feed.SourceOptions{Log: p.log, Prefix: config.FeedPrefix})
+			of := feed.NewSource(p.events, followed, feed.SourceOptions{Log: p.log, Prefix: config.FeedPrefix})
 			defer of.Close()
 			source = of
 		}
-		if backend.model, err = backend.openModel(ctx, source); err != nil {
+		if p.model, err = p.openModel(ctx, source); err != nil {
 			return err
 		}
-		defer closing(backend.model.Index().Close)
+		defer closing(p.model.Index().Close)
 	}
 	if config.holdsData() {
 		defer removeSocket(config.Data)
@@ -131,26 +125,26 @@ func (p *process) work(ctx context.Context) (err error) {
 		switch {
 		case err == nil:
 			defer func() { _ = socket.Close() }() // when the group does not come to run
-			p.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), backend), socket, taskDrain+tellWait))
+			p.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), p.backend), socket, taskDrain+tellWait))
 		case sqlite.Unwritable(err):
 			p.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
 		default:
 			return err
 		}
 	}
-	backend.status = backend.reporter(backend.model)
+	p.status = p.reporter(p.model)
 	p.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
-	if backend.model != nil && !config.localIndex() {
+	if p.model != nil && !config.localIndex() {
 		p.add(ctx, "index", p.reach)
 	}
-	if backend.feed != nil && config.Role != servesProjector {
+	if p.feed != nil && config.Role != servesProjector {
 		p.relay(ctx)
 	}
 	if config.Role != servesAPI && config.Role != servesRelay {
 		p.project(ctx)
 	}
 	p.add(ctx, "memory", tuneCollector)
-	p.add(ctx, "health", func(ctx context.Context) error { return backend.status.Watch(ctx, p.log, lookEvery) })
+	p.add(ctx, "health", func(ctx context.Context) error { return p.status.Watch(ctx, p.log, lookEvery) })
 	if config.Role == servesRelay || config.Role == servesProjector {
 		none, err := httpapi.Closed(config.api(p.log), calendar.CodeNoRoute)
 		if err != nil {
@@ -174,12 +168,12 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	// The administrator's token is shown once, so he is made when nothing but
 	// showing it can fail.
-	name, token, err := backend.users.EnsureAdministrator(ctx)
+	name, token, err := p.users.EnsureAdministrator(ctx)
 	if err != nil {
 		return fmt.Errorf("first administrator: %w", err)
 	}
 	if p.prepare != nil {
-		if err := p.prepare(ctx, backend, base.String()); err != nil {
+		if err := p.prepare(ctx, p.backend, base.String()); err != nil {
 			return err
 		}
 	}
@@ -188,8 +182,8 @@ func (p *process) work(ctx context.Context) (err error) {
 
 // serve lets requests in and runs the roles until the context of the process ends.
 func (p *process) serve(handler http.Handler, name, token string) error {
-	p.watch.metrics.Watch(p.b.status.Look)
-	p.readiness.open(handler, p.b.status)
+	p.watch.metrics.Watch(p.status.Look)
+	p.readiness.open(handler, p.status)
 	announce(p.c.out, p.s, p.addr, name, token)
 	return lifecycle.Drained(p.g.Run())
 }
@@ -235,7 +229,7 @@ func (p *process) add(ctx context.Context, name string, loop func(context.Contex
 
 // reach asks the servers of the read model until they are there.
 func (p *process) reach(ctx context.Context) error {
-	if err := p.await(ctx, "read model", redactedURLs(p.s.Index), p.b.model.Index().Reach); err != nil {
+	if err := p.await(ctx, "read model", redactedURLs(p.s.Index), p.model.Index().Reach); err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
 	<-ctx.Done()
@@ -244,20 +238,20 @@ func (p *process) reach(ctx context.Context) error {
 
 // relay adds the relay, under a lease when others may run one.
 func (p *process) relay(ctx context.Context) {
-	relay := feed.NewRelay(p.b.events, p.b.feed, feed.RelayOptions{
-		Log: p.log, Prefix: p.s.FeedPrefix, Replicas: p.s.FeedReplicas, Observe: p.b.hooks.Publishing,
+	relay := feed.NewRelay(p.events, p.feed, feed.RelayOptions{
+		Log: p.log, Prefix: p.s.FeedPrefix, Replicas: p.s.FeedReplicas, Observe: p.hooks.Publishing,
 	})
 	var work func(context.Context) error
-	parts := &p.b.status.Parts
-	parts.Relay, parts.FeedConnected = relay.Stats, p.b.feed.Conn().IsConnected
+	parts := &p.status.Parts
+	parts.Relay, parts.FeedConnected = relay.Stats, p.feed.Conn().IsConnected
 	work, parts.RelayLease = p.leased(relayLease+p.s.FeedPrefix, relay.Run, nil)
 	p.add(ctx, "relay", work)
 }
 
 // project adds what keeps the read model: under a lease when it is shared.
 func (p *process) project(ctx context.Context) {
-	upkeep, work := p.b.model, p.b.model.Project
-	parts := &p.b.status.Parts
+	upkeep, work := p.model, p.model.Project
+	parts := &p.status.Parts
 	parts.Projector = upkeep.Stats
 	if !p.s.localIndex() {
 		work, parts.ProjectorLease = p.leased(projectorLease+p.s.IndexPrefix, work, upkeep.Progress)
@@ -268,12 +262,12 @@ func (p *process) project(ctx context.Context) {
 
 // leased puts work under a lease when the store is shared.
 func (p *process) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
-	if p.b.leases == nil {
+	if p.leases == nil {
 		return work, nil
 	}
 	state := new(lease.State)
 	return func(ctx context.Context) error {
-		return lease.Run(ctx, p.b.leases, name, holder(), lease.Options{Log: p.log, State: state, Progress: progress}, work)
+		return lease.Run(ctx, p.leases, name, holder(), lease.Options{Log: p.log, State: state, Progress: progress}, work)
 	}, state
 }
 
@@ -283,24 +277,24 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 		Site: p.s.zone().Location, Sunday: p.s.PagesWeekStart == "sunday", PerPageMax: p.s.PerPageMax, PositionWait: p.s.PositionWait, Clean: htmltext.New(),
 		LocalIndex: p.s.localIndex(), MaxAnswer: p.s.MaxAnswer << 20, QueryBudget: p.s.QueryBudget, CostBands: p.s.CostBands,
 	}
-	service, err := query.New(p.b.model.Index(), p.b.records, lists)
+	service, err := query.New(p.model.Index(), p.records, lists)
 	if err != nil {
 		return nil, err
 	}
-	reader := history.New(p.b.events, time.Now)
-	then, err := past.New(p.b.events, reader, service, past.Options{Query: lists, Memory: p.s.HistoryMemory << 20, Points: p.s.HistoryImages, Log: p.log})
+	reader := history.New(p.events, time.Now)
+	then, err := past.New(p.events, reader, service, past.Options{Query: lists, Memory: p.s.HistoryMemory << 20, Points: p.s.HistoryImages, Log: p.log})
 	if err != nil {
 		return nil, err
 	}
-	p.b.status.Past = then.Stats
+	p.status.Past = then.Stats
 	options := p.s.api(p.log)
 	if p.s.localIndex() {
 		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
 	options.Draining = p.readiness.begun
-	options.ListFailed = p.b.status.ListFailed
-	options.Observe = p.b.hooks.Requests
-	deps := httpapi.Deps{Commands: p.b.command, Queries: p.b.hooks.Queries(service), History: reader, Past: then, Records: p.b.records, Users: p.b.users, Proofs: p.b.proofs}
+	options.ListFailed = p.status.ListFailed
+	options.Observe = p.hooks.Requests
+	deps := httpapi.Deps{Commands: p.command, Queries: p.hooks.Queries(service), History: reader, Past: then, Records: p.records, Users: p.users, Proofs: p.proofs}
 	if p.s.Pages {
 		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, p.s.pageOptions()); err != nil {
 			return nil, err
@@ -310,9 +304,9 @@ func (p *process) api(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.b.status.Streams = h.Streams
+	p.status.Streams = h.Streams
 	p.add(ctx, "erasures", func(ctx context.Context) error {
-		return whenErased(ctx, p.b.events.Epoch, h.Forget, service.Forget, then.Forget, p.b.records.Forget)
+		return whenErased(ctx, p.events.Epoch, h.Forget, service.Forget, then.Forget, p.records.Forget)
 	})
 	return h, nil
 }

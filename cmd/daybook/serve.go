@@ -139,7 +139,7 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &process{c: c, s: s, log: log, readiness: ready, prepare: prepare}
+	p := &process{backend: &backend{s: s, log: log}, c: c, readiness: ready, prepare: prepare}
 	if s.holdsData() {
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		var lock *os.File
@@ -156,6 +156,7 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 	if p.watch, err = startWatching(ctx, s, log); err != nil {
 		return err
 	}
+	p.hooks = p.watch.hooks
 	defer p.watch.close(ctx, log)
 	server := &http.Server{
 		Handler: limitHeaders(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,

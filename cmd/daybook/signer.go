@@ -83,7 +83,7 @@ func (b *backend) checkOrigin(ctx context.Context) error {
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
 func (p *process) sign(ctx context.Context) {
-	if p.b.signer == nil || !p.s.signs() {
+	if p.signer == nil || !p.s.signs() {
 		return
 	}
 	work, state := p.leased(checkpointLease, p.signUntilDrained, nil)
@@ -94,11 +94,11 @@ func (p *process) sign(ctx context.Context) {
 }
 
 func (p *process) signUntilDrained(ctx context.Context) error {
-	err := p.b.signer.Run(ctx)
+	err := p.signer.Run(ctx)
 	if errors.Is(context.Cause(ctx), context.Canceled) { // no lost lease: who signs next would sign much later
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSignature)
 		defer cancel()
-		_, _ = p.b.signer.Sign(last) // it tells the log what is wrong
+		_, _ = p.signer.Sign(last) // it tells the log what is wrong
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (p *process) signUntilDrained(ctx context.Context) error {
 func (p *process) followCheckpoints(ctx context.Context, state *lease.State) error {
 	for {
 		if !state.Held() {
-			_ = p.b.signer.Follow(ctx) // health shows it
+			_ = p.signer.Follow(ctx) // health shows it
 		}
 		if err := pause.For(ctx, p.s.CheckpointInterval); err != nil {
 			return err
