@@ -40,7 +40,7 @@ var errNoKey = errors.New("there is no key to sign with: --signing-key names one
 type auditCheckpoint struct{}
 
 // work signs a checkpoint where there are new entries, and prints the newest one.
-func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console) error {
 	if b.signer == nil {
 		return errNoKey
 	}
@@ -52,7 +52,7 @@ func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console, s *con
 	if signed, err = b.proofs.Checkpoint(ctx, signed.Size); err != nil {
 		return err
 	}
-	if !s.JSON {
+	if !c.JSON {
 		_, _ = c.out.Write(signed.Note)
 		return nil
 	}
@@ -69,7 +69,7 @@ type auditProof struct {
 }
 
 // work prints the proof that an entry is in the log.
-func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (cmd *auditProof) work(ctx context.Context, b *backend, c *console) error {
 	position := cmd.Position
 	newest, err := b.proofs.Checkpoint(ctx, 0)
 	if err != nil {
@@ -83,7 +83,7 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 	if err != nil {
 		return err
 	}
-	if !s.JSON {
+	if !c.JSON {
 		signed, err := b.proofs.Checkpoint(ctx, size)
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
@@ -95,7 +95,7 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console, s *conf
 	if out.Leaf, err = b.proofs.Leaf(ctx, position); err != nil {
 		return err
 	}
-	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), s.auditor().Caller, position); err != nil {
+	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), c.auditor().Caller, position); err != nil {
 		return err
 	}
 	return c.printJSON(out)
@@ -110,7 +110,7 @@ type auditKeys struct {
 type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
-func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (*keyList) work(ctx context.Context, b *backend, c *console) error {
 	var vkeys []string
 	newest, err := b.proofs.Checkpoint(ctx, 0)
 	switch {
@@ -146,7 +146,7 @@ func (*keyList) work(ctx context.Context, b *backend, c *console, _ *config) err
 type keyConfirm struct{}
 
 // work lets a key sign on that has no note of what it signed last.
-func (*keyConfirm) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (*keyConfirm) work(ctx context.Context, b *backend, c *console) error {
 	if b.signer == nil {
 		return errNoKey
 	}
@@ -163,7 +163,7 @@ type keyNew struct {
 
 // work prints a new key. With an origin a new log begins with it, where there is one already
 // or the key belongs to the data directory.
-func (cmd *keyNew) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (cmd *keyNew) work(ctx context.Context, b *backend, c *console) error {
 	signer, origin := b.signer, cmd.Origin
 	if signer == nil {
 		signer = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.LogOrigin, Address: b.s.address()}, proof.SignerOptions{})
@@ -225,7 +225,7 @@ type verifyCommand struct {
 type auditVerify struct{ trustOptions }
 
 // Run checks entries and checkpoints, of the store or of an export.
-func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
+func (o *trustOptions) Run(ctx context.Context, c *console) error {
 	for _, file := range o.Checkpoint {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -241,7 +241,7 @@ func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
 		return err
 	}
 	if o.File == "" {
-		return perform(ctx, c, s, o, nil)
+		return perform(ctx, c, o, nil)
 	}
 	if len(o.Key) == 0 {
 		return usageError("--file needs a --key: a log is checked by the key of who signed it")
@@ -259,10 +259,10 @@ func (o *trustOptions) Run(ctx context.Context, c *console, s *config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.File, err)
 	}
-	return printVerified(c, s, &verified, true)
+	return printVerified(c, &verified, true)
 }
 
-func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (o *trustOptions) work(ctx context.Context, b *backend, c *console) error {
 	trust, err := o.trust()
 	if err != nil {
 		return err
@@ -279,16 +279,16 @@ func (o *trustOptions) work(ctx context.Context, b *backend, c *console, s *conf
 	if err != nil {
 		return err
 	}
-	if !s.JSON {
+	if !c.JSON {
 		fmt.Fprintf(c.out, "chain head %x\n", verified.Head)
 	}
-	return printVerified(c, s, &verified, len(trust.Keys)+len(o.Notes) > 0)
+	return printVerified(c, &verified, len(trust.Keys)+len(o.Notes) > 0)
 }
 
 // printVerified prints what was found, and returns the exit status; signed says that
 // something signed has to be there.
-func printVerified(c *console, s *config, verified *audit.Verified, signed bool) error {
-	if s.JSON {
+func printVerified(c *console, verified *audit.Verified, signed bool) error {
+	if c.JSON {
 		verified.Erasures = append([]verify.Erasure{}, verified.Erasures...) // [], not null
 		_ = c.printJSON(verified)
 	} else {
@@ -334,9 +334,9 @@ type exportCommand struct {
 type auditExport struct{ exportOptions }
 
 // Run prints the export, or writes it to a file, whole or not at all.
-func (o *exportOptions) Run(ctx context.Context, c *console, s *config) (err error) {
+func (o *exportOptions) Run(ctx context.Context, c *console) (err error) {
 	if o.File == "" {
-		return perform(ctx, c, s, o, nil)
+		return perform(ctx, c, o, nil)
 	}
 	file, err := os.CreateTemp(filepath.Dir(o.File), filepath.Base(o.File)+".*")
 	if err != nil {
@@ -353,9 +353,9 @@ func (o *exportOptions) Run(ctx context.Context, c *console, s *config) (err err
 	if strings.HasSuffix(o.File, ".gz") {
 		writer := gzip.NewWriter(file)
 		into.out = writer
-		err = errors.Join(perform(ctx, &into, s, o, nil), writer.Close())
+		err = errors.Join(perform(ctx, &into, o, nil), writer.Close())
 	} else {
-		err = perform(ctx, &into, s, o, nil)
+		err = perform(ctx, &into, o, nil)
 	}
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
@@ -363,6 +363,6 @@ func (o *exportOptions) Run(ctx context.Context, c *console, s *config) (err err
 	return os.Rename(file.Name(), o.File)
 }
 
-func (*exportOptions) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (*exportOptions) work(ctx context.Context, b *backend, c *console) error {
 	return audit.Export(ctx, b.events, c.out)
 }

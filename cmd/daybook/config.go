@@ -263,7 +263,7 @@ type configPrint struct{}
 
 // Run prints the settings in the form of a file of environment variables; a comment says
 // where those below it came from.
-func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.Context) error {
+func (*configPrint) Run(c *console, r *settingsReader, parsed *kong.Context) error {
 	all, from := map[string]given{}, ""
 	for _, flag := range parsed.Flags() {
 		if variable(flag.Value) == "" || flag.Name == "json" {
@@ -275,7 +275,7 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 		}
 		g.Value = shown(flag, g.Value)
 		all[flag.Name] = g
-		if s.JSON {
+		if c.JSON {
 			continue
 		}
 		if g.From != from {
@@ -284,7 +284,7 @@ func (*configPrint) Run(c *console, s *config, r *settingsReader, parsed *kong.C
 		from = g.From
 		fmt.Fprintf(c.out, "%s=%s\n", variable(flag.Value), g.Value)
 	}
-	if s.JSON {
+	if c.JSON {
 		return c.printJSON(all)
 	}
 	return nil

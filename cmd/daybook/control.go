@@ -30,12 +30,12 @@ import (
 // when the data directory is free, else in the server that holds it, so every task works
 // while the service serves. What it needs to know are the exported fields of the command.
 type task interface {
-	work(ctx context.Context, b *backend, c *console, s *config) error
+	work(ctx context.Context, b *backend, c *console) error
 }
 
 // runTask does the work of a task. What is refused is told as the interface tells it.
-func runTask(ctx context.Context, t task, b *backend, c *console, s *config) error {
-	err := t.work(ctx, b, c, s)
+func runTask(ctx context.Context, t task, b *backend, c *console) error {
+	err := t.work(ctx, b, c)
 	if refused, ok := errors.AsType[*calendar.Error](err); ok {
 		return errors.New(texts.Message(refused, calendar.LangEN))
 	}
@@ -68,13 +68,13 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
 // runs here, next to all processes. in is the task's input; nil: none.
-func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) error {
+func perform(ctx context.Context, c *console, t task, in io.Reader) error {
 	existing := !makesStore[c.command]
 	c.in = in
 	var lock *os.File
-	if s.Store == "" || ofModel[c.command] && s.localIndex() {
-		if _, err := os.Stat(filepath.Join(s.Data, socketName)); err != nil && s.Store == "" && existing { // nobody serves
-			if err := wantStore(s); err != nil {
+	if c.Store == "" || ofModel[c.command] && c.localIndex() {
+		if _, err := os.Stat(filepath.Join(c.Data, socketName)); err != nil && c.Store == "" && existing { // nobody serves
+			if err := wantStore(c.config); err != nil {
 				return err
 			}
 		}
@@ -83,8 +83,8 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 			return err
 		}
 		var answer io.ReadCloser
-		o := order{version, c.command, arguments, c.terminal, s.Store, s.OutputOptions, s.ZoneOptions, s.LanguageOptions}
-		lock, answer, err = holdOrReach(ctx, s.Data, s.Store != "" || !existing, holderWait, o, in)
+		o := order{version, c.command, arguments, c.terminal, c.Store, c.OutputOptions, c.ZoneOptions, c.LanguageOptions}
+		lock, answer, err = holdOrReach(ctx, c.Data, c.Store != "" || !existing, holderWait, o, in)
 		switch {
 		case err != nil:
 			return err
@@ -93,18 +93,18 @@ func perform(ctx context.Context, c *console, s *config, t task, in io.Reader) e
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	b := &backend{s: s, log: c.warnings()}
+	b := &backend{s: c.config, log: c.warnings()}
 	if err := b.open(ctx, existing); err != nil {
 		var verified audit.Verified
 		if _, verifies := t.(*trustOptions); !verifies || verified.Damage(err) != nil {
 			return err
 		}
-		return printVerified(c, s, &verified, false) // so much is missing that the store does not open
+		return printVerified(c, &verified, false) // so much is missing that the store does not open
 	}
 	if lock != nil {
-		tidy(ctx, s.Data, slog.New(slog.DiscardHandler))
+		tidy(ctx, c.Data, slog.New(slog.DiscardHandler))
 	}
-	err := runTask(ctx, t, b, c, s)
+	err := runTask(ctx, t, b, c)
 	return errors.Join(err, b.close())
 }
 
@@ -348,15 +348,15 @@ func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
 		_ = conn.SetWriteDeadline(time.Now().Add(tellWait))
 	})
 	defer stop()
+	settings := *b.s
+	settings.OutputOptions, settings.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
 	c := &console{
 		in:       io.MultiReader(dec.Buffered(), request.Body),
 		out:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
-		terminal: o.Terminal, command: o.Task,
+		terminal: o.Terminal, command: o.Task, config: &settings,
 	}
-	config := *b.s
-	config.OutputOptions, config.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
-	err = runTask(ctx, t, b, c, &config)
+	err = runTask(ctx, t, b, c)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()

@@ -39,9 +39,9 @@ type eraseCommand struct {
 }
 
 // Run asks whether a record is to be erased, and erases it.
-func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
+func (cmd *eraseCommand) Run(ctx context.Context, c *console) error {
 	if cmd.Compact {
-		return cmd.compact(ctx, c, s)
+		return cmd.compact(ctx, c)
 	}
 	switch n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); {
 	case cmd.Kind == 0 || cmd.ID == 0:
@@ -64,7 +64,7 @@ func (cmd *eraseCommand) Run(ctx context.Context, c *console, s *config) error {
 			return errors.New("nothing was erased")
 		}
 	}
-	return perform(ctx, c, s, cmd, nil)
+	return perform(ctx, c, cmd, nil)
 }
 
 // The states of a place that bytes of a record are in.
@@ -85,20 +85,19 @@ type erasing struct {
 	*backend
 
 	c      *console
-	s      *config
 	of     command.Erased
 	places []place
 }
 
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
-func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console) error {
 	kind, id := cmd.Kind, cmd.ID
 	actor, err := b.administrator(ctx, cmd.By)
 	if err != nil {
 		return err
 	}
-	e := &erasing{backend: b, c: c, s: s}
+	e := &erasing{backend: b, c: c}
 	e.of, err = b.command.Erase(ctx, command.Request{
 		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
 	})
@@ -178,7 +177,7 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 func (e *erasing) files(ctx context.Context) error {
 	if e.file == nil {
 		e.add("event store", placeDone, "blanked")
-		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.s.StoreSchema+"; WAL, standbys and archives")
+		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.c.StoreSchema+"; WAL, standbys and archives")
 		return nil
 	}
 	if err := e.file.Compact(ctx); err != nil {
@@ -197,7 +196,7 @@ func (e *erasing) stream(ctx context.Context) error {
 	js := e.feed
 	switch {
 	case js != nil:
-	case e.s.Feed == "":
+	case e.c.Feed == "":
 		e.add("feed", placeDone, "")
 		return nil // there is none
 	default:
@@ -227,7 +226,7 @@ func (e *erasing) stream(ctx context.Context) error {
 
 // relayed does work while a relay of this command runs.
 func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func(context.Context) error) error {
-	relay := feed.NewRelay(e.events, js, feed.RelayOptions{Log: e.log, Prefix: e.backend.s.FeedPrefix, Replicas: e.backend.s.FeedReplicas})
+	relay := feed.NewRelay(e.events, js, feed.RelayOptions{Log: e.log, Prefix: e.s.FeedPrefix, Replicas: e.s.FeedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
@@ -256,7 +255,7 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 	e.add("exports and copies of the feed", placeOperator, "")
 	e.add("logs of proxies", placeOperator, "")
 	urls := e.urls(kind, id)
-	if e.s.JSON {
+	if e.c.JSON {
 		return e.c.printJSON(map[string]any{
 			"kind": kind.String(), "id": id, "position": e.of.Position, "before": e.of.Before, "images": append([]calendar.ID{}, e.of.Images...),
 			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
@@ -289,14 +288,10 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 	if kind == calendar.KindUser {
 		return []string{}
 	}
-	config := e.s
-	if e.status != nil {
-		config = e.backend.s // those that it serves with
-	}
-	base := strings.TrimSuffix(config.BaseURL, "/")
+	base := strings.TrimSuffix(e.s.BaseURL, "/")
 	var out []string
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := base + lang + "/" + config.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
+		root := base + lang + "/" + e.s.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
 		out = append(out, root+"/"+id.String())
 		if kind.IsTerm() { // they are not read by slug
 			continue
@@ -309,18 +304,18 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 }
 
 // compact takes what was erased out of the files of PostgreSQL, as their owner.
-func (cmd *eraseCommand) compact(ctx context.Context, c *console, s *config) error {
+func (cmd *eraseCommand) compact(ctx context.Context, c *console) error {
 	switch {
 	case cmd.Kind != 0:
 		return usageError("--compact takes no argument, not %q", cmd.Kind)
-	case s.Store == "":
+	case c.Store == "":
 		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")
 	}
-	left, err := postgres.Compact(ctx, s.Store, postgres.Options{Schema: s.StoreSchema})
+	left, err := postgres.Compact(ctx, c.Store, postgres.Options{Schema: c.StoreSchema})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", s.StoreSchema)
+	fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", c.StoreSchema)
 	for _, statement := range left {
 		fmt.Fprintf(c.out, "left to a superuser of the database, else done by the server in time: %s\n", statement)
 	}

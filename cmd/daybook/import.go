@@ -28,7 +28,7 @@ type importCommand struct {
 }
 
 // Run applies changes from a file.
-func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error {
+func (cmd *importCommand) Run(ctx context.Context, c *console) error {
 	in := c.in
 	cmd.Lines = -1
 	if cmd.File == "-" {
@@ -64,7 +64,7 @@ func (cmd *importCommand) Run(ctx context.Context, c *console, s *config) error 
 			cmd.Source = sourceName(cmd.File)
 		}
 	}
-	return perform(ctx, c, s, cmd, in)
+	return perform(ctx, c, cmd, in)
 }
 
 // isDevice reports whether a path names what a process holds open: another file
@@ -98,7 +98,7 @@ type imported struct {
 	Stopped string `json:"stopped,omitempty"` // why it did not come to the end of its lines
 }
 
-func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (cmd *importCommand) work(ctx context.Context, b *backend, c *console) error {
 	caller, err := b.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
@@ -113,7 +113,7 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 				if refusal.Key != "" {
 					refusal.Key = " (" + refusal.Key + ")"
 				}
-				if !s.JSON {
+				if !c.JSON {
 					bar.aside("line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
 				}
 			}
@@ -125,7 +125,7 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console, s *c
 	}
 	report, stopped := im.Run(ctx, c.in)
 	bar.end()
-	if s.JSON {
+	if c.JSON {
 		out := imported{Report: report}
 		out.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
 		if stopped != nil {

@@ -39,6 +39,8 @@ const (
 // console is what a command talks through. Errors of out end the command with that error,
 // so that no one has to look at them.
 type console struct {
+	*config // the settings of the command
+
 	in       io.Reader
 	out, err io.Writer
 	terminal bool   // err is a terminal: progress bars are welcome
@@ -130,9 +132,10 @@ func exitStatus(err error) int {
 
 // execute reads the command line and runs the command that it names.
 func execute(ctx context.Context, c *console, args, env []string) error {
-	s, helped := &config{}, false
+	helped := false
+	c.config = &config{}
 	r := &settingsReader{env: env}
-	kong, err := r.parser(s, c.out, func(int) { helped = true })
+	kong, err := r.parser(c.config, c.out, func(int) { helped = true })
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func execute(ctx context.Context, c *console, args, env []string) error {
 	if line, asked := lookupEnv(env, "COMP_LINE"); asked && args[0] == "completion" {
 		return complete(c.out, kong.Model, line)
 	}
-	parsed, err := r.read(kong, s, args)
+	parsed, err := r.read(kong, c.config, args)
 	switch {
 	case helped:
 		return nil
@@ -161,17 +164,17 @@ func execute(ctx context.Context, c *console, args, env []string) error {
 	}
 	switch command := parsed.Selected().Target.Addr().Interface().(type) {
 	case runner:
-		return command.Run(ctx, c, s)
+		return command.Run(ctx, c)
 	case task:
-		return perform(ctx, c, s, command, nil)
+		return perform(ctx, c, command, nil)
 	default: // it needs neither a store nor a service
-		return parsed.Run(c, s, r)
+		return parsed.Run(c, r)
 	}
 }
 
 // runner is a command that is more than a task.
 type runner interface {
-	Run(ctx context.Context, c *console, s *config) error
+	Run(ctx context.Context, c *console) error
 }
 
 type versionCommand struct{}

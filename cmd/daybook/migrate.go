@@ -22,20 +22,20 @@ type migrateCommand struct {
 
 // Run brings the schema of a PostgreSQL event store to the present form as the role that
 // owns it, so that the service can run as one that owns nothing.
-func (cmd *migrateCommand) Run(ctx context.Context, c *console, s *config) error {
+func (cmd *migrateCommand) Run(ctx context.Context, c *console) error {
 	switch {
-	case cmd.To != "" && s.Store != "":
+	case cmd.To != "" && c.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
 	case cmd.To != "":
-		return cmd.carry(ctx, c, s)
-	case s.Store == "":
+		return cmd.carry(ctx, c)
+	case c.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	err := postgres.Migrate(ctx, s.Store, postgres.Options{Log: c.warnings(), Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole})
+	err := postgres.Migrate(ctx, c.Store, postgres.Options{Log: c.warnings(), Schema: c.StoreSchema, ServiceRole: cmd.ServiceRole})
 	if err != nil {
-		return fmt.Errorf("schema %s: %w", s.StoreSchema, err)
+		return fmt.Errorf("schema %s: %w", c.StoreSchema, err)
 	}
-	fmt.Fprintf(c.out, "schema %s has the present form", s.StoreSchema)
+	fmt.Fprintf(c.out, "schema %s has the present form", c.StoreSchema)
 	if cmd.ServiceRole != "" {
 		fmt.Fprintf(c.out, ", and role %s its rights", cmd.ServiceRole)
 	}
@@ -45,20 +45,20 @@ func (cmd *migrateCommand) Run(ctx context.Context, c *console, s *config) error
 
 // carry takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
-func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (err error) {
-	if err := wantStore(s); err != nil {
+func (cmd *migrateCommand) carry(ctx context.Context, c *console) (err error) {
+	if err := wantStore(c.config); err != nil {
 		return err
 	}
 	var lock *os.File
 	err = whileLocked(ctx, holderWait, func() (err error) {
-		lock, err = lockData(s.Data, false, "migrate")
+		lock, err = lockData(c.Data, false, "migrate")
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := openFile(ctx, s, sqlite.Options{Existing: true})
+	from, err := openFile(ctx, c.config, sqlite.Options{Existing: true})
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 	}
 	bar := newProgress(c, "copy", "entries")
 	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx), Progress: bar.at}
-	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, ServiceRole: cmd.ServiceRole}, whole)
+	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: c.StoreSchema, ServiceRole: cmd.ServiceRole}, whole)
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	to, err := postgres.Open(ctx, cmd.To, postgres.Options{Schema: s.StoreSchema, Existing: true, PollOnly: true})
+	to, err := postgres.Open(ctx, cmd.To, postgres.Options{Schema: c.StoreSchema, Existing: true, PollOnly: true})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console, s *config) (er
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
 	fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
-		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, s.Data)
+		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, c.Data)
 	return nil
 }
 

@@ -36,13 +36,13 @@ type recordArguments struct {
 type historyShow struct{ recordArguments }
 
 // work prints the history of a record.
-func (cmd *historyShow) work(ctx context.Context, b *backend, c *console, s *config) error {
-	reader, viewer := history.New(b.events, time.Now), s.auditor()
+func (cmd *historyShow) work(ctx context.Context, b *backend, c *console) error {
+	reader, viewer := history.New(b.events, time.Now), c.auditor()
 	version, err := reader.Present(ctx, viewer.Caller, cmd.Kind, cmd.ID)
 	walk := history.Walk{Record: cmd.ID, From: 1, To: version, Ascending: true, Limit: pageSize}
 	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
 		looked = walk.LookedTo
-		err = printEntries(c, s, reader.Entries(ctx, viewer, &walk))
+		err = printEntries(c, reader.Entries(ctx, viewer, &walk))
 	}
 	return err
 }
@@ -55,12 +55,12 @@ type historyDiff struct {
 }
 
 // work prints what differs between two versions.
-func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console, s *config) error {
-	diff, err := history.New(b.events, time.Now).Diff(ctx, s.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
+func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console) error {
+	diff, err := history.New(b.events, time.Now).Diff(ctx, c.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
 		return err
 	}
-	if s.JSON {
+	if c.JSON {
 		return c.printJSON(diff)
 	}
 	for _, change := range diff.Changes {
@@ -81,11 +81,11 @@ func (s *config) auditor() history.Viewer {
 	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: lang}
 }
 
-func printEntries(c *console, s *config, entries iter.Seq2[*history.Entry, error]) error {
+func printEntries(c *console, entries iter.Seq2[*history.Entry, error]) error {
 	for entry, err := range entries {
 		switch {
 		case err != nil || entry == nil:
-		case s.JSON:
+		case c.JSON:
 			err = c.printJSON(entry)
 		default:
 			err = printEntry(c.out, entry)
@@ -132,13 +132,13 @@ func (s *config) pointOf(ctx context.Context, reader *history.Reader, text strin
 }
 
 // work prints a record as it was.
-func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *config) error {
-	at, err := cmd.version(ctx, b, s)
+func (cmd *historyAt) work(ctx context.Context, b *backend, c *console) error {
+	at, err := cmd.version(ctx, b, c)
 	if err != nil {
 		return err
 	}
 	at = at.WithMembers()
-	if s.JSON {
+	if c.JSON {
 		return c.printJSON(at)
 	}
 	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time)
@@ -153,13 +153,13 @@ func (cmd *historyAt) work(ctx context.Context, b *backend, c *console, s *confi
 }
 
 // version returns the version that counts at the point.
-func (cmd *historyAt) version(ctx context.Context, b *backend, s *config) (history.Version, error) {
+func (cmd *historyAt) version(ctx context.Context, b *backend, c *console) (history.Version, error) {
 	reader := history.New(b.events, time.Now)
-	point, err := s.pointOf(ctx, reader, cmd.Point, true)
+	point, err := c.pointOf(ctx, reader, cmd.Point, true)
 	if err != nil {
 		return history.Version{}, err
 	}
-	versions, err := reader.Versions(ctx, s.auditor(), cmd.Kind, cmd.ID)
+	versions, err := reader.Versions(ctx, c.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
 		return history.Version{}, err
 	}
@@ -184,17 +184,17 @@ type changesTail struct {
 }
 
 // Run prints entries as they come, until a signal.
-func (cmd *changesTail) Run(ctx context.Context, c *console, s *config) error {
+func (cmd *changesTail) Run(ctx context.Context, c *console) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := perform(ctx, c, s, cmd, nil)
+	err := perform(ctx, c, cmd, nil)
 	if ctx.Err() != nil { // that is how it ends
 		return nil
 	}
 	return err
 }
 
-func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (cmd *changesTail) work(ctx context.Context, b *backend, c *console) error {
 	reader := history.New(b.events, time.Now)
 	head, err := reader.Head(ctx)
 	if err != nil {
@@ -211,7 +211,7 @@ func (cmd *changesTail) work(ctx context.Context, b *backend, c *console, s *con
 	for {
 		for after < head {
 			walk.From, walk.To, walk.LookedTo = int64(after)+1, int64(head), 0
-			if err := printEntries(c, s, reader.Entries(ctx, s.auditor(), &walk)); err != nil || walk.LookedTo == 0 {
+			if err := printEntries(c, reader.Entries(ctx, c.auditor(), &walk)); err != nil || walk.LookedTo == 0 {
 				return err
 			}
 			after = calendar.Position(walk.LookedTo)

@@ -145,10 +145,10 @@ type readyCommand struct {
 
 // Run asks the process that serves at --listen, as a probe over HTTP would:
 // for containers, which have nothing else that could ask. An open host is this machine.
-func (*readyCommand) Run(ctx context.Context, c *console, s *config) error {
+func (*readyCommand) Run(ctx context.Context, c *console) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Listen+"/health/ready", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+"/health/ready", http.NoBody)
 	if err != nil {
 		return err
 	}

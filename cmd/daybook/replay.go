@@ -35,9 +35,9 @@ func wantEmpty(dir, but string) error {
 
 // work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
-func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console, s *config) (err error) {
+func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console) (err error) {
 	dir := cmd.Into
-	point, err := s.pointOf(ctx, history.New(b.events, time.Now), cmd.Until, false)
+	point, err := c.pointOf(ctx, history.New(b.events, time.Now), cmd.Until, false)
 	if err != nil {
 		return err
 	}

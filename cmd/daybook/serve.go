@@ -58,8 +58,8 @@ func limitHeaders(next http.Handler) http.Handler {
 type serveCommand struct{ serveSettings }
 
 // Run runs the service.
-func (*serveCommand) Run(ctx context.Context, c *console, s *config) error {
-	return serve(ctx, c, s, nil)
+func (*serveCommand) Run(ctx context.Context, c *console) error {
+	return serve(ctx, c, nil)
 }
 
 // demoPictures is the path of the pictures of the demo.
@@ -72,12 +72,12 @@ type demoCommand struct {
 }
 
 // Run runs the service on a made-up calendar.
-func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
+func (cmd *demoCommand) Run(ctx context.Context, c *console) error {
 	town, err := demo.Read()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	if home := &s.BrandHome; *home == (pages.Home{}) {
+	if home := &c.BrandHome; *home == (pages.Home{}) {
 		for _, lang := range calendar.Langs {
 			home[lang] = pages.HomeText{HTML: town.Home[lang], Lang: lang}
 		}
@@ -87,8 +87,8 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 		return fmt.Errorf("demo directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s.Data, s.demo = dir, new(demo.Filled)
-	return serve(ctx, c, s, func(ctx context.Context, b *backend, base string) error {
+	c.Data, c.demo = dir, new(demo.Filled)
+	return serve(ctx, c, func(ctx context.Context, b *backend, base string) error {
 		admin, err := b.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console, s *config) error {
 				return err
 			}
 		}
-		if s.demo, err = town.Fill(ctx, b.command, options); err != nil {
+		if c.demo, err = town.Fill(ctx, b.command, options); err != nil {
 			return err
 		}
 		_, err = b.signer.Sign(ctx) // so that proofs are there when it is announced
@@ -130,21 +130,21 @@ func withPictures(next http.Handler, base *url.URL) http.Handler {
 // Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
-func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.Context, b *backend, base string) error) error {
-	log := s.logger(c.err)
-	ready, err := newReadiness(s.api(log))
+func serve(ctx context.Context, c *console, prepare func(ctx context.Context, b *backend, base string) error) error {
+	log := c.logger(c.err)
+	ready, err := newReadiness(c.api(log))
 	if err != nil {
 		return usageError("%w", err)
 	}
 	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &process{backend: &backend{s: s, log: log}, c: c, readiness: ready, prepare: prepare}
-	if s.holdsData() {
+	p := &process{backend: &backend{s: c.config, log: log}, c: c, readiness: ready, prepare: prepare}
+	if c.holdsData() {
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		var lock *os.File
 		err := whileLocked(ctx, holderWait, func() (err error) {
-			lock, err = lockData(s.Data, true, "serve")
+			lock, err = lockData(c.Data, true, "serve")
 			outage.Note(ctx, err)
 			return err
 		})
@@ -153,28 +153,28 @@ func serve(ctx context.Context, c *console, s *config, prepare func(ctx context.
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	if p.watch, err = startWatching(ctx, s, log); err != nil {
+	if p.watch, err = startWatching(ctx, c.config, log); err != nil {
 		return err
 	}
 	p.hooks = p.watch.hooks
 	defer p.watch.close(ctx, log)
 	server := &http.Server{
 		Handler: limitHeaders(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout + s.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
+		WriteTimeout: writeTimeout + c.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	metricsAddress := s.Metrics
-	if s.Metrics == metricsSame {
+	metricsAddress := c.Metrics
+	if c.Metrics == metricsSame {
 		metricsAddress, ready.operations[pathMetrics] = "", p.watch.server().Handler
 	}
 	var g group.Group
-	drain := &lifecycle.Drain{Log: log, Delay: s.lameDuck(), Limit: s.DrainLimit, Begin: ready.drain}
+	drain := &lifecycle.Drain{Log: log, Delay: c.lameDuck(), Limit: c.DrainLimit, Begin: ready.drain}
 	g.Add(group.SignalHandler(ctx, os.Interrupt, syscall.SIGTERM))
 	g.Add(drain.Actor())
 	for _, o := range []struct {
 		setting, address string
 		server           *http.Server
-	}{{"listen", s.Listen, server}, {"pprof", s.Pprof, profiles()}, {"metrics", metricsAddress, p.watch.server()}} {
+	}{{"listen", c.Listen, server}, {"pprof", c.Pprof, profiles()}, {"metrics", metricsAddress, p.watch.server()}} {
 		if o.address == "" {
 			continue
 		}

@@ -33,7 +33,7 @@ func counted(n int, one, more string) string {
 
 // work fills a new read model from the present state next to the old one, compares it with
 // the store and puts it in its place.
-func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console) error {
 	if cmd.Back {
 		err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
 		if err == nil {
@@ -62,8 +62,8 @@ type retryCommand struct {
 }
 
 // work projects a quarantined record again.
-func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	if b.status == nil && s.localIndex() {
+func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console) error {
+	if b.status == nil && c.localIndex() {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
 	err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
@@ -92,13 +92,13 @@ type userAdd struct {
 }
 
 // Run adds a user.
-func (cmd *userAdd) Run(ctx context.Context, c *console, s *config) error {
-	s.newLog = cmd.NewLog
-	return perform(ctx, c, s, cmd, nil)
+func (cmd *userAdd) Run(ctx context.Context, c *console) error {
+	c.newLog = cmd.NewLog
+	return perform(ctx, c, cmd, nil)
 }
 
 // work adds a user, and makes a store if none exists.
-func (cmd *userAdd) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (cmd *userAdd) work(ctx context.Context, b *backend, c *console) error {
 	if cmd.NewLog {
 		if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
 			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
@@ -121,7 +121,7 @@ type userToken struct {
 }
 
 // work gives a user a new token.
-func (cmd *userToken) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (cmd *userToken) work(ctx context.Context, b *backend, c *console) error {
 	_, token, err := b.users.NewToken(ctx, cmd.Name, 0)
 	return printToken(c, token, err)
 }
@@ -131,7 +131,7 @@ type userRevoke struct {
 }
 
 // work withdraws the token of a user.
-func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *config) error {
+func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console) error {
 	user, err := b.users.Revoke(ctx, cmd.Name, 0)
 	if err == nil {
 		fmt.Fprintf(c.err, "the token of %s is withdrawn\n", user.Name)
@@ -142,12 +142,12 @@ func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console, _ *conf
 type userList struct{}
 
 // work lists the users.
-func (*userList) work(ctx context.Context, b *backend, c *console, s *config) error {
+func (*userList) work(ctx context.Context, b *backend, c *console) error {
 	users, err := b.users.List(ctx)
 	if err != nil {
 		return err
 	}
-	if s.JSON {
+	if c.JSON {
 		return c.printJSON(append([]access.User{}, users...)) // [], not null
 	}
 	writer := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
@@ -172,15 +172,15 @@ type healthCommand struct {
 }
 
 // work prints the health of a running service.
-func (*healthCommand) work(ctx context.Context, b *backend, c *console, s *config) error {
-	if b.status == nil && s.localIndex() {
-		return fmt.Errorf("nothing serves from %s", s.Data)
+func (*healthCommand) work(ctx context.Context, b *backend, c *console) error {
+	if b.status == nil && c.localIndex() {
+		return fmt.Errorf("nothing serves from %s", c.Data)
 	}
 	health, err := b.shownHealth(ctx)
 	if err != nil {
 		return err
 	}
-	if s.JSON {
+	if c.JSON {
 		_ = c.printJSON(health)
 	} else {
 		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", health.Status, health.Head, health.Visible, len(health.Quarantined))
