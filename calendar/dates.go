@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ func (d Date) IsWord() bool { return d.form >= dateNow }
 // wall clock in the gap of a daylight saving change moves forward by the gap.
 // Words may lead out of the years 0001–9999; see Wall.InYears.
 func (d Date) Wall(now time.Time, location *time.Location) Wall {
-	return WallOf(d.Instant(now, location).In(location))
+	return WallOf(d.Instant(now, location).In(cmp.Or(location, time.UTC)))
 }
 
 // Instant resolves the date to an instant: a wall clock is read in the zone (in
@@ -61,7 +62,7 @@ func (d Date) Instant(now time.Time, location *time.Location) time.Time {
 	case dateWall:
 		return WallToInstant(Wall(d.seconds+int64(d.clock)), location)
 	default:
-		return WallToInstant(d.local(WallOf(now.In(location))), location)
+		return WallToInstant(d.local(WallOf(now.In(cmp.Or(location, time.UTC)))), location)
 	}
 }
 
@@ -92,8 +93,9 @@ func (d Date) local(now Wall) Wall {
 // WallToInstant reads a wall clock in a zone by the rule of 2.4: in the gap of a
 // daylight saving change it moves forward by the gap, in an overlap the first
 // reading counts. The result is in UTC; at the ends of the years 0001–9999 it
-// may lie outside of them.
+// may lie outside of them. No location is UTC.
 func WallToInstant(wall Wall, location *time.Location) time.Time {
+	location = cmp.Or(location, time.UTC)
 	// The offset of the zone before it counts, unless the clock had changed by then.
 	offset := func(unix int64) int64 {
 		_, east := time.Unix(unix, 0).In(location).Zone()

@@ -1,9 +1,6 @@
 package calendar
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 // publication sets the status, the publication dates and modified of a post
 // (interface 3.6, 5.4).
@@ -61,7 +58,7 @@ func (e *edit) publicationDates(status Status) {
 	if dateSent {
 		zone := site
 		if e.Kind == KindEvent && date.IsWord() {
-			zone = cmp.Or(e.zone().Location, site) // eventDates refuses an unknown one
+			zone = e.zone().Location
 		}
 		at := date.Instant(e.Now, zone)
 		local, utc = WallOf(at.In(site)), Wall(at.Unix())
