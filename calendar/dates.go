@@ -101,12 +101,11 @@ func WallToInstant(wall Wall, location *time.Location) time.Time {
 		_, east := time.Unix(unix, 0).In(location).Zone()
 		return int64(east)
 	}
-	const widest = 16 * 3600 // no zone was ever further from UTC
-	first := int64(wall) - offset(int64(wall)-widest)
-	if second := int64(wall) - offset(first); offset(second) == offset(first) {
-		return time.Unix(second, 0).UTC()
+	at := int64(wall) - offset(int64(wall)-16*3600) // no zone was ever further from UTC
+	if after := int64(wall) - offset(at); offset(after) == offset(at) {
+		at = after // else it is in a gap
 	}
-	return time.Unix(first, 0).UTC() // in a gap
+	return time.Unix(at, 0).UTC()
 }
 
 // Day returns when the day of a wall clock begins in a zone and when it is over: both

@@ -52,8 +52,7 @@ func MayRead(caller Caller, record *Record, now time.Time) bool {
 		return record.Kind.IsTerm()
 	}
 	status := record.Status(now)
-	trashedEvent := status == StatusTrash && record.Kind == KindEvent
-	return status == StatusPublish || !trashedEvent && (caller.ReadsAll() || caller.Owns(record))
+	return status == StatusPublish || (status != StatusTrash || record.Kind != KindEvent) && (caller.ReadsAll() || caller.Owns(record))
 }
 
 // NeedsPassword reports whether the event is protected and the caller is none of
