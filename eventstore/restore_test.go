@@ -20,18 +20,18 @@ import (
 )
 
 // copied makes a store of a Copy, which has to be sound.
-func copied(t *testing.T, c *eventstore.Copy) (eventstore.Store, error) {
+func copied(ctx context.Context, t *testing.T, c *eventstore.Copy) (eventstore.Store, error) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := sqlite.Create(t.Context(), dir, c); err != nil {
+	if err := sqlite.Create(ctx, dir, c); err != nil {
 		return nil, err
 	}
-	to, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
+	to, err := sqlite.Open(ctx, dir, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = to.Close() })
-	if found, err := verify.Store(t.Context(), to, nil); err != nil || found.Err() != nil {
+	if found, err := verify.Store(ctx, to, nil); err != nil || found.Err() != nil {
 		t.Errorf("the copy is not sound: %v, %v", err, found.Err())
 	}
 	return to, nil
@@ -127,7 +127,7 @@ func TestRestore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			part := &eventstore.Copy{From: from, Until: tt.at}
-			to, err := copied(t, part)
+			to, err := copied(ctx, t, part)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestRestore(t *testing.T) {
 			}
 		})
 	}
-	if _, err := copied(t, &eventstore.Copy{From: from, Until: eventstore.Point{Position: 11}}); !errors.Is(err, eventstore.ErrAhead) {
+	if _, err := copied(t.Context(), t, &eventstore.Copy{From: from, Until: eventstore.Point{Position: 11}}); !errors.Is(err, eventstore.ErrAhead) {
 		t.Errorf("a part ahead of the log: %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestRestoreTwoOfASlug(t *testing.T) {
 	from.tag(1, "blues", time.Hour, nil)
 	from.tag(2, "jazz", 0, nil)
 	for at, want := range map[eventstore.Point]calendar.ID{{Time: from.now}: 1, {Position: 3}: 0} {
-		_, err := copied(t, &eventstore.Copy{From: from, Until: at})
+		_, err := copied(t.Context(), t, &eventstore.Copy{From: from, Until: at})
 		claim, ok := errors.AsType[*eventstore.ClaimError](err)
 		if ok != (want > 0) || ok && (claim.Claim.Key != "jazz" || claim.Holder != want) {
 			t.Errorf("at %v: %v", at, err)
@@ -194,7 +194,7 @@ func TestRestorePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := copied(t, &eventstore.Copy{From: from})
+	to, err := copied(t.Context(), t, &eventstore.Copy{From: from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestRestoreErasedMeanwhile(t *testing.T) {
 			from.erase(1)
 		}
 	}}
-	if _, err := copied(t, c); !errors.Is(err, eventstore.ErrUnavailable) {
+	if _, err := copied(t.Context(), t, c); !errors.Is(err, eventstore.ErrUnavailable) {
 		t.Errorf("erased meanwhile: %v", err)
 	}
 }
@@ -229,12 +229,12 @@ func TestRestoreMeanwhile(t *testing.T) {
 		from.tag(2, "two", 0, nil)
 		from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n"), Time: from.now}})
 	}}
-	if to, err := copied(t, c); err != nil || c.Entries != 1 {
+	if to, err := copied(t.Context(), t, c); err != nil || c.Entries != 1 {
 		t.Errorf("%d entries, %v", c.Entries, err)
 	} else if found, err := to.Find(t.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 1}}); err != nil || len(found.Signed) > 0 {
 		t.Errorf("%d checkpoints, %v", len(found.Signed), err)
 	}
-	if _, err := copied(t, &eventstore.Copy{From: unchained{from}}); !errors.Is(err, eventstore.ErrDamaged) {
+	if _, err := copied(t.Context(), t, &eventstore.Copy{From: unchained{from}}); !errors.Is(err, eventstore.ErrDamaged) {
 		t.Errorf("leaves of another chain: %v", err)
 	}
 }

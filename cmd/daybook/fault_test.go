@@ -23,11 +23,11 @@ import (
 // proves that its fault has happened. Afterwards every acknowledged write is in
 // the store with its effect, once, and lists equal the store, without a hand.
 
-// during waits, and fails when no writes were acknowledged meanwhile.
-func (f *fleet) during(duration time.Duration, what string) {
+// during waits a second, and fails when no writes were acknowledged meanwhile.
+func (f *fleet) during(what string) {
 	f.t.Helper()
 	before := f.acknowledged.Load()
-	<-time.After(duration)
+	<-time.After(time.Second)
 	eventually(f.t, what, func() bool { return f.acknowledged.Load() > before+20 || f.t.Failed() })
 	if f.t.Failed() {
 		f.t.FailNow()
@@ -103,7 +103,7 @@ func TestFaultServers(t *testing.T) {
 	fleet := newFleet(t, servers{store.URL(), nats.URL(), between.URL}, 2)
 	relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
 	fleet.work(4)
-	fleet.during(time.Second, "writes before")
+	fleet.during("writes before")
 
 	fleet.storeFails.Store(true)
 	refused, reads := fleet.refused.Load(), fleet.readsRefused.Load()
@@ -112,7 +112,7 @@ func TestFaultServers(t *testing.T) {
 		return fleet.refused.Load() > refused+4 && fleet.readsRefused.Load() > reads
 	})
 	store.Start()
-	fleet.during(time.Second, "writes with the store back")
+	fleet.during("writes with the store back")
 	fleet.storeFails.Store(false)
 
 	js := streams(t, nats.URL())
@@ -150,7 +150,7 @@ func TestFaultServers(t *testing.T) {
 	listsRefused := fleet.listsRefused.Load()
 	fleet.until("what was on its way", func() bool { return fleet.listsRefused.Load() > listsRefused+5 })
 	reads, lists := fleet.reads.Load(), fleet.lists.Load()
-	fleet.during(time.Second, "writes without a search server")
+	fleet.during("writes without a search server")
 	fleet.until("reads without a search server", func() bool {
 		return fleet.reads.Load() > reads+10 && fleet.listsRefused.Load() > listsRefused+15
 	})
@@ -223,7 +223,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	replace()
 	relay, projects := fleet.start("relay", byFeed), fleet.start("projector", byIndex)
 	fleet.work(4)
-	fleet.during(time.Second, "writes before")
+	fleet.during("writes before")
 
 	dies := func(k *trap, point string, victim *server) bool {
 		select {
@@ -293,7 +293,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	fleet.during(time.Second, "writes after")
+	fleet.during("writes after")
 	fleet.heals(relay, projects)
 	fleet.check()
 	fleet.checkStream(streams(t, nats.URL()))
@@ -316,7 +316,7 @@ func TestFaultProjectorSleeps(t *testing.T) {
 	}
 	relay := fleet.start("relay", fleet.on)
 	fleet.work(3)
-	fleet.during(time.Second, "writes before")
+	fleet.during("writes before")
 
 	first, second := active(t, "projector", projectors[:])
 	h := newHeld()

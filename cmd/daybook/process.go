@@ -150,7 +150,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		return p.serve(none, "", "")
+		return p.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
 	}
 	base, err := url.Parse(config.base(p.addr))
 	if err != nil {
@@ -177,7 +177,7 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return p.serve(api, name, token)
+	return p.serve(api, name, token) //nolint:contextcheck // each reading of the metrics has its own
 }
 
 // serve lets requests in and runs the roles until the context of the process ends.

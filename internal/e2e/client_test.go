@@ -634,18 +634,7 @@ func (c *caller) counting(collection, text string, want int) {
 
 const allStatuses = "publish,future,draft,pending,private,trash"
 
-// position names a point of the past.
-func position[N int64 | uint64](n N) string { return fmt.Sprintf("position:%d", n) }
-
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-func texts(n ...int64) string {
-	out := make([]string, len(n))
-	for i, x := range n {
-		out[i] = itoa(x)
-	}
-	return strings.Join(out, ",")
-}
 
 // plainText gives a value as JSON.
 func plainText(t *testing.T, value any) string {

@@ -62,10 +62,9 @@ func newPolicy() *bluemonday.Policy {
 
 // appendToken appends a token as it stands in cleaned HTML.
 func appendToken(data []byte, t nethtml.Token) []byte {
-	switch t.Type {
-	case nethtml.TextToken:
+	if t.Type == nethtml.TextToken {
 		return append(data, t.Data...)
-	case nethtml.EndTagToken:
+	} else if t.Type == nethtml.EndTagToken {
 		return append(data, "</"+t.Data+">"...)
 	}
 	data = append(data, "<"+t.Data...)

@@ -142,7 +142,7 @@ func (l *look) quick() *quick {
 // a day.
 func (l *look) categories() []query.FacetValue {
 	return keep(l, &l.quickest[l.lang], func(l *look) []query.FacetValue {
-		found := l.ask(calendar.KindEvent, calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
+		found := l.ask(calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
 		if l.err != nil {
 			return nil
 		}
@@ -410,7 +410,7 @@ func (l *look) recordName(kind calendar.Kind, text string) string {
 // nothing is what a page without events says (PAGES.md P1.5).
 func (l *look) nothing() *empty {
 	selection := l.sel
-	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded && l.ask(calendar.KindEvent, calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
+	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded && l.ask(calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
 		e := &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
 		if l.o.Desk {
 			e.Desk = l.Path + "/desk/"
@@ -496,7 +496,7 @@ func (l *look) serveHome() {
 	}
 	l.Title, l.Heading = l.o.Brand.Name, l.o.Brand.Name
 	listBody := l.listOf()
-	listBody.Featured = l.cards(l.ask(calendar.KindEvent, calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
+	listBody.Featured = l.cards(l.ask(calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
 	l.zones(listBody.Featured)
 }
 

@@ -187,8 +187,8 @@ func (l *look) Footer() []FooterLink {
 }
 
 // ask answers a list of what everybody links to; its cards hold venues and categories.
-func (l *look) ask(kind calendar.Kind, in calendar.Input) *query.List {
-	return l.run(l.forCards(query.Request{Kind: kind, Input: in, Lang: l.lang, Caller: l.Caller}))
+func (l *look) ask(in calendar.Input) *query.List {
+	return l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller}))
 }
 
 // forCards reads the criteria of what becomes cards, with what these show; nil after an error.
@@ -229,7 +229,7 @@ func (l *look) cards(found *query.List) []card {
 
 // all hands over the records of a list.
 func (l *look) all(kind calendar.Kind, in calendar.Input, do func(*query.View)) {
-	l.each(l.forCards(query.Request{Kind: kind, Input: in, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
+	l.each(l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
 }
 
 // each hands over a list over all its pages; one of more than so many is too large.

@@ -211,7 +211,7 @@ func (l *look) event(view *query.View, locked bool) *recordBody {
 
 	some := func(most int, in calendar.Input) []card {
 		in[paramPerPage] = strconv.Itoa(most)
-		return l.cards(l.ask(calendar.KindEvent, in))
+		return l.cards(l.ask(in))
 	}
 	if parent := record.Fields.ID("post_parent"); parent != 0 {
 		b.Parent = some(1, calendar.Input{"include": parent.String()})

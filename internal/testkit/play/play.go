@@ -313,9 +313,9 @@ func (p *player) check(response *world.Response, line string) {
 	}
 	switch {
 	case word == "+" || word == "-":
-		got, want = fmt.Sprint(strings.Contains(string(response.Body), rest)), fmt.Sprint(word == "+")
+		got, want = strconv.FormatBool(strings.Contains(string(response.Body), rest)), strconv.FormatBool(word == "+")
 	case word == "?" || word == "!":
-		got, want = fmt.Sprint(response.Has(rest)), fmt.Sprint(word == "?")
+		got, want = strconv.FormatBool(response.Has(rest)), strconv.FormatBool(word == "?")
 	case word == "same" || word == "other":
 		first, same := p.answers[rest], word == "same"
 		got, want = fmt.Sprint(string(first.Body) == string(response.Body), first.ETag() == response.ETag()), fmt.Sprint(same, same)
