@@ -62,19 +62,21 @@ func newPolicy() *bluemonday.Policy {
 
 // appendToken appends a token as it stands in cleaned HTML.
 func appendToken(data []byte, t nethtml.Token) []byte {
-	if t.Type == nethtml.TextToken {
+	switch t.Type {
+	case nethtml.TextToken:
 		return append(data, t.Data...)
-	} else if t.Type == nethtml.EndTagToken {
+	case nethtml.EndTagToken:
 		return append(data, "</"+t.Data+">"...)
+	default:
+		data = append(data, "<"+t.Data...)
+		for _, attribute := range t.Attr {
+			data = append(data, " "+attribute.Key+`="`+attrEscaper.Replace(attribute.Val)+`"`...)
+		}
+		if voids[t.Data] && t.Type == nethtml.SelfClosingTagToken {
+			return append(data, " />"...)
+		}
+		return append(data, '>')
 	}
-	data = append(data, "<"+t.Data...)
-	for _, attribute := range t.Attr {
-		data = append(data, " "+attribute.Key+`="`+attrEscaper.Replace(attribute.Val)+`"`...)
-	}
-	if voids[t.Data] && t.Type == nethtml.SelfClosingTagToken {
-		return append(data, " />"...)
-	}
-	return append(data, '>')
 }
 
 var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")

@@ -229,7 +229,7 @@ func (l *look) cards(found *query.List) []card {
 
 // all hands over the records of a list.
 func (l *look) all(kind calendar.Kind, in calendar.Input, do func(*query.View)) {
-	l.each(l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
+	l.each(l.forCards(query.Request{Kind: kind, Input: in, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
 }
 
 // each hands over a list over all its pages; one of more than so many is too large.
