@@ -111,8 +111,8 @@ type edit struct {
 }
 
 // newEdit begins a decision about a new record, with the fields that were not sent.
-func newEdit(spec *Spec, id ID, a *Attrs, decision *Decision) *edit {
-	e := &edit{Decision: decision, Record: Record{ID: id, Kind: spec.Kind, Home: a.Lang, Fields: make(Fields, len(spec.stored))}, attrs: a}
+func newEdit(spec *Spec, id ID, attrs *Attrs, decision *Decision) *edit {
+	e := &edit{Decision: decision, Record: Record{ID: id, Kind: spec.Kind, Home: attrs.Lang, Fields: make(Fields, len(spec.stored))}, attrs: attrs}
 	if spec.Kind.IsPost() {
 		e.Fields["author"] = decision.Caller.ID
 	}
@@ -135,83 +135,83 @@ func editOf(record *Record, decision *Decision) *edit {
 }
 
 // decide applies the attributes.
-func (e *edit) decide() {
-	e.setFields()
-	e.setDates()
-	switch e.Kind {
+func (edit *edit) decide() {
+	edit.setFields()
+	edit.setDates()
+	switch edit.Kind {
 	case KindEvent:
-		if e.Fields.EventStatus() == EventScheduled {
-			delete(e.Fields, "event_status_reason")
+		if edit.Fields.EventStatus() == EventScheduled {
+			delete(edit.Fields, "event_status_reason")
 		}
-		if e.stored != nil && e.Fields.ID("post_parent") == e.ID {
-			e.problems.Add("post_parent", ReasonSelfParent)
+		if edit.stored != nil && edit.Fields.ID("post_parent") == edit.ID {
+			edit.problems.Add("post_parent", ReasonSelfParent)
 		}
 	case KindCategory:
-		e.breakCycle()
+		edit.breakCycle()
 	default:
 	}
-	e.slug()
+	edit.slug()
 }
 
 // setFields applies the attributes that do not depend on others.
-func (e *edit) setFields() {
-	for name, value := range e.attrs.Set {
-		e.setField(SpecOf(e.Kind).Field(name), value)
+func (edit *edit) setFields() {
+	for name, value := range edit.attrs.Set {
+		edit.setField(SpecOf(edit.Kind).Field(name), value)
 	}
-	if e.Kind == KindVenue {
-		e.checkPair()
+	if edit.Kind == KindVenue {
+		edit.checkPair()
 	}
 }
 
 // setDates sets the times and the status.
-func (e *edit) setDates() {
-	if e.Kind == KindEvent {
-		e.eventDates()
+func (edit *edit) setDates() {
+	if edit.Kind == KindEvent {
+		edit.eventDates()
 	}
-	if e.Kind.IsPost() {
-		e.publication()
+	if edit.Kind.IsPost() {
+		edit.publication()
 	}
 }
 
 // checkPair refuses one coordinate of a venue without the other (interface 3.2.1).
-func (e *edit) checkPair() {
+func (edit *edit) checkPair() {
 	for missing, other := range map[string]string{"geo_lat": "geo_lng", "geo_lng": "geo_lat"} {
-		if e.Fields[missing] == nil && e.Fields[other] != nil {
-			e.problems.Add(missing, ReasonPairMissing, other)
+		if edit.Fields[missing] == nil && edit.Fields[other] != nil {
+			edit.problems.Add(missing, ReasonPairMissing, other)
 		}
 	}
 }
 
 // setField applies one sent value. Dates, zone, status and slug depend on other fields.
-func (e *edit) setField(field *Field, value any) {
+func (edit *edit) setField(field *Field, value any) {
 	_, empty := value.(Clear)
 	switch field.Form {
 	case FormDate, FormZone, FormStatus, FormSlug, FormLang:
 		return
 	case FormPassword:
-		e.secret = e.Password
+		edit.secret = edit.Password
 		if empty {
-			e.secret = []byte{}
+			edit.secret = []byte{}
 		}
-		set(e.Fields, "protected", true, empty)
+		set(edit.Fields, "protected", true, empty)
 		return
 	case FormName, FormHTML:
-		t := e.Fields.Text(field.Name)
-		t[e.attrs.Lang], _ = value.(string)
-		value, empty = t, t.IsZero()
+		text := edit.Fields.Text(field.Name)
+		text[edit.attrs.Lang], _ = value.(string)
+		value, empty = text, text.IsZero()
 	case FormBool:
 		if empty {
 			value, empty = field.Initial, false
 		}
 	case FormImage:
 		if empty {
-			delete(e.Fields, "image_url")
+			delete(edit.Fields, "image_url")
 		}
 	case FormParent:
 		empty = empty || value == ID(0)
 	default: // stored as it is
 	}
-	set(e.Fields, field.Name, value, empty)
+	set(edit.Fields, field.Name, value, empty)
 }
 
 // set stores a value, or removes the field when the value is empty.
@@ -225,15 +225,15 @@ func set(fields Fields, name string, value any, empty bool) {
 
 // breakCycle removes a parent that is the category itself or one of its
 // descendants (interface 3.4.1).
-func (e *edit) breakCycle() {
+func (edit *edit) breakCycle() {
 	seen := map[ID]bool{}
-	for id := e.Fields.ID("parent"); id != 0 && !seen[id]; {
-		if id == e.ID {
-			delete(e.Fields, "parent")
+	for id := edit.Fields.ID("parent"); id != 0 && !seen[id]; {
+		if id == edit.ID {
+			delete(edit.Fields, "parent")
 			return
 		}
 		seen[id] = true
-		above := e.Parent(id)
+		above := edit.Parent(id)
 		if above == nil {
 			return
 		}
@@ -242,27 +242,27 @@ func (e *edit) breakCycle() {
 }
 
 // restores reports whether the decision takes a post out of the trash.
-func (e *edit) restores() bool {
-	return e.stored != nil && Status(e.stored.Fields.String("status")) == StatusTrash
+func (edit *edit) restores() bool {
+	return edit.stored != nil && Status(edit.stored.Fields.String("status")) == StatusTrash
 }
 
 // setModified sets the time of the last change.
-func (e *edit) setModified() {
-	e.Fields["modified"] = WallOf(e.Now.In(e.Rules.Site))
-	e.Fields["modified_utc"] = Wall(e.Now.Unix())
+func (edit *edit) setModified() {
+	edit.Fields["modified"] = WallOf(edit.Now.In(edit.Rules.Site))
+	edit.Fields["modified_utc"] = Wall(edit.Now.Unix())
 }
 
 // difference lists what differs from the stored record, and modified.
-func (e *edit) difference() Fields {
+func (edit *edit) difference() Fields {
 	changed := Fields{}
-	for name, value := range e.Fields {
-		old, there := e.stored.Fields[name]
+	for name, value := range edit.Fields {
+		old, there := edit.stored.Fields[name]
 		if !there || !reflect.DeepEqual(old, value) || name == "modified" || name == "modified_utc" {
 			changed[name] = value
 		}
 	}
-	for name := range e.stored.Fields {
-		if _, stays := e.Fields[name]; !stays {
+	for name := range edit.stored.Fields {
+		if _, stays := edit.Fields[name]; !stays {
 			changed[name] = nil
 		}
 	}

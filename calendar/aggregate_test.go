@@ -29,7 +29,7 @@ func (plainCleaner) Name(text string) string {
 	return strings.TrimSpace(html.UnescapeString(builder.String()))
 }
 
-func (c plainCleaner) HTML(text string) string { return c.Name(text) }
+func (plainCleaner plainCleaner) HTML(text string) string { return plainCleaner.Name(text) }
 
 func (plainCleaner) ASCII(text string) string {
 	text = strings.NewReplacer("é", "e", "É", "E", "ñ", "n", "音", "Yin ", "乐", "Le ", "会", "Hui ", "’", "'", "…", "...").Replace(text)
@@ -42,11 +42,11 @@ func (plainCleaner) ASCII(text string) string {
 }
 
 var newYork = func() *time.Location {
-	z, ok := ParseZone("America/New_York")
+	zone, ok := ParseZone("America/New_York")
 	if !ok {
 		panic("no zone America/New_York")
 	}
-	return z.Location
+	return zone.Location
 }()
 
 var (
@@ -75,61 +75,61 @@ type situation struct {
 	hash    string
 }
 
-func (s situation) decision() *Decision {
-	d := &Decision{Rules: testRules, Now: s.now, Caller: s.caller}
-	if d.Now.IsZero() {
-		d.Now = testNow
+func (situation situation) decision() *Decision {
+	decision := &Decision{Rules: testRules, Now: situation.now, Caller: situation.caller}
+	if decision.Now.IsZero() {
+		decision.Now = testNow
 	}
-	if d.Caller == (Caller{}) {
-		d.Caller = editor
+	if decision.Caller == (Caller{}) {
+		decision.Caller = editor
 	}
-	if s.hash != "" {
-		d.Password = []byte(s.hash)
+	if situation.hash != "" {
+		decision.Password = []byte(situation.hash)
 	}
-	d.Taken = func(_ Kind, _ ID, slug string) bool { return slices.Contains(s.taken, slug) }
-	d.Parent = func(id ID) *Record {
-		for _, record := range s.parents {
+	decision.Taken = func(_ Kind, _ ID, slug string) bool { return slices.Contains(situation.taken, slug) }
+	decision.Parent = func(id ID) *Record {
+		for _, record := range situation.parents {
 			if record.ID == id {
 				return record
 			}
 		}
 		return nil
 	}
-	return d
+	return decision
 }
 
-func date(tb fataler, text string) Date {
-	tb.Helper()
-	d, ok := ParseDate(text)
+func date(fataler fataler, text string) Date {
+	fataler.Helper()
+	date, ok := ParseDate(text)
 	if !ok {
-		tb.Fatalf("%q is no date", text)
+		fataler.Fatalf("%q is no date", text)
 	}
-	return d
+	return date
 }
 
-func zone(tb fataler, text string) Zone {
-	tb.Helper()
-	z, ok := ParseZone(text)
+func zone(fataler fataler, text string) Zone {
+	fataler.Helper()
+	zone, ok := ParseZone(text)
 	if !ok {
-		tb.Fatalf("%q is no zone", text)
+		fataler.Fatalf("%q is no zone", text)
 	}
-	return z
+	return zone
 }
 
-func wall(tb fataler, text string) Wall {
-	tb.Helper()
-	w, err := ParseWall(text)
+func wall(fataler fataler, text string) Wall {
+	fataler.Helper()
+	wall, err := ParseWall(text)
 	if err != nil {
-		tb.Fatal(err)
+		fataler.Fatal(err)
 	}
-	return w
+	return wall
 }
 
 // attrs makes English attributes of their values or of what JSON has for them: text for
 // dates and zones, numbers for ids, null and what is empty for what is cleared.
-func attrs(tb fataler, set map[string]any) *Attrs {
-	tb.Helper()
-	a := &Attrs{Lang: LangEN, Set: map[string]any{}}
+func attrs(fataler fataler, set map[string]any) *Attrs {
+	fataler.Helper()
+	attrs := &Attrs{Lang: LangEN, Set: map[string]any{}}
 	for name, v := range set {
 		switch value := v.(type) {
 		case nil:
@@ -139,7 +139,7 @@ func attrs(tb fataler, set map[string]any) *Attrs {
 				v = ID(value)
 			}
 		case map[string]any:
-			v, a.Set["image_url"] = ID(value["ID"].(float64)), value["URL"]
+			v, attrs.Set["image_url"] = ID(value["ID"].(float64)), value["URL"]
 		case []any:
 			ids, texts := []ID{}, []string{}
 			for _, element := range value {
@@ -163,16 +163,16 @@ func attrs(tb fataler, set map[string]any) *Attrs {
 			}
 			switch name {
 			case "start_date", "end_date", "date", "date_utc":
-				v = date(tb, value)
+				v = date(fataler, value)
 			case "timezone":
-				v = zone(tb, value)
+				v = zone(fataler, value)
 			case "status":
 				v = Status(value)
 			}
 		}
-		a.Set[name] = v
+		attrs.Set[name] = v
 	}
-	return a
+	return attrs
 }
 
 // attrSet is short for attributes by name.
@@ -186,21 +186,21 @@ func wholeEvent(set attrSet) attrSet {
 }
 
 // created makes a record of a kind, with id 100.
-func created(tb fataler, kind Kind, s situation, set attrSet) *Record {
-	tb.Helper()
+func created(fataler fataler, kind Kind, situation situation, set attrSet) *Record {
+	fataler.Helper()
 	if kind == KindEvent {
 		set = wholeEvent(set)
 	}
-	return applied(tb, nil)(Create(kind, 100, attrs(tb, set), s.decision()))
+	return applied(fataler, nil)(Create(kind, 100, attrs(fataler, set), situation.decision()))
 }
 
 // applied returns a function that applies what is decided about a record, or about none.
-func applied(tb fataler, record *Record) func(Change, error) *Record {
+func applied(fataler fataler, record *Record) func(Change, error) *Record {
 	return func(change Change, err error) *Record {
-		tb.Helper()
+		fataler.Helper()
 		next, failed := Apply(record, change, testNow)
 		if err := cmp.Or(err, failed); err != nil {
-			tb.Fatal(err)
+			fataler.Fatal(err)
 		}
 		return next
 	}

@@ -13,7 +13,7 @@ import (
 // It does not change record. A change that cannot follow is an error: a second ".created", any
 // other first change, one of another record, all but an erasure after a deletion, and all
 // after an erasure.
-func Apply(record *Record, change Change, at time.Time) (*Record, error) {
+func Apply(record *Record, change Change, instant time.Time) (*Record, error) {
 	verb, err := change.verb()
 	switch {
 	case err != nil:
@@ -30,7 +30,7 @@ func Apply(record *Record, change Change, at time.Time) (*Record, error) {
 		return nil, fmt.Errorf("apply %s to record %d: it is deleted", change.Name, change.ID)
 	}
 	next := &Record{
-		ID: record.ID, Kind: record.Kind, Version: record.Version + 1, Home: record.Home, Changed: at.UTC().Truncate(time.Millisecond),
+		ID: record.ID, Kind: record.Kind, Version: record.Version + 1, Home: record.Home, Changed: instant.UTC().Truncate(time.Millisecond),
 		Deleted: verb == Deleted || verb == Erased, Erased: verb == Erased,
 	}
 	if next.Erased {
@@ -47,15 +47,15 @@ func Apply(record *Record, change Change, at time.Time) (*Record, error) {
 
 // verb returns the last part of the name of a change, which must be one of the
 // six for the kind of the change.
-func (c Change) verb() (string, error) {
-	kind, verb, _ := strings.Cut(c.Name, ".")
+func (change Change) verb() (string, error) {
+	kind, verb, _ := strings.Cut(change.Name, ".")
 	switch verb {
 	case Created, Updated, Trashed, Restored, Deleted, Erased:
-		if kind != "" && kind == c.Kind.String() {
+		if kind != "" && kind == change.Kind.String() {
 			return verb, nil
 		}
 	}
-	return "", fmt.Errorf("unknown change %q of kind %q", c.Name, c.Kind)
+	return "", fmt.Errorf("unknown change %q of kind %q", change.Name, change.Kind)
 }
 
 // Claims are all the claims that a record holds: its slug in the space

@@ -17,9 +17,9 @@ import (
 
 func TestApply(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 3, 2, 9, 15, 0, 123456789, newYork)
+	instant := time.Date(2026, 3, 2, 9, 15, 0, 123456789, newYork)
 	first := Change{Name: "venue.created", Kind: KindVenue, ID: 88, Home: LangFR, Fields: Fields{"city": "Rome", "zip": "1"}}
-	record, err := Apply(nil, first, at)
+	record, err := Apply(nil, first, instant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("created: got %s, want %s", got, want)
 	}
 	second := Change{Name: "venue.updated", Kind: KindVenue, ID: 88, Home: LangES, Fields: Fields{"zip": nil, "city": "Roma", "phone": "5", "state": nil}}
-	next, err := Apply(record, second, at.Add(time.Hour))
+	next, err := Apply(record, second, instant.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestApply(t *testing.T) {
 		"deleted record":  {&deleted, second},
 		"no record":       {nil, second},
 	} {
-		if got, err := Apply(refused.record, refused.change, at); err == nil {
+		if got, err := Apply(refused.record, refused.change, instant); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, got)
 		}
 	}
@@ -188,11 +188,11 @@ func TestAnyHistoryFolds(t *testing.T) {
 		kind := rapid.SampledFrom(Kinds[:]).Draw(rt, "kind")
 		callers := []Caller{contributor, author, editor}
 		var record, replayed *Record
-		at := testNow
+		instant := testNow
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
-			at = at.Add(time.Duration(rapid.Int64Range(0, 1e6).Draw(rt, "seconds")) * time.Second)
+			instant = instant.Add(time.Duration(rapid.Int64Range(0, 1e6).Draw(rt, "seconds")) * time.Second)
 			taken := rapid.SliceOf(rapid.StringMatching(`[a-z0-9]{1,2}(-2)?(__trashed)?`)).Draw(rt, "taken")
-			s := situation{caller: rapid.SampledFrom(callers).Draw(rt, "caller"), now: at, taken: taken, hash: "h"}
+			s := situation{caller: rapid.SampledFrom(callers).Draw(rt, "caller"), now: instant, taken: taken, hash: "h"}
 			if record != nil {
 				s.parents = []*Record{record, {ID: 30, Kind: kind, Fields: Fields{"slug": "p", "parent": record.ID}}}
 			}
@@ -208,12 +208,12 @@ func TestAnyHistoryFolds(t *testing.T) {
 				change, err = Remove(record, decision)
 			}
 			if err != nil {
-				if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {
+				if problem, ok := errors.AsType[*Error](err); !ok || problem.Code != CodeInvalidParam && problem.Code != CodeInTrash {
 					rt.Fatal(err)
 				}
 				continue
 			}
-			next, err := Apply(record, change, at)
+			next, err := Apply(record, change, instant)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func TestAnyHistoryFolds(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if replayed, err = Apply(replayed, read, at); err != nil {
+			if replayed, err = Apply(replayed, read, instant); err != nil {
 				rt.Fatal(err)
 			}
 			state, err := EncodeRecord(next)
@@ -256,18 +256,18 @@ func TestAnyHistoryFolds(t *testing.T) {
 // a form of its own, and nothing follows (HISTORY 14.1).
 func TestErased(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
+	instant := time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
 	imports := WithImportMark(nil, ImportMark{Source: "fosdem", Line: 31, Key: "event:7"})
 	imports = append(imports, "other 5 ") // without a key
 	record := &Record{
-		ID: 45, Kind: KindTag, Version: 3, Home: LangFR, Changed: at, Deleted: true,
+		ID: 45, Kind: KindTag, Version: 3, Home: LangFR, Changed: instant, Deleted: true,
 		Fields: Fields{"name": Text{LangFR: "Jazz"}, "slug": "jazz", "imports": imports},
 	}
 	change, err := Erase(record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Apply(record, change, at.Add(time.Hour))
+	got, err := Apply(record, change, instant.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestErased(t *testing.T) {
 		t.Errorf("claims %v", claims)
 	}
 	for _, verb := range []string{Created, Updated, Trashed, Restored, Deleted, Erased} {
-		if next, err := Apply(back, Change{Name: "tag." + verb, Kind: KindTag, ID: 45, Fields: Fields{}}, at); err == nil {
+		if next, err := Apply(back, Change{Name: "tag." + verb, Kind: KindTag, ID: 45, Fields: Fields{}}, instant); err == nil {
 			t.Errorf("%s follows: %+v", verb, next)
 		}
 	}

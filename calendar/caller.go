@@ -20,10 +20,10 @@ const (
 var roleNames = [...]string{"anonymous", "subscriber", "contributor", "author", "editor", "administrator", "auditor"}
 
 // String returns the name of the role.
-func (r Role) String() string { return roleNames[r] }
+func (role Role) String() string { return roleNames[role] }
 
 // MarshalText writes the name.
-func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (role Role) MarshalText() ([]byte, error) { return []byte(role.String()), nil }
 
 // ParseRole reads the name of a role that a user can have.
 func ParseRole(text string) (Role, bool) {

@@ -116,22 +116,22 @@ func ReadCost(costs []string, site Currency) Cost {
 
 // show returns what is shown of an amount: with its own symbol, else that of the cost,
 // else that of the site.
-func (c *Cost) show(a amount, site Currency) string {
-	if a.symbol == "" {
-		a.symbol, a.position = c.Symbol, c.Position
+func (cost *Cost) show(amount amount, site Currency) string {
+	if amount.symbol == "" {
+		amount.symbol, amount.position = cost.Symbol, cost.Position
 	}
-	if a.symbol == "" {
-		a.symbol, a.position = site.Symbol, site.Position
+	if amount.symbol == "" {
+		amount.symbol, amount.position = site.Symbol, site.Position
 	}
 	switch {
-	case a.isText:
-		return a.typed
-	case strings.Trim(a.value, "0.") == "":
+	case amount.isText:
+		return amount.typed
+	case strings.Trim(amount.value, "0.") == "":
 		return freeText
-	case a.position == positionPostfix:
-		return a.typed + a.symbol
+	case amount.position == positionPostfix:
+		return amount.typed + amount.symbol
 	default:
-		return a.symbol + a.typed
+		return amount.symbol + amount.typed
 	}
 }
 
@@ -230,11 +230,11 @@ func readSymbol(text string, trim func(text, part string) string) (string, bool)
 
 // readCostNumber returns the value of a number with separators, which begins and
 // ends with a digit.
-func readCostNumber(s string) (string, bool) {
-	whole, frac := s, ""
-	if i := decimalSign(s); i >= 0 {
-		whole, frac = s[:i], "."+s[i+1:]
-		if strings.Contains(whole, s[i:i+1]) || !IsDigits(frac[1:]) {
+func readCostNumber(text string) (string, bool) {
+	whole, frac := text, ""
+	if i := decimalSign(text); i >= 0 {
+		whole, frac = text[:i], "."+text[i+1:]
+		if strings.Contains(whole, text[i:i+1]) || !IsDigits(frac[1:]) {
 			return "", false
 		}
 	}

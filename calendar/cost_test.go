@@ -57,11 +57,11 @@ func TestCostOfNumber(t *testing.T) {
 }
 
 func FuzzCost(f *testing.F) {
-	for _, s := range []string{
+	for _, text := range []string{
 		"10", "$10", "20$", "10 EUR", "10,50", "$1,000.50", "10 - 20", "free", "£0", "-5", "1'000.5 kr", "10 – 20€", "1.000.000", ",", "0.0",
 		"1 2 3", "$", "5-", "0,125",
 	} {
-		f.Add(s, "10")
+		f.Add(text, "10")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		cost := ReadCost([]string{a, b}, Currency{Symbol: "$", Position: "prefix"})
@@ -74,10 +74,10 @@ func FuzzCost(f *testing.F) {
 		if cost.Symbol != "" && !symbolForm.MatchString(cost.Symbol) {
 			t.Fatalf("%q, %q: symbol %q", a, b, cost.Symbol)
 		}
-		for _, v := range cost.Values {
-			again := ReadCost([]string{a, b, v}, Currency{})
+		for _, value := range cost.Values {
+			again := ReadCost([]string{a, b, value}, Currency{})
 			if len(readAmounts(a)) > 0 && len(readAmounts(b)) > 0 && len(again.Values) < len(cost.Values) {
-				t.Fatalf("%q, %q: value %q is lost", a, b, v)
+				t.Fatalf("%q, %q: value %q is lost", a, b, value)
 			}
 		}
 		same := ReadCost([]string{a, b, a, b}, Currency{Symbol: "$", Position: "prefix"})

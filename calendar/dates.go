@@ -38,53 +38,53 @@ type Date struct {
 
 // IsInstant reports whether the date names an instant by itself (offset, Z, Unix
 // seconds); the others are wall clocks or words.
-func (d Date) IsInstant() bool { return d.form == dateInstant }
+func (date Date) IsInstant() bool { return date.form == dateInstant }
 
 // IsWord reports whether the date depends on the present moment.
-func (d Date) IsWord() bool { return d.form >= dateNow }
+func (date Date) IsWord() bool { return date.form >= dateNow }
 
 // Wall resolves the date to a wall clock in a zone: instants are converted, a
 // wall clock in the gap of a daylight saving change moves forward by the gap.
 // Words may lead out of the years 0001–9999; see Wall.InYears.
-func (d Date) Wall(now time.Time, location *time.Location) Wall {
-	return WallOf(d.Instant(now, location).In(cmp.Or(location, time.UTC)))
+func (date Date) Wall(now time.Time, location *time.Location) Wall {
+	return WallOf(date.Instant(now, location).In(cmp.Or(location, time.UTC)))
 }
 
 // Instant resolves the date to an instant: a wall clock is read in the zone (in
 // a gap moved forward, in an overlap the first reading).
-func (d Date) Instant(now time.Time, location *time.Location) time.Time {
-	switch d.form {
+func (date Date) Instant(now time.Time, location *time.Location) time.Time {
+	switch date.form {
 	case dateInstant:
-		return time.Unix(d.seconds, 0).UTC()
+		return time.Unix(date.seconds, 0).UTC()
 	case dateNow:
 		// Not by way of the wall clock: in an overlap it would become the first reading.
 		return now.Truncate(time.Second).UTC()
 	case dateWall:
-		return WallToInstant(Wall(d.seconds+int64(d.clock)), location)
+		return WallToInstant(Wall(date.seconds+int64(date.clock)), location)
 	default:
-		return WallToInstant(d.local(WallOf(now.In(cmp.Or(location, time.UTC)))), location)
+		return WallToInstant(date.local(WallOf(now.In(cmp.Or(location, time.UTC)))), location)
 	}
 }
 
 // local resolves words on a clock that shows now.
-func (d Date) local(now Wall) Wall {
-	t := now.UTC()
-	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+func (date Date) local(now Wall) Wall {
+	instant := now.UTC()
+	midnight := time.Date(instant.Year(), instant.Month(), instant.Day(), 0, 0, 0, 0, time.UTC)
 	switch {
-	case d.form == dateWeekday:
-		midnight = midnight.AddDate(0, 0, d.days)
-		midnight = midnight.AddDate(0, 0, int(d.weekday-midnight.Weekday()+7)%7)
-	case d.months != 0:
-		first := time.Date(t.Year(), t.Month()+time.Month(d.months), 1, 0, 0, 0, 0, time.UTC)
+	case date.form == dateWeekday:
+		midnight = midnight.AddDate(0, 0, date.days)
+		midnight = midnight.AddDate(0, 0, int(date.weekday-midnight.Weekday()+7)%7)
+	case date.months != 0:
+		first := time.Date(instant.Year(), instant.Month()+time.Month(date.months), 1, 0, 0, 0, 0, time.UTC)
 		// A day that the month lacks becomes its last day.
 		last := first.AddDate(0, 1, -1).Day()
-		midnight = first.AddDate(0, 0, min(t.Day(), last)-1)
+		midnight = first.AddDate(0, 0, min(instant.Day(), last)-1)
 	default:
-		midnight = midnight.AddDate(0, 0, d.days)
+		midnight = midnight.AddDate(0, 0, date.days)
 	}
-	clock := int64(d.clock)
-	if d.clock == presentClock {
-		h, m, s := t.Clock()
+	clock := int64(date.clock)
+	if date.clock == presentClock {
+		h, m, s := instant.Clock()
 		clock = int64(h)*3600 + int64(m)*60 + int64(s)
 	}
 	return Wall(midnight.Unix() + clock)
@@ -123,16 +123,16 @@ func Day(wall Wall, location *time.Location) (begin, end time.Time) {
 
 // dayBegin returns the first moment of a day, 00:00:00 unless a gap leaves that out.
 func dayBegin(day Wall, location *time.Location) time.Time {
-	at := WallToInstant(day, location).In(location)
-	if WallOf(at) != day {
-		at, _ = at.ZoneBounds()
+	instant := WallToInstant(day, location).In(location)
+	if WallOf(instant) != day {
+		instant, _ = instant.ZoneBounds()
 	}
-	return at.UTC()
+	return instant.UTC()
 }
 
 // InYears reports whether a wall clock lies in the years 0001–9999 and so has a form
 // in answers (2.4).
-func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }
+func (wall Wall) InYears() bool { return wall >= minWall && wall <= maxWall }
 
 // clockForm is the time of day behind a day: of 24 hours, or of 12 with am or pm.
 const clockForm = `(?: (?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d))?)?(?: ?(?P<half>am|pm))?)?$`
@@ -224,8 +224,8 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 // civilDay returns the first second of a day.
 func civilDay(year, month, day string) (int64, bool) {
 	y, d, m := number(year), number(day), monthOf(month)
-	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	return t.Unix(), y >= 1 && t.Month() == m && t.Day() == d
+	instant := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	return instant.Unix(), y >= 1 && instant.Month() == m && instant.Day() == d
 }
 
 // secondOfDay returns the seconds of a clock of 24 hours, or of 12 with "am" or "pm".

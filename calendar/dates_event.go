@@ -7,30 +7,30 @@ import (
 
 // zone returns the zone of an event as it will be stored, one without a location where
 // the stored one is unknown.
-func (e *edit) zone() Zone {
-	if sent, ok := e.attrs.Set["timezone"].(Zone); ok {
+func (edit *edit) zone() Zone {
+	if sent, ok := edit.attrs.Set["timezone"].(Zone); ok {
 		return sent
 	}
-	site, stored := e.Rules.site(), e.Fields.String("timezone")
-	if _, cleared := e.attrs.Set["timezone"].(Clear); cleared || stored == "" || stored == site.Name {
+	site, stored := edit.Rules.site(), edit.Fields.String("timezone")
+	if _, cleared := edit.attrs.Set["timezone"].(Clear); cleared || stored == "" || stored == site.Name {
 		return site
 	}
-	z, _ := ParseZone(stored)
-	return z
+	zone, _ := ParseZone(stored)
+	return zone
 }
 
 // eventDates sets start, end, their UTC times and the zone of what was sent and of the
 // fields before (interface 3.1.2).
-func (e *edit) eventDates() {
-	sent, before, allDay := e.attrs.Set, e.Fields, e.Fields.Bool("all_day")
+func (edit *edit) eventDates() {
+	sent, before, allDay := edit.attrs.Set, edit.Fields, edit.Fields.Bool("all_day")
 	unread := func(bad FieldError) bool { return bad.Field == "timezone" || bad.Field == "all_day" }
-	if slices.ContainsFunc(e.problems.Fields, unread) || e.stored == nil && (sent["start_date"] == nil || sent["end_date"] == nil) {
+	if slices.ContainsFunc(edit.problems.Fields, unread) || edit.stored == nil && (sent["start_date"] == nil || sent["end_date"] == nil) {
 		return // what was sent is refused
 	}
-	zone := e.zone()
+	zone := edit.zone()
 	location, sameZone := zone.Location, zone.Name == before.String("timezone")
 	if location == nil {
-		e.problems.Add("timezone", ReasonZone)
+		edit.problems.Add("timezone", ReasonZone)
 		return
 	}
 	unchanged := sameZone && sent["all_day"] == nil && sent["start_date"] == nil && sent["end_date"] == nil
@@ -41,9 +41,9 @@ func (e *edit) eventDates() {
 		}
 		wall = stored
 		if date, ok := sent[field].(Date); ok {
-			wall = date.Wall(e.Now, location)
+			wall = date.Wall(edit.Now, location)
 			if !allDay && (date.IsInstant() || date.IsWord()) {
-				return wall, Wall(date.Instant(e.Now, location).Unix())
+				return wall, Wall(date.Instant(edit.Now, location).Unix())
 			}
 		}
 		switch {
@@ -52,25 +52,25 @@ func (e *edit) eventDates() {
 		case sameZone && wall == stored:
 			return wall, storedUTC // in an overlap, the reading stays
 		}
-		at := WallToInstant(wall, location)
-		return WallOf(at.In(location)), Wall(at.Unix())
+		instant := WallToInstant(wall, location)
+		return WallOf(instant.In(location)), Wall(instant.Unix())
 	}
 	start, startUTC := resolve("start_date", firstOfDay)
 	end, endUTC := resolve("end_date", lastOfDay)
-	checkYears(&e.problems, "start_date", start, startUTC)
-	checkYears(&e.problems, "end_date", end, endUTC)
+	checkYears(&edit.problems, "start_date", start, startUTC)
+	checkYears(&edit.problems, "end_date", end, endUTC)
 	if endUTC < startUTC {
-		e.problems.Add("end_date", ReasonEndBeforeStart)
+		edit.problems.Add("end_date", ReasonEndBeforeStart)
 	}
-	e.Fields["timezone"] = zone.Name
-	e.Fields["start_date"], e.Fields["utc_start_date"] = start, startUTC
-	e.Fields["end_date"], e.Fields["utc_end_date"] = end, endUTC
+	edit.Fields["timezone"] = zone.Name
+	edit.Fields["start_date"], edit.Fields["utc_start_date"] = start, startUTC
+	edit.Fields["end_date"], edit.Fields["utc_end_date"] = end, endUTC
 }
 
 // checkYears refuses times that the stored form cannot hold.
 func checkYears(problems *Problems, field string, times ...Wall) {
-	for _, t := range times {
-		if !t.InYears() {
+	for _, wall := range times {
+		if !wall.InYears() {
 			problems.Add(field, ReasonDateRange)
 		}
 	}
@@ -79,7 +79,7 @@ func checkYears(problems *Problems, field string, times ...Wall) {
 const daySeconds = 24 * 60 * 60
 
 // Midnight returns 00:00:00 of the day.
-func (w Wall) Midnight() Wall { return w - (w%daySeconds+daySeconds)%daySeconds }
+func (wall Wall) Midnight() Wall { return wall - (wall%daySeconds+daySeconds)%daySeconds }
 
 // firstOfDay and lastOfDay return the first and the last second of the day of a wall clock.
 func firstOfDay(w Wall, location *time.Location) (wall, utc Wall) {

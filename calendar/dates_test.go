@@ -26,10 +26,10 @@ func TestParseDate(t *testing.T) {
 		if date.IsInstant() != (kind == "instant") || date.IsWord() != (kind == "word") {
 			t.Errorf("%q: instant %v, word %v; want %s", in, date.IsInstant(), date.IsWord(), kind)
 		}
-		shown, at := date.Wall(now, location), date.Instant(now, location)
-		if years := shown.InYears() && WallOf(at).InYears(); years != (want != "out of range") {
+		shown, instant := date.Wall(now, location), date.Instant(now, location)
+		if years := shown.InYears() && WallOf(instant).InYears(); years != (want != "out of range") {
 			t.Errorf("%q: in the years %v, want %s", in, years, want)
-		} else if again := WallOf(at.In(location)); years && (shown.String() != want || again != shown) {
+		} else if again := WallOf(instant.In(location)); years && (shown.String() != want || again != shown) {
 			t.Errorf("%q: the wall clock is %s, the instant shows %s; want %s", in, shown, again, want)
 		}
 	}
@@ -62,9 +62,9 @@ func TestWallAtTheEndOfLeapYears(t *testing.T) {
 		for _, year := range []int{2040, 2096, 9996} {
 			first := time.Date(year, time.December, 30, 0, 0, 0, 0, time.UTC)
 			for hour := range 96 {
-				at := first.Add(time.Duration(hour) * time.Hour).In(location)
-				if back := WallToInstant(WallOf(at), location); !back.Equal(at) {
-					t.Fatalf("%s: %s reads back as %s", name, at, back.In(location))
+				instant := first.Add(time.Duration(hour) * time.Hour).In(location)
+				if back := WallToInstant(WallOf(instant), location); !back.Equal(instant) {
+					t.Fatalf("%s: %s reads back as %s", name, instant, back.In(location))
 				}
 			}
 		}
@@ -81,23 +81,23 @@ func TestWallRoundTrip(t *testing.T) {
 		if !ok {
 			t.Fatalf("zone %q is not known", name)
 		}
-		at := time.Unix(rapid.Int64Range(-3_000_000_000, 5_000_000_000).Draw(t, "unix"), 0).In(zone.Location)
-		wall := WallOf(at)
+		instant := time.Unix(rapid.Int64Range(-3_000_000_000, 5_000_000_000).Draw(t, "unix"), 0).In(zone.Location)
+		wall := WallOf(instant)
 		back := WallToInstant(wall, zone.Location)
-		if got := WallOf(back.In(zone.Location)); got != wall || back.After(at) {
-			t.Fatalf("%s: %s reads back as %s", name, at, back.In(zone.Location))
+		if got := WallOf(back.In(zone.Location)); got != wall || back.After(instant) {
+			t.Fatalf("%s: %s reads back as %s", name, instant, back.In(zone.Location))
 		}
 		free := Wall(rapid.Int64Range(-3_000_000_000, 5_000_000_000).Draw(t, "wall"))
 		if got := WallOf(WallToInstant(free, zone.Location).In(zone.Location)); got < free {
 			t.Fatalf("%s: %s moved back to %s", name, free, got)
 		}
-		d, ok := ParseDate(wall.String())
-		if !ok || d.Wall(at, zone.Location) != wall {
-			t.Fatalf("%s: %s reads back as %s, %v", name, wall, d.Wall(at, zone.Location), ok)
+		date, ok := ParseDate(wall.String())
+		if !ok || date.Wall(instant, zone.Location) != wall {
+			t.Fatalf("%s: %s reads back as %s, %v", name, wall, date.Wall(instant, zone.Location), ok)
 		}
-		u, ok := ParseDate(at.Format(time.RFC3339))
-		if _, offset := at.Zone(); offset%60 == 0 && (!ok || !u.Instant(at, time.UTC).Equal(at)) {
-			t.Fatalf("%s reads back as %s, %v", at.Format(time.RFC3339), u.Instant(at, time.UTC), ok)
+		u, ok := ParseDate(instant.Format(time.RFC3339))
+		if _, offset := instant.Zone(); offset%60 == 0 && (!ok || !u.Instant(instant, time.UTC).Equal(instant)) {
+			t.Fatalf("%s reads back as %s, %v", instant.Format(time.RFC3339), u.Instant(instant, time.UTC), ok)
 		}
 	})
 }

@@ -18,16 +18,16 @@ func TestDecisions(t *testing.T) {
 	for _, part := range ReadParts(t, "decisions.txt") {
 		t.Run(part.Name, func(t *testing.T) {
 			t.Parallel()
-			p := decisionPlay{T: t}
+			play := decisionPlay{T: t}
 			for _, line := range part.Lines {
 				if want, ok := strings.CutPrefix(line, "\t"); ok {
-					p.expect(want)
+					play.expect(want)
 				} else {
-					p.decide(line)
+					play.decide(line)
 				}
 			}
-			if p.err != nil {
-				t.Fatal(p.err)
+			if play.err != nil {
+				t.Fatal(play.err)
 			}
 		})
 	}
@@ -42,16 +42,16 @@ type decisionPlay struct {
 }
 
 // decide does what a line says.
-func (p *decisionPlay) decide(line string) {
-	p.Helper()
-	if p.err != nil {
-		p.Fatal(p.err)
+func (decisionPlay *decisionPlay) decide(line string) {
+	decisionPlay.Helper()
+	if decisionPlay.err != nil {
+		decisionPlay.Fatal(decisionPlay.err)
 	}
 	words, body, _ := strings.Cut(line, "{")
 	set := attrSet{}
 	if body != "" {
 		if err := json.Unmarshal([]byte("{"+body), &set); err != nil {
-			p.Fatalf("%s: %v", line, err)
+			decisionPlay.Fatalf("%s: %v", line, err)
 		}
 	}
 	s := situation{hash: "hash", parents: []*Record{
@@ -73,7 +73,7 @@ func (p *decisionPlay) decide(line string) {
 		} else if word == "later" {
 			s.now = testNow.Add(time.Hour)
 		} else if err == nil {
-			p.record = s.decision().Parent(ID(id))
+			decisionPlay.record = s.decision().Parent(ID(id))
 		} else {
 			verb = word
 		}
@@ -81,67 +81,67 @@ func (p *decisionPlay) decide(line string) {
 	if verb == "create" && kind == KindEvent {
 		set = wholeEvent(set)
 	}
-	a := attrs(p, set)
+	a := attrs(decisionPlay, set)
 	a.Lang = lang
 	switch verb {
 	case "create":
-		p.record = nil
-		p.change, p.err = Create(kind, 100, a, s.decision())
+		decisionPlay.record = nil
+		decisionPlay.change, decisionPlay.err = Create(kind, 100, a, s.decision())
 	case "update":
-		p.change, p.err = Update(p.record, a, s.decision())
+		decisionPlay.change, decisionPlay.err = Update(decisionPlay.record, a, s.decision())
 	case "trash", "delete":
-		p.change, p.err = Remove(p.record, s.decision())
+		decisionPlay.change, decisionPlay.err = Remove(decisionPlay.record, s.decision())
 	default:
-		p.Fatalf("%s: no such decision", line)
+		decisionPlay.Fatalf("%s: no such decision", line)
 	}
-	if p.err != nil {
+	if decisionPlay.err != nil {
 		return
 	}
-	after, err := Apply(p.record, p.change, testNow)
+	after, err := Apply(decisionPlay.record, decisionPlay.change, testNow)
 	if err != nil {
-		p.err = err
+		decisionPlay.err = err
 	} else {
-		p.record = after
+		decisionPlay.record = after
 	}
 }
 
 // expect compares what came of the last decision.
-func (p *decisionPlay) expect(want string) {
-	p.Helper()
-	if err := p.err; err != nil {
-		p.err = nil
+func (decisionPlay *decisionPlay) expect(want string) {
+	decisionPlay.Helper()
+	if err := decisionPlay.err; err != nil {
+		decisionPlay.err = nil
 		got := "fails"
-		if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeInvalidParam {
+		if problem, ok := errors.AsType[*Error](err); ok && problem.Code == CodeInvalidParam {
 			var fields []string
-			for _, fieldError := range e.Fields {
+			for _, fieldError := range problem.Fields {
 				fields = append(fields, strings.Join(append([]string{fieldError.Field, string(fieldError.Reason)}, fieldError.Args...), " "))
 			}
 			slices.Sort(fields)
 			got = "refused " + strings.Join(fields, "; ")
 		} else if ok {
-			got = "error " + string(e.Code)
+			got = "error " + string(problem.Code)
 		}
 		if got != want {
-			p.Errorf("got %s, %v; want %s", got, err, want)
+			decisionPlay.Errorf("got %s, %v; want %s", got, err, want)
 		}
 		return
 	}
 	name, body, _ := strings.Cut(want, "{")
-	change, err := DecodeChange(p.change.Name, p.change.ID, LangEN, json.RawMessage("{"+body))
+	change, err := DecodeChange(decisionPlay.change.Name, decisionPlay.change.ID, LangEN, json.RawMessage("{"+body))
 	if err != nil {
-		p.Fatalf("%s: %v", want, err)
+		decisionPlay.Fatalf("%s: %v", want, err)
 	}
 	if name == "" {
 		for field, value := range change.Fields {
-			if text := cmp.Diff(value, p.record.Fields[field]); text != "" {
-				p.Errorf("%s (-want +got):\n%s", field, text)
+			if text := cmp.Diff(value, decisionPlay.record.Fields[field]); text != "" {
+				decisionPlay.Errorf("%s (-want +got):\n%s", field, text)
 			}
 		}
 		return
 	}
-	change.Name, change.Secret = strings.TrimSpace(name), p.change.Secret
-	if text := cmp.Diff(change, p.change); text != "" {
-		p.Errorf("change (-want +got):\n%s", text)
+	change.Name, change.Secret = strings.TrimSpace(name), decisionPlay.change.Secret
+	if text := cmp.Diff(change, decisionPlay.change); text != "" {
+		decisionPlay.Errorf("change (-want +got):\n%s", text)
 	}
 }
 

@@ -15,10 +15,10 @@ var sentStatuses = strings.Fields("publish future draft pending private")
 
 // Missing names the required fields that were not sent (null counts as not
 // sent), in the order of the table.
-func (s *Spec) Missing(in Input) []string {
+func (spec *Spec) Missing(input Input) []string {
 	var names []string
-	for i := range s.Fields {
-		if field := &s.Fields[i]; field.Required && in[field.Name] == nil {
+	for i := range spec.Fields {
+		if field := &spec.Fields[i]; field.Required && input[field.Name] == nil {
 			names = append(names, field.Name)
 		}
 	}
@@ -28,9 +28,9 @@ func (s *Spec) Missing(in Input) []string {
 // Language returns the language of a request: the selector in the input, else
 // that of the root. A bad selector is a problem of "multilang_language" and
 // leaves the language of the root.
-func Language(in Input, root Lang, problems *Problems) Lang {
+func Language(input Input, root Lang, problems *Problems) Lang {
 	const name = "multilang_language"
-	value, sent := in[name]
+	value, sent := input[name]
 	if !sent {
 		return root
 	}
@@ -43,22 +43,22 @@ func Language(in Input, root Lang, problems *Problems) Lang {
 	return root
 }
 
-// Decode reads an input by the table; refused values are added to p, all at
+// Decode reads an input by the table; refused values are added to problems, all at
 // once. What was not sent is absent from Attrs, and so is on create what was
 // sent empty; on updates that is Clear. Unknown names and computed fields are
 // ignored. Links with inline data are decoded by the spec of their kind. What
 // needs the store (ids, names, images by id) is left to the caller.
-func (s *Spec) Decode(in Input, op Op, l Lang, on *Decision, p *Problems) *Attrs {
-	d := decoder{Decision: on, lang: l, problems: p}
-	attrs := &Attrs{Lang: l, Set: make(map[string]any, len(in))}
-	for i := range s.Fields {
-		field := &s.Fields[i]
-		v, sent := in[field.Name]
+func (spec *Spec) Decode(input Input, op Op, lang Lang, decision *Decision, problems *Problems) *Attrs {
+	d := decoder{Decision: decision, lang: lang, problems: problems}
+	attrs := &Attrs{Lang: lang, Set: make(map[string]any, len(input))}
+	for i := range spec.Fields {
+		field := &spec.Fields[i]
+		v, sent := input[field.Name]
 		switch {
 		case !sent || field.Form == FormNone || field.NotBySlug && op == OpUpdateBySlug:
 			continue
 		case field.Form == FormLang:
-			Language(in, l, p)
+			Language(input, lang, problems)
 			continue
 		case v == nil && field.Empty == EmptyNull:
 			continue
@@ -67,7 +67,7 @@ func (s *Spec) Decode(in Input, op Op, l Lang, on *Decision, p *Problems) *Attrs
 		if !field.isEmpty(v) {
 			value, ok = d.read(field, v)
 		} else if field.Empty != EmptyClears {
-			p.Add(field.Name, field.emptyReason())
+			problems.Add(field.Name, field.emptyReason())
 			continue
 		}
 		if _, cleared := value.(Clear); ok && (!cleared || op != OpCreate) {
@@ -77,19 +77,19 @@ func (s *Spec) Decode(in Input, op Op, l Lang, on *Decision, p *Problems) *Attrs
 	if op == OpCreate {
 		// What depends on several values of a new record; on updates the decision checks it,
 		// which knows the stored values (interface 7.2).
-		edit := newEdit(s, 0, attrs, on)
-		edit.problems = *p
+		edit := newEdit(spec, 0, attrs, decision)
+		edit.problems = *problems
 		edit.setFields()
 		edit.setDates()
-		*p = edit.problems
+		*problems = edit.problems
 	}
 	return attrs
 }
 
 // isEmpty reports whether a sent value counts as empty for the field
 // (interface 2.3 and the tables of 3).
-func (f *Field) isEmpty(v any) bool {
-	switch v := v.(type) {
+func (field *Field) isEmpty(value any) bool {
+	switch v := value.(type) {
 	case nil:
 		return true
 	case string:
@@ -97,16 +97,16 @@ func (f *Field) isEmpty(v any) bool {
 			return true
 		}
 	case []any:
-		return len(v) == 0 && (f.Form == FormCost || f.Form == FormTerms || f.Form == FormLinks)
+		return len(v) == 0 && (field.Form == FormCost || field.Form == FormTerms || field.Form == FormLinks)
 	case map[string]any:
-		return len(v) == 0 && f.Form == FormLinks
+		return len(v) == 0 && field.Form == FormLinks
 	}
-	switch f.Form {
+	switch field.Form {
 	case FormImage:
-		text, _ := v.(string)
-		return v == false || Trim(text) == "false" || isZero(v)
+		text, _ := value.(string)
+		return value == false || Trim(text) == "false" || isZero(value)
 	case FormLinks, FormParent:
-		return isZero(v)
+		return isZero(value)
 	default:
 		return false
 	}
@@ -119,8 +119,8 @@ func isZero(value any) bool {
 
 // emptyReason is why an empty value is refused: where empty text is of no type
 // at all, that it has the wrong one.
-func (f *Field) emptyReason() Reason {
-	switch f.Form {
+func (field *Field) emptyReason() Reason {
+	switch field.Form {
 	case FormBool:
 		return ReasonTypeBool
 	case FormAuthor:
@@ -138,156 +138,156 @@ type decoder struct {
 }
 
 // refuse notes why a value is refused.
-func (d *decoder) refuse(field *Field, reason Reason, args ...string) (any, bool) {
-	d.problems.Add(field.Name, reason, args...)
+func (decoder *decoder) refuse(field *Field, reason Reason, args ...string) (any, bool) {
+	decoder.problems.Add(field.Name, reason, args...)
 	return nil, false
 }
 
 // read reads a value that is not empty. A value of which cleaning leaves
 // nothing is Clear.
-func (d *decoder) read(field *Field, value any) (any, bool) {
+func (decoder *decoder) read(field *Field, value any) (any, bool) {
 	switch field.Form {
 	case FormBool:
 		b, ok := ParseBool(value)
 		if !ok {
-			return d.refuse(field, ReasonTypeBool)
+			return decoder.refuse(field, ReasonTypeBool)
 		}
 		return b, true
 	case FormCost:
-		return d.cost(field, value)
+		return decoder.cost(field, value)
 	case FormImage:
-		return d.image(field, value)
+		return decoder.image(field, value)
 	case FormTerms, FormLinks:
-		return d.refs(field, value)
+		return decoder.refs(field, value)
 	case FormAuthor, FormParent:
-		return d.id(field, value)
+		return decoder.id(field, value)
 	case FormDegrees:
-		return d.degrees(field, value)
+		return decoder.degrees(field, value)
 	default:
 		text, ok := value.(string)
 		switch {
 		case ok:
-			return d.text(field, Trim(text))
+			return decoder.text(field, Trim(text))
 		case field.Form == FormDate:
-			return d.refuse(field, ReasonTypeDate)
+			return decoder.refuse(field, ReasonTypeDate)
 		default:
-			return d.refuse(field, ReasonTypeText)
+			return decoder.refuse(field, ReasonTypeText)
 		}
 	}
 }
 
 // text reads the forms that are sent as text.
-func (d *decoder) text(field *Field, s string) (any, bool) {
+func (decoder *decoder) text(field *Field, text string) (any, bool) {
 	switch field.Form {
 	case FormPassword: // not a text to be shown: nothing but its length counts
-		return d.limit(field, s)
+		return decoder.limit(field, text)
 	case FormName, FormDetail: // in names white space that is a control character separates
 	default:
-		s = Plain(s)
+		text = Plain(text)
 	}
 	switch field.Form {
 	case FormName:
-		switch s = d.Rules.Clean.Name(s); s {
+		switch text = decoder.Rules.Clean.Name(text); text {
 		case "":
-			return d.refuse(field, ReasonNothingLeft)
+			return decoder.refuse(field, ReasonNothingLeft)
 		case "0":
-			return d.refuse(field, ReasonZero)
+			return decoder.refuse(field, ReasonZero)
 		}
 	case FormDetail:
-		s = d.Rules.Clean.Name(s)
+		text = decoder.Rules.Clean.Name(text)
 	case FormHTML:
-		s = d.Rules.Clean.HTML(s)
+		text = decoder.Rules.Clean.HTML(text)
 	case FormSlug:
-		if MakeSlug(d.Rules.Clean.Name(s), d.Rules.Clean) == "" {
-			return d.refuse(field, ReasonSlug)
+		if MakeSlug(decoder.Rules.Clean.Name(text), decoder.Rules.Clean) == "" {
+			return decoder.refuse(field, ReasonSlug)
 		}
 	case FormDate:
-		date, ok := ParseDate(s)
+		date, ok := ParseDate(text)
 		if !ok {
-			return d.refuse(field, ReasonDate)
+			return decoder.refuse(field, ReasonDate)
 		}
 		return date, true
 	case FormStatus:
-		if !slices.Contains(sentStatuses, s) {
-			return d.refuse(field, ReasonStatus, strings.Join(sentStatuses, ", "))
+		if !slices.Contains(sentStatuses, text) {
+			return decoder.refuse(field, ReasonStatus, strings.Join(sentStatuses, ", "))
 		}
-		return Status(s), true
+		return Status(text), true
 	case FormWord:
-		switch slices.Index(field.Enum, s) {
+		switch slices.Index(field.Enum, text) {
 		case -1:
-			return d.refuse(field, ReasonWord, strings.Join(field.Enum, ", "))
+			return decoder.refuse(field, ReasonWord, strings.Join(field.Enum, ", "))
 		case 0:
 			return Clear{}, true
 		}
 	case FormZone:
-		zone, ok := ParseZone(s)
+		zone, ok := ParseZone(text)
 		if !ok {
-			return d.refuse(field, ReasonZone)
+			return decoder.refuse(field, ReasonZone)
 		}
 		return zone, true
 	case FormURL, FormEventURL:
 		if field.Form == FormEventURL {
-			s = strings.ReplaceAll(s, "&amp;", "&")
+			text = strings.ReplaceAll(text, "&amp;", "&")
 		}
-		if !isWebURL(s) {
-			return d.refuse(field, ReasonURL)
+		if !isWebURL(text) {
+			return decoder.refuse(field, ReasonURL)
 		}
 	case FormEmail:
-		if !emailForm.MatchString(s) {
-			return d.refuse(field, ReasonEmail)
+		if !emailForm.MatchString(text) {
+			return decoder.refuse(field, ReasonEmail)
 		}
 	default:
 	}
-	return d.limit(field, s)
+	return decoder.limit(field, text)
 }
 
 // limit refuses a text that is too long for its field; an empty one is Clear.
-func (d *decoder) limit(field *Field, text string) (any, bool) {
+func (decoder *decoder) limit(field *Field, text string) (any, bool) {
 	switch {
 	case text == "":
 		return Clear{}, true
 	case field.Max > 0 && len(text) > field.Max && utf8.RuneCountInString(text) > field.Max:
-		return d.refuse(field, ReasonTooLong, strconv.Itoa(field.Max))
+		return decoder.refuse(field, ReasonTooLong, strconv.Itoa(field.Max))
 	default:
 		return text, true
 	}
 }
 
 // id reads the id of an author or a parent.
-func (d *decoder) id(field *Field, value any) (any, bool) {
+func (decoder *decoder) id(field *Field, value any) (any, bool) {
 	n, ok := ParseInt(value)
 	switch id := ID(n); {
 	case !ok:
-		return d.refuse(field, ReasonTypeInteger)
+		return decoder.refuse(field, ReasonTypeInteger)
 	case n <= 0:
-		return d.refuse(field, UnknownReason(field.Links), id.String())
-	case field.Form == FormAuthor && !MayNameAuthor(d.Caller, id):
-		return d.refuse(field, ReasonOtherAuthor)
+		return decoder.refuse(field, UnknownReason(field.Links), id.String())
+	case field.Form == FormAuthor && !MayNameAuthor(decoder.Caller, id):
+		return decoder.refuse(field, ReasonOtherAuthor)
 	default:
 		return id, true
 	}
 }
 
-func (d *decoder) degrees(field *Field, value any) (any, bool) {
+func (decoder *decoder) degrees(field *Field, value any) (any, bool) {
 	n, ok := ParseNumber(value)
 	switch {
 	case !ok:
-		return d.refuse(field, ReasonTypeNumber)
+		return decoder.refuse(field, ReasonTypeNumber)
 	case math.Abs(n) > float64(field.Max):
 		end := strconv.Itoa(field.Max)
-		return d.refuse(field, ReasonRange, "-"+end, end)
+		return decoder.refuse(field, ReasonRange, "-"+end, end)
 	default:
 		return n, true
 	}
 }
 
 // image reads an id or a URL (3.5).
-func (d *decoder) image(field *Field, v any) (any, bool) {
-	switch v := v.(type) {
+func (decoder *decoder) image(field *Field, value any) (any, bool) {
+	switch v := value.(type) {
 	case json.Number:
 		id, ok := ParseID(v)
 		if !ok {
-			return d.refuse(field, ReasonImage)
+			return decoder.refuse(field, ReasonImage)
 		}
 		return []Ref{{Entry: id.String(), ID: id, IsID: true}}, true
 	case string:
@@ -297,22 +297,22 @@ func (d *decoder) image(field *Field, v any) (any, bool) {
 			return []Ref{{Entry: shorten(text), ID: id, IsID: true}}, true
 		}
 		if !isWebURL(text) {
-			return d.refuse(field, ReasonImage)
+			return decoder.refuse(field, ReasonImage)
 		}
-		if !MayUseImageURL(d.Caller) {
-			return d.refuse(field, ReasonImageURLRight)
+		if !MayUseImageURL(decoder.Caller) {
+			return decoder.refuse(field, ReasonImageURLRight)
 		}
-		if _, ok := d.limit(field, text); !ok {
+		if _, ok := decoder.limit(field, text); !ok {
 			return nil, false
 		}
 		return []Ref{{Entry: text}}, true
 	default:
-		return d.refuse(field, ReasonTypeImage)
+		return decoder.refuse(field, ReasonTypeImage)
 	}
 }
 
 // cost reads a text, a number or a list of these (3.1.4).
-func (d *decoder) cost(field *Field, value any) (any, bool) {
+func (decoder *decoder) cost(field *Field, value any) (any, bool) {
 	elements, isList := value.([]any)
 	if !isList {
 		elements = []any{value}
@@ -323,14 +323,14 @@ func (d *decoder) cost(field *Field, value any) (any, bool) {
 		switch e := e.(type) {
 		case nil:
 		case string:
-			cost = d.Rules.Clean.Name(e)
+			cost = decoder.Rules.Clean.Name(e)
 		case json.Number:
 			var reason Reason
 			if cost, reason = costOfNumber(e); reason != "" {
-				return d.refuse(field, reason)
+				return decoder.refuse(field, reason)
 			}
 		default:
-			return d.refuse(field, ReasonTypeCost)
+			return decoder.refuse(field, ReasonTypeCost)
 		}
 		if cost != "" {
 			costs = append(costs, cost)
@@ -340,7 +340,7 @@ func (d *decoder) cost(field *Field, value any) (any, bool) {
 		return Clear{}, true
 	}
 	if len(costs) > MaxElements || len(ReadCost(costs, Currency{}).Values) > MaxElements {
-		return d.refuse(field, ReasonTooMany, strconv.Itoa(MaxElements))
+		return decoder.refuse(field, ReasonTooMany, strconv.Itoa(MaxElements))
 	}
 	return costs, true
 }

@@ -31,19 +31,19 @@ func decode(tb testing.TB, kind calendar.Kind, body string, op calendar.Op, call
 // input reads JSON text as it is sent.
 func input(tb testing.TB, body string) calendar.Input {
 	tb.Helper()
-	var in calendar.Input
+	var input calendar.Input
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
-	if err := decoder.Decode(&in); err != nil {
+	if err := decoder.Decode(&input); err != nil {
 		tb.Fatalf("%s: %v", body, err)
 	}
-	return in
+	return input
 }
 
 // shown returns the type and the value of an attribute as the rows of decode.txt have them.
-func shown(tb testing.TB, v any) string {
+func shown(tb testing.TB, value any) string {
 	tb.Helper()
-	switch v := v.(type) {
+	switch v := value.(type) {
 	case nil:
 		return "-"
 	case calendar.Clear:
@@ -56,10 +56,10 @@ func shown(tb testing.TB, v any) string {
 	var builder strings.Builder
 	encoder := json.NewEncoder(&builder)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		tb.Fatal(err)
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%T %s", v, strings.TrimSpace(builder.String())), "calendar.", "")
+	return strings.ReplaceAll(fmt.Sprintf("%T %s", value, strings.TrimSpace(builder.String())), "calendar.", "")
 }
 
 func TestDecodeAccepts(t *testing.T) {
@@ -170,16 +170,16 @@ func FuzzDecode(f *testing.F) {
 		f.Add(text, uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, body string, op uint8) {
-		var in calendar.Input
+		var input calendar.Input
 		decoder := json.NewDecoder(strings.NewReader(body))
 		decoder.UseNumber()
-		if decoder.Decode(&in) != nil {
+		if decoder.Decode(&input) != nil {
 			return
 		}
 		for _, kind := range calendar.Kinds {
 			var problems calendar.Problems
 			spec := calendar.SpecOf(kind)
-			attrs := spec.Decode(in, calendar.Op(op%3), calendar.LangEN, &calendar.Decision{Rules: rules, Now: now, Caller: editor}, &problems)
+			attrs := spec.Decode(input, calendar.Op(op%3), calendar.LangEN, &calendar.Decision{Rules: rules, Now: now, Caller: editor}, &problems)
 			for name, value := range attrs.Set {
 				field := spec.Field(name)
 				if field == nil || field.Form == calendar.FormNone {

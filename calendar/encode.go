@@ -47,10 +47,10 @@ func EncodeChange(change Change) ([]byte, error) {
 }
 
 // appendFields appends the object of the fields, by the sorted rows of the table.
-func (s *Spec) appendFields(data []byte, fields Fields, removals bool) ([]byte, error) {
+func (spec *Spec) appendFields(data []byte, fields Fields, removals bool) ([]byte, error) {
 	data = append(data, '{')
 	left := len(fields)
-	for _, field := range s.stored {
+	for _, field := range spec.stored {
 		if left == 0 {
 			break
 		}
@@ -71,8 +71,8 @@ func (s *Spec) appendFields(data []byte, fields Fields, removals bool) ([]byte, 
 	}
 	if left > 0 {
 		for name := range fields {
-			if field := s.Field(name); field == nil || field.Stored == 0 {
-				return nil, fmt.Errorf("unknown field %q of kind %s", name, s.Kind)
+			if field := spec.Field(name); field == nil || field.Stored == 0 {
+				return nil, fmt.Errorf("unknown field %q of kind %s", name, spec.Kind)
 			}
 		}
 	}
@@ -87,9 +87,9 @@ func appendKey(data []byte, key string) []byte {
 	return append(append(append(data, '"'), key...), `":`...)
 }
 
-func appendValue(data []byte, t Type, v any) (_ []byte, err error) {
+func appendValue(data []byte, t Type, value any) (_ []byte, err error) {
 	var is Type
-	switch v := v.(type) {
+	switch v := value.(type) {
 	case string:
 		data, is = canonjson.AppendString(data, v), TypeString
 	case Text:
@@ -110,7 +110,7 @@ func appendValue(data []byte, t Type, v any) (_ []byte, err error) {
 		data, err = appendWall(data, v)
 	}
 	if is != t {
-		return nil, fmt.Errorf("value of Go type %T does not fit the table", v)
+		return nil, fmt.Errorf("value of Go type %T does not fit the table", value)
 	}
 	return data, err
 }
@@ -129,11 +129,11 @@ func appendList[T any](data []byte, list []T, one func([]byte, T) []byte) []byte
 }
 
 // appendText appends the object of the languages that have a text, sorted by their names.
-func appendText(data []byte, t Text) []byte {
+func appendText(data []byte, text Text) []byte {
 	data = append(data, '{')
 	for _, lang := range [...]Lang{LangCN, LangEN, LangES, LangFR} {
-		if t[lang] != "" {
-			data = canonjson.AppendString(appendKey(data, lang.String()), t[lang])
+		if text[lang] != "" {
+			data = canonjson.AppendString(appendKey(data, lang.String()), text[lang])
 		}
 	}
 	return append(data, '}')

@@ -76,13 +76,13 @@ type Error struct {
 }
 
 // Error returns the code and the names of the fields, for logs.
-func (e *Error) Error() string {
+func (problem *Error) Error() string {
 	var builder strings.Builder
-	builder.WriteString(string(e.Code))
-	for _, fieldError := range e.Fields {
+	builder.WriteString(string(problem.Code))
+	for _, fieldError := range problem.Fields {
 		builder.WriteString(" " + fieldError.Field + "=" + string(fieldError.Reason))
 	}
-	for _, text := range e.Missing {
+	for _, text := range problem.Missing {
 		builder.WriteString(" " + text)
 	}
 	return builder.String()
@@ -96,16 +96,16 @@ func Fail(code Code, kind Kind) *Error { return &Error{Code: code, Kind: kind} }
 type Problems struct{ Fields []FieldError }
 
 // Add notes a refused field. The first problem of a field counts.
-func (p *Problems) Add(field string, reason Reason, args ...string) {
-	if !slices.ContainsFunc(p.Fields, func(known FieldError) bool { return known.Field == field }) {
-		p.Fields = append(p.Fields, FieldError{field, reason, args})
+func (problems *Problems) Add(field string, reason Reason, args ...string) {
+	if !slices.ContainsFunc(problems.Fields, func(known FieldError) bool { return known.Field == field }) {
+		problems.Fields = append(problems.Fields, FieldError{field, reason, args})
 	}
 }
 
 // Err returns the error that names all refused fields, or nil.
-func (p *Problems) Err() error {
-	if len(p.Fields) == 0 {
+func (problems *Problems) Err() error {
+	if len(problems.Fields) == 0 {
 		return nil
 	}
-	return &Error{Code: CodeInvalidParam, Fields: p.Fields}
+	return &Error{Code: CodeInvalidParam, Fields: problems.Fields}
 }

@@ -11,7 +11,7 @@ type Hash uint64
 const HashStart Hash = 14695981039346656037
 
 // Text returns the hash extended by a text.
-func (h Hash) Text(text string) Hash { return mix(h, text) }
+func (hash Hash) Text(text string) Hash { return mix(hash, text) }
 
 func mix[T ~string | ~[]byte](hash Hash, value T) Hash {
 	hash = hash.Number(uint64(len(value)))
@@ -27,8 +27,8 @@ func mix[T ~string | ~[]byte](hash Hash, value T) Hash {
 func SumOf[T ~string | ~[]byte](state T) uint64 { return uint64(mix(HashStart, state)) | 1 }
 
 // Number returns the hash extended by a number, mixed as in SplitMix64.
-func (h Hash) Number(n uint64) Hash {
-	x := (uint64(h) ^ n) * 0x9e3779b97f4a7c15
+func (hash Hash) Number(number uint64) Hash {
+	x := (uint64(hash) ^ number) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	return Hash(x ^ x>>29)
 }

@@ -27,12 +27,12 @@ const hashedMark = "sha256:"
 
 // Hashed is what an ImportClaim becomes when its record is erased. Look-ups of a key ask for
 // both. One that is hashed stays.
-func (c Claim) Hashed() Claim {
-	if isHashed(c.Key) {
-		return c
+func (claim Claim) Hashed() Claim {
+	if isHashed(claim.Key) {
+		return claim
 	}
-	sum := sha256.Sum256([]byte(c.Key))
-	return Claim{Space: c.Space, Key: hashedMark + hex.EncodeToString(sum[:])}
+	sum := sha256.Sum256([]byte(claim.Key))
+	return Claim{Space: claim.Space, Key: hashedMark + hex.EncodeToString(sum[:])}
 }
 
 func isHashed(mark string) bool {
@@ -60,8 +60,8 @@ func ImportClaim(source, key string) Claim {
 }
 
 // ImportMark returns the mark that a source left on the record, that of line 0 for none.
-func (r *Record) ImportMark(source string) ImportMark {
-	for _, text := range r.Fields.Strings("imports") {
+func (record *Record) ImportMark(source string) ImportMark {
+	for _, text := range record.Fields.Strings("imports") {
 		if importMark, ok := parseImportMark(text); ok && importMark.Source == source {
 			return importMark
 		}

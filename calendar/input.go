@@ -43,11 +43,11 @@ type Cleaner interface {
 	// inline, other tags removed (script and style with their content), entities
 	// that end in ";" decoded, control characters and characters of direction
 	// removed, in normal form C, runs of white space one space, trimmed (2.5).
-	Name(s string) string
+	Name(text string) string
 	// HTML trims s and reduces it to the safe subset (2.5).
-	HTML(s string) string
+	HTML(text string) string
 	// ASCII transliterates to ASCII, Chinese included (3.7).
-	ASCII(s string) string
+	ASCII(text string) string
 }
 
 // Rules are the settings that rules depend on.
@@ -56,7 +56,7 @@ type Rules struct {
 	Clean Cleaner
 }
 
-func (r *Rules) site() Zone { return Zone{Name: r.Site.String(), Location: r.Site} }
+func (rules *Rules) site() Zone { return Zone{Name: rules.Site.String(), Location: rules.Site} }
 
 // Decision is all that a decision may depend on besides the record and the
 // attributes. Decode needs the first three fields only.
@@ -67,7 +67,7 @@ type Decision struct {
 
 	// Taken reports whether a record other than the one decided on holds the slug
 	// in its kind.
-	Taken func(k Kind, id ID, slug string) bool
+	Taken func(kind Kind, id ID, slug string) bool
 	// Parent returns the category with an id that a category names as its parent,
 	// for cycles and slugs; nil if none exists.
 	Parent func(ID) *Record

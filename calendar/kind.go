@@ -35,10 +35,10 @@ var kindNames = [...]string{"", "event", "venue", "organizer", "category", "tag"
 var collections = [...]string{"", "events", "venues", "organizers", "categories", "tags", "images", "users"}
 
 // String returns the singular name: "event", "venue", …
-func (k Kind) String() string { return kindNames[k] }
+func (kind Kind) String() string { return kindNames[kind] }
 
 // Collection returns the name of the collection: "events", "venues", …
-func (k Kind) Collection() string { return collections[k] }
+func (kind Kind) Collection() string { return collections[kind] }
 
 // ParseKind reads a singular name.
 func ParseKind(text string) (Kind, bool) {
@@ -47,13 +47,15 @@ func ParseKind(text string) (Kind, bool) {
 }
 
 // IsPost reports whether the kind has an author, dates, a status and a trash.
-func (k Kind) IsPost() bool { return k == KindEvent || k == KindVenue || k == KindOrganizer }
+func (kind Kind) IsPost() bool {
+	return kind == KindEvent || kind == KindVenue || kind == KindOrganizer
+}
 
 // IsTerm reports whether the kind is a category or a tag.
-func (k Kind) IsTerm() bool { return k == KindCategory || k == KindTag }
+func (kind Kind) IsTerm() bool { return kind == KindCategory || kind == KindTag }
 
 var nameFields = [...]string{"", "title", "venue", "organizer", "name", "name", "", "name"}
 
 // NameField is the translatable field that names a record of the kind:
 // "title", "venue", "organizer" or "name".
-func (k Kind) NameField() string { return nameFields[k] }
+func (kind Kind) NameField() string { return nameFields[kind] }

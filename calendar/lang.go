@@ -24,14 +24,14 @@ var langNames = [...]string{"cn", "en", "fr", "es"}
 func LangNames() []string { return langNames[:] }
 
 // String returns the selector value: "cn", "en", "fr" or "es".
-func (l Lang) String() string { return langNames[l] }
+func (lang Lang) String() string { return langNames[lang] }
 
 // Tag returns the language tag for headers: "zh-Hans" for cn.
-func (l Lang) Tag() string {
-	if l == LangCN {
+func (lang Lang) Tag() string {
+	if lang == LangCN {
 		return "zh-Hans"
 	}
-	return l.String()
+	return lang.String()
 }
 
 // ParseLang reads a selector value.
@@ -48,15 +48,15 @@ type Text [langCount]string
 
 // In returns the text shown in a language: that of lang, else that of
 // the home language; and the language that the text is in.
-func (t Text) In(lang, home Lang) (string, Lang) {
-	if t[lang] != "" {
-		return t[lang], lang
+func (text Text) In(lang, home Lang) (string, Lang) {
+	if text[lang] != "" {
+		return text[lang], lang
 	}
-	return t[home], home
+	return text[home], home
 }
 
 // IsZero reports whether no language has a text.
-func (t Text) IsZero() bool { return t == Text{} }
+func (text Text) IsZero() bool { return text == Text{} }
 
 // MarshalJSON writes an object of the languages that have a text.
-func (t Text) MarshalJSON() ([]byte, error) { return appendText(nil, t), nil }
+func (text Text) MarshalJSON() ([]byte, error) { return appendText(nil, text), nil }

@@ -10,7 +10,7 @@ import (
 type Position uint64
 
 // String returns the position in decimal digits.
-func (p Position) String() string { return strconv.FormatUint(uint64(p), 10) }
+func (position Position) String() string { return strconv.FormatUint(uint64(position), 10) }
 
 // Mark names all that a history holds up to a position: the position, and the hash
 // of the commit that the entry there is in, which is chained over all before. Stores
@@ -22,4 +22,4 @@ type Mark struct {
 }
 
 // String returns the position and the beginning of the hash, for logs.
-func (m Mark) String() string { return fmt.Sprintf("%d-%x", m.Position, m.Hash[:6]) }
+func (mark Mark) String() string { return fmt.Sprintf("%d-%x", mark.Position, mark.Hash[:6]) }

@@ -100,11 +100,11 @@ const (
 // Detail returns the code of a reason in "details" of an answer
 // (interface 7.1): "rest_invalid_type", "rest_not_in_enum", or "" for reasons
 // without a structure.
-func (r Reason) Detail() string {
+func (reason Reason) Detail() string {
 	switch {
-	case strings.HasPrefix(string(r), "type_"):
+	case strings.HasPrefix(string(reason), "type_"):
 		return "rest_invalid_type"
-	case r == ReasonNotInEnum:
+	case reason == ReasonNotInEnum:
 		return "rest_not_in_enum"
 	default:
 		return ""

@@ -15,47 +15,50 @@ import (
 type Fields map[string]any
 
 // Text returns a translatable field.
-func (f Fields) Text(name string) Text { text, _ := f[name].(Text); return text }
+func (fields Fields) Text(name string) Text { text, _ := fields[name].(Text); return text }
 
 // String returns a text field, "" when absent.
-func (f Fields) String(name string) string { text, _ := f[name].(string); return text }
+func (fields Fields) String(name string) string { text, _ := fields[name].(string); return text }
 
 // Bool returns a boolean field, false when absent.
-func (f Fields) Bool(name string) bool { v, _ := f[name].(bool); return v }
+func (fields Fields) Bool(name string) bool { v, _ := fields[name].(bool); return v }
 
 // BoolOr returns a boolean field, or def when absent.
-func (f Fields) BoolOr(name string, def bool) bool {
-	if v, ok := f[name].(bool); ok {
+func (fields Fields) BoolOr(name string, def bool) bool {
+	if v, ok := fields[name].(bool); ok {
 		return v
 	}
 	return def
 }
 
 // ID returns an id field, 0 when absent.
-func (f Fields) ID(name string) ID { id, _ := f[name].(ID); return id }
+func (fields Fields) ID(name string) ID { id, _ := fields[name].(ID); return id }
 
 // IDs returns a list of ids, nil when absent. The caller must not change it.
-func (f Fields) IDs(name string) []ID { ids, _ := f[name].([]ID); return ids }
+func (fields Fields) IDs(name string) []ID { ids, _ := fields[name].([]ID); return ids }
 
 // Strings returns a list of texts, nil when absent. The caller must not change it.
-func (f Fields) Strings(name string) []string { texts, _ := f[name].([]string); return texts }
+func (fields Fields) Strings(name string) []string { texts, _ := fields[name].([]string); return texts }
 
 // Wall returns a wall clock, NoWall when absent.
-func (f Fields) Wall(name string) Wall {
-	if wall, ok := f[name].(Wall); ok {
+func (fields Fields) Wall(name string) Wall {
+	if wall, ok := fields[name].(Wall); ok {
 		return wall
 	}
 	return NoWall
 }
 
 // Number returns a number and whether it is there.
-func (f Fields) Number(name string) (float64, bool) { v, ok := f[name].(float64); return v, ok }
+func (fields Fields) Number(name string) (float64, bool) {
+	v, ok := fields[name].(float64)
+	return v, ok
+}
 
 // Copy returns some of the fields, with copies of their texts.
-func (f Fields) Copy(names []string) Fields {
+func (fields Fields) Copy(names []string) Fields {
 	out := make(Fields, len(names))
 	for _, name := range names {
-		switch v := f[name].(type) {
+		switch v := fields[name].(type) {
 		case nil:
 		case string:
 			out[name] = strings.Clone(v)
@@ -106,8 +109,8 @@ const (
 )
 
 // EventStatus reports whether the event takes place.
-func (f Fields) EventStatus() EventStatus {
-	if text := f.String("event_status"); text != "" {
+func (fields Fields) EventStatus() EventStatus {
+	if text := fields.String("event_status"); text != "" {
 		return EventStatus(text)
 	}
 	return EventScheduled
@@ -128,11 +131,11 @@ const (
 
 // Status returns the status that holds at a moment: a scheduled post is published
 // from its publication time on, without a change.
-func (r *Record) Status(now time.Time) Status { return r.statusIn("status", now) }
+func (record *Record) Status(now time.Time) Status { return record.statusIn("status", now) }
 
-func (r *Record) statusIn(field string, now time.Time) Status {
-	status := Status(r.Fields.String(field))
-	if status == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
+func (record *Record) statusIn(field string, now time.Time) Status {
+	status := Status(record.Fields.String(field))
+	if status == StatusFuture && record.Fields.Wall("date_utc") <= Wall(now.Unix()) {
 		return StatusPublish
 	}
 	return status
@@ -140,33 +143,33 @@ func (r *Record) statusIn(field string, now time.Time) Status {
 
 // FormerStatus is Status for a post that is not in the trash; for a trashed one
 // it is the status it had before, as it would hold at the moment.
-func (r *Record) FormerStatus(now time.Time) Status {
-	if status := r.Status(now); status != StatusTrash {
+func (record *Record) FormerStatus(now time.Time) Status {
+	if status := record.Status(now); status != StatusTrash {
 		return status
 	}
-	return r.statusIn("former_status", now)
+	return record.statusIn("former_status", now)
 }
 
 // Author is the id of the author, 0 if none exists.
-func (r *Record) Author() ID { return r.Fields.ID("author") }
+func (record *Record) Author() ID { return record.Fields.ID("author") }
 
 // Slug is the slug, "" while none exists.
-func (r *Record) Slug() string { return r.Fields.String("slug") }
+func (record *Record) Slug() string { return record.Fields.String("slug") }
 
 // Name is the text that names the record in a language, and the language that
 // the text is in.
-func (r *Record) Name(lang Lang) (string, Lang) {
-	return r.Fields.Text(r.Kind.NameField()).In(lang, r.Home)
+func (record *Record) Name(lang Lang) (string, Lang) {
+	return record.Fields.Text(record.Kind.NameField()).In(lang, record.Home)
 }
 
 // Langs are the languages that hold any text, the home language first, the
 // others in the order cn, en, fr, es (interface 2.6).
-func (r *Record) Langs() []Lang {
+func (record *Record) Langs() []Lang {
 	out := make([]Lang, 1, len(Langs))
-	out[0] = r.Home
+	out[0] = record.Home
 	for _, lang := range Langs {
-		has := func(name string) bool { return r.Fields.Text(name)[lang] != "" }
-		if lang != r.Home && slices.ContainsFunc(SpecOf(r.Kind).texts, has) {
+		has := func(name string) bool { return record.Fields.Text(name)[lang] != "" }
+		if lang != record.Home && slices.ContainsFunc(SpecOf(record.Kind).texts, has) {
 			out = append(out, lang)
 		}
 	}

@@ -6,19 +6,19 @@ import "time"
 
 // atLeast reports whether a role is at or above low in the rising order
 // subscriber … administrator. The auditor is outside of it.
-func (r Role) atLeast(low Role) bool { return r >= low && r <= Administrator }
+func (role Role) atLeast(low Role) bool { return role >= low && role <= Administrator }
 
 // ReadsAll reports whether the caller reads posts of others in every status, and
 // their trash in lists: editors, administrators and auditors.
-func (c Caller) ReadsAll() bool { return c.Role.atLeast(Editor) || c.Role == Auditor }
+func (caller Caller) ReadsAll() bool { return caller.Role.atLeast(Editor) || caller.Role == Auditor }
 
 // ReadsOwn reports whether the caller reads own posts in every status:
 // contributors and up. Auditors have no own posts.
-func (c Caller) ReadsOwn() bool { return c.Role.atLeast(Contributor) }
+func (caller Caller) ReadsOwn() bool { return caller.Role.atLeast(Contributor) }
 
 // Owns reports whether the record is an own one of a caller who may have such.
-func (c Caller) Owns(record *Record) bool {
-	return c.ReadsOwn() && c.ID != 0 && record.Author() == c.ID
+func (caller Caller) Owns(record *Record) bool {
+	return caller.ReadsOwn() && caller.ID != 0 && record.Author() == caller.ID
 }
 
 // MayWrite reports whether a caller may write records of a kind at all. It answers nil,

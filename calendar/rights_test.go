@@ -77,8 +77,8 @@ func allowed(tb testing.TB, row string, caller Caller) string {
 		tb.Fatalf("%s: no such right", row)
 	}
 	var code Code
-	if e, ok := errors.AsType[*Error](err); ok {
-		code = e.Code
+	if problem, ok := errors.AsType[*Error](err); ok {
+		code = problem.Code
 	}
 	switch {
 	case ok:

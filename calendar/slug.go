@@ -11,29 +11,29 @@ import (
 const maxSlug = 200
 
 // slug sets the slug by interface 3.7.
-func (e *edit) slug() {
-	sent := e.attrs.Set["slug"]
-	current := e.Fields.String("slug")
-	restores := e.restores()
+func (edit *edit) slug() {
+	sent := edit.attrs.Set["slug"]
+	current := edit.Fields.String("slug")
+	restores := edit.restores()
 	if restores {
-		if former := e.Fields.String("former_slug"); former != "" {
+		if former := edit.Fields.String("former_slug"); former != "" {
 			current = former
 		} else {
 			current = strings.TrimSuffix(current, trashedSuffix)
 		}
-		delete(e.Fields, "former_slug")
+		delete(edit.Fields, "former_slug")
 	}
-	needed := e.Kind.IsTerm() || !isUnpublished(Status(e.Fields.String("status")))
+	needed := edit.Kind.IsTerm() || !isUnpublished(Status(edit.Fields.String("status")))
 	_, cleared := sent.(Clear)
 	var want string
 	switch text, isText := sent.(string); {
 	case isText:
-		if want = MakeSlug(e.Rules.Clean.Name(text), e.Rules.Clean); want == "" {
-			e.problems.Add("slug", ReasonSlug)
+		if want = MakeSlug(edit.Rules.Clean.Name(text), edit.Rules.Clean); want == "" {
+			edit.problems.Add("slug", ReasonSlug)
 			return
 		}
 	case cleared && !needed:
-		delete(e.Fields, "slug")
+		delete(edit.Fields, "slug")
 		return
 	case current != "" && !cleared:
 		if !restores {
@@ -43,13 +43,13 @@ func (e *edit) slug() {
 	case needed:
 		// The stored name is clean already: reading it as HTML again would take
 		// away what is between < and >.
-		if want = MakeSlug(e.Fields.Text(e.Kind.NameField())[e.Home], e.Rules.Clean); want == "" {
-			want = e.ID.String()
+		if want = MakeSlug(edit.Fields.Text(edit.Kind.NameField())[edit.Home], edit.Rules.Clean); want == "" {
+			want = edit.ID.String()
 		}
 	default:
 		return
 	}
-	e.Fields["slug"] = e.freeSlug(want, "")
+	edit.Fields["slug"] = edit.freeSlug(want, "")
 }
 
 // MakeSlug makes a slug of a cleaned text: transliterated, lower case, letters,
@@ -90,13 +90,13 @@ const linearProbes = 16
 
 // freeSlug returns the slug with tail behind it if it is free. Else a child category
 // gets the slug of its parent appended, then a number is appended before tail.
-func (e *edit) freeSlug(slug, tail string) string {
-	taken := func(text string) bool { return e.Taken(e.Kind, e.ID, text+tail) }
+func (edit *edit) freeSlug(slug, tail string) string {
+	taken := func(text string) bool { return edit.Taken(edit.Kind, edit.ID, text+tail) }
 	if !taken(slug) {
 		return slug + tail
 	}
-	if id := e.Fields.ID("parent"); id != 0 {
-		if record := e.Parent(id); record != nil && record.Slug() != "" && len(record.Slug()) < maxSlug-1 {
+	if id := edit.Fields.ID("parent"); id != 0 {
+		if record := edit.Parent(id); record != nil && record.Slug() != "" && len(record.Slug()) < maxSlug-1 {
 			suffix := "-" + record.Slug()
 			slug = cutSlug(slug, maxSlug-len(suffix)) + suffix
 			if !taken(slug) {

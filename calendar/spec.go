@@ -47,7 +47,7 @@ const (
 )
 
 // String returns the word of a form in the field tables.
-func (f Form) String() string { return formWords[f] }
+func (form Form) String() string { return formWords[form] }
 
 // Empty says what null and empty text mean for a field (interface 2.3).
 type Empty uint8
@@ -59,35 +59,35 @@ const (
 	EmptyNull                 // null: not sent; empty text: 400 (organizer fields of 3.3.1)
 )
 
-// Shown is how answers show a field. The keys are named after the row.
-type Shown uint8
+// Display is how answers show a field. The keys are named after the row.
+type Display uint8
 
 // The ways to show a field.
 const (
-	ShownNever      Shown = iota + 1 // in no answer
-	ShownText                        // a text
-	ShownName                        // a text with & < > escaped (interface 2.5)
-	ShownHTML                        // a text with paragraphs (interface 2.5)
-	ShownWall                        // a time (interface 1.5)
-	ShownMoment                      // a time, its parts as <name>_details
-	ShownStatus                      // the status that holds
-	ShownWord                        // one of Enum, the first one where the record has none
-	ShownZone                        // its name, the abbreviation as <name>_abbr
-	ShownBool                        // true or false
-	ShownID                          // a number, 0 for none
-	ShownAuthor                      // an id as text
-	ShownCoordinate                  // a number, where the other coordinate is there too
-	ShownRegion                      // stateprovince: sent, or made of other rows
-	ShownCost                        // a text, its parts as <name>_details
-	ShownWebsite                     // that of an event, else its own page
-	ShownImage                       // an object, false for none
-	ShownTerms                       // list of terms
-	ShownPosts                       // list of posts
-	ShownFirst                       // the first of a list of posts, all of them as <name>s
+	ShownNever      Display = iota + 1 // in no answer
+	ShownText                          // a text
+	ShownName                          // a text with & < > escaped (interface 2.5)
+	ShownHTML                          // a text with paragraphs (interface 2.5)
+	ShownWall                          // a time (interface 1.5)
+	ShownMoment                        // a time, its parts as <name>_details
+	ShownStatus                        // the status that holds
+	ShownWord                          // one of Enum, the first one where the record has none
+	ShownZone                          // its name, the abbreviation as <name>_abbr
+	ShownBool                          // true or false
+	ShownID                            // a number, 0 for none
+	ShownAuthor                        // an id as text
+	ShownCoordinate                    // a number, where the other coordinate is there too
+	ShownRegion                        // stateprovince: sent, or made of other rows
+	ShownCost                          // a text, its parts as <name>_details
+	ShownWebsite                       // that of an event, else its own page
+	ShownImage                         // an object, false for none
+	ShownTerms                         // list of terms
+	ShownPosts                         // list of posts
+	ShownFirst                         // the first of a list of posts, all of them as <name>s
 )
 
 // String returns the word of a way to show a field in the field tables.
-func (s Shown) String() string { return shownWords[s] }
+func (shown Display) String() string { return shownWords[shown] }
 
 // Field is one row of a field table of the interface: what the field is in requests,
 // in records and in answers. It begins as the row of its Form, so it says what differs.
@@ -103,11 +103,11 @@ type Field struct {
 	Max       int  // characters (interface 9) or degrees, 0 no limit of its own
 	NotBySlug bool // ignored in updates by slug (password)
 	Enum      []string
-	Initial   bool  // of booleans: the value of a new record, and of one that was made before the row
-	Shown     Shown // in answers
-	Filled    bool  // answers leave it out while it is empty
-	Links     Kind  // of the records that it names
-	Stays     bool  // in blanked events, too (interface 6.3); what does not say so is blank there
+	Initial   bool    // of booleans: the value of a new record, and of one that was made before the row
+	Shown     Display // in answers
+	Filled    bool    // answers leave it out while it is empty
+	Links     Kind    // of the records that it names
+	Stays     bool    // in blanked events, too (interface 6.3); what does not say so is blank there
 }
 
 // Spec is the field table of a kind. Rows with FormNone are stored but cannot be
@@ -121,11 +121,11 @@ type Spec struct {
 }
 
 // Field finds a row by name, nil if none exists.
-func (s *Spec) Field(name string) *Field {
-	if s == nil {
+func (spec *Spec) Field(name string) *Field {
+	if spec == nil {
 		return nil
 	}
-	return s.byName[name]
+	return spec.byName[name]
 }
 
 // SpecOf returns the field table of a kind, nil for none; images and users have

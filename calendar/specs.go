@@ -89,7 +89,7 @@ func ReadField(row string) (field Field) {
 		case "enum":
 			field.Enum = strings.Split(value, ",")
 		case "shown":
-			field.Shown = Shown(index(shownWords, value))
+			field.Shown = Display(index(shownWords, value))
 		case "links":
 			field.Links = Kind(index(kindNames[:], value))
 		default:
@@ -103,15 +103,15 @@ func ReadField(row string) (field Field) {
 func newSpec(kind Kind, fields []Field) *Spec {
 	spec := &Spec{Kind: kind, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
-		f := &fields[i]
-		spec.byName[f.Name] = f
-		if f.Stored != 0 {
-			spec.stored = append(spec.stored, f)
+		field := &fields[i]
+		spec.byName[field.Name] = field
+		if field.Stored != 0 {
+			spec.stored = append(spec.stored, field)
 		}
-		if f.Stored == TypeText {
-			spec.texts = append(spec.texts, f.Name)
+		if field.Stored == TypeText {
+			spec.texts = append(spec.texts, field.Name)
 		}
 	}
-	slices.SortFunc(spec.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(spec.stored, func(field, b *Field) int { return strings.Compare(field.Name, b.Name) })
 	return spec
 }

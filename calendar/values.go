@@ -128,8 +128,8 @@ func ParseList(v any) []any {
 }
 
 // numeral returns the text of a value that may be a number, and whether it was sent as text.
-func numeral(v any) (text string, isText bool) {
-	switch v := v.(type) {
+func numeral(value any) (text string, isText bool) {
+	switch v := value.(type) {
 	case json.Number:
 		return string(v), false
 	case string:

@@ -20,10 +20,10 @@ const WallLayout = "2006-01-02 15:04:05"
 
 const noWallText = "0000-00-00 00:00:00"
 
-// WallOf returns what a clock in t's location shows at t.
-func WallOf(t time.Time) Wall {
-	_, off := t.Zone()
-	return Wall(t.Unix() + int64(off))
+// WallOf returns what a clock in the location of an instant shows then.
+func WallOf(instant time.Time) Wall {
+	_, off := instant.Zone()
+	return Wall(instant.Unix() + int64(off))
 }
 
 // ParseWall reads the form of String, years 0001 to 9999.
@@ -31,24 +31,24 @@ func ParseWall(text string) (Wall, error) {
 	if text == noWallText {
 		return NoWall, nil
 	}
-	t, err := time.Parse(WallLayout, text)
+	instant, err := time.Parse(WallLayout, text)
 	// time.Parse takes fractions of seconds, and the year 0.
-	if err != nil || len(text) != len(WallLayout) || t.Year() < 1 {
+	if err != nil || len(text) != len(WallLayout) || instant.Year() < 1 {
 		return 0, fmt.Errorf("not a wall clock: %q", text)
 	}
-	return Wall(t.Unix()), nil
+	return Wall(instant.Unix()), nil
 }
 
 // UTC returns the wall clock as a time in UTC, for its parts.
-func (w Wall) UTC() time.Time { return time.Unix(int64(w), 0).UTC() }
+func (wall Wall) UTC() time.Time { return time.Unix(int64(wall), 0).UTC() }
 
 // String returns YYYY-MM-DD HH:MM:SS.
-func (w Wall) String() string {
-	if w == NoWall {
+func (wall Wall) String() string {
+	if wall == NoWall {
 		return noWallText
 	}
-	return w.UTC().Format(WallLayout)
+	return wall.UTC().Format(WallLayout)
 }
 
 // MarshalJSON writes the text of String.
-func (w Wall) MarshalJSON() ([]byte, error) { return []byte(`"` + w.String() + `"`), nil }
+func (wall Wall) MarshalJSON() ([]byte, error) { return []byte(`"` + wall.String() + `"`), nil }

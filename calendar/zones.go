@@ -42,18 +42,18 @@ var zonesByName = func() map[string]func() (Zone, bool) {
 }()
 
 // Named reports whether the zone has a name of the tz database other than UTC.
-func (z Zone) Named() bool {
-	return zonesByName[strings.ToLower(z.Name)] != nil && z.Name != "UTC"
+func (zone Zone) Named() bool {
+	return zonesByName[strings.ToLower(zone.Name)] != nil && zone.Name != "UTC"
 }
 
 // Unambiguous reports whether a wall clock in the zone identifies a moment: the offset is one
 // of whole minutes, and the clock does not show the time twice.
-func (z Zone) Unambiguous(wall, utc Wall) bool {
-	at := WallToInstant(wall, z.Location)
-	if int64(wall-utc)%60 != 0 || at.Unix() != int64(utc) {
+func (zone Zone) Unambiguous(wall, utc Wall) bool {
+	instant := WallToInstant(wall, zone.Location)
+	if int64(wall-utc)%60 != 0 || instant.Unix() != int64(utc) {
 		return false
 	}
-	_, change := at.In(z.Location).ZoneBounds()
+	_, change := instant.In(zone.Location).ZoneBounds()
 	_, offset := change.Zone()
 	return change.IsZero() || int64(wall)-int64(offset) < change.Unix()
 }
@@ -91,10 +91,10 @@ func zoneOffset(text string) (int, bool) {
 // Abbreviation returns timezone_abbr: the abbreviation valid at an instant, for
 // offsets the name of the zone. Zones that the zone database gives no letters
 // have its sign and digits, "-03".
-func (z Zone) Abbreviation(at time.Time) string {
-	if z.Location == nil {
-		return z.Name
+func (zone Zone) Abbreviation(instant time.Time) string {
+	if zone.Location == nil {
+		return zone.Name
 	}
-	name, _ := at.In(z.Location).Zone()
+	name, _ := instant.In(zone.Location).Zone()
 	return name
 }

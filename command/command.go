@@ -80,17 +80,17 @@ type Service struct {
 // New makes a Service of a store, rules with their cleaner, a hasher and a clock; it starts
 // nothing.
 func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, now func() time.Time) *Service {
-	cache := eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, d *decoded) int { return recordCost + d.bytes })
+	cache := eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, d *decodedRecord) int { return recordCost + d.bytes })
 	return &Service{store: store, records: &Records{store: store, decoded: cache}, rules: rules, hasher: hasher, now: now}
 }
 
 // Records returns the reader of records of the Service.
-func (s *Service) Records() *Records { return s.records }
+func (service *Service) Records() *Records { return service.records }
 
 // CheckPassword reports whether password opens the protected event; an event
 // without a password is open, an unknown one is not.
-func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error) {
-	states, err := s.store.Load(ctx, id)
+func (service *Service) CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error) {
+	states, err := service.store.Load(ctx, id)
 	switch {
 	case err != nil:
 		return false, readable(err, calendar.KindEvent)
@@ -99,7 +99,7 @@ func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password st
 	case len(states[0].Secret) == 0:
 		return true, nil
 	default:
-		return s.hasher.Verify(ctx, states[0].Secret, password)
+		return service.hasher.Verify(ctx, states[0].Secret, password)
 	}
 }
 

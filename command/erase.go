@@ -27,30 +27,30 @@ const eraser = "daybook erase"
 // first. Of a record that is erased already what was missing is done, so it may be called
 // again whenever it failed. Errors: calendar.CodeNotFound for none of the kind, and those of
 // the store.
-func (s *Service) Erase(ctx context.Context, request Request) (Erased, error) {
+func (service *Service) Erase(ctx context.Context, request Request) (Erased, error) {
 	request.Cause.Client = eraser
-	out, err := attempts(ctx, func() (Erased, error) { return s.begin(&request).erase(ctx) })
+	out, err := attempts(ctx, func() (Erased, error) { return service.begin(&request).erase(ctx) })
 	return out, readable(err, request.Kind)
 }
 
 // erase is an attempt of Erase.
-func (d *decision) erase(ctx context.Context) (out Erased, err error) {
-	d.start(ctx)
-	rec, err := d.s.records.find(ctx, d.r.Target.ID)
+func (decision *decision) erase(ctx context.Context) (out Erased, err error) {
+	decision.start(ctx)
+	rec, err := decision.service.records.find(ctx, decision.request.Target.ID)
 	switch {
 	case err != nil:
 		return out, err
-	case rec == nil || rec.Kind != d.r.Kind:
-		return out, calendar.Fail(calendar.CodeNotFound, d.r.Kind)
+	case rec == nil || rec.Kind != decision.request.Kind:
+		return out, calendar.Fail(calendar.CodeNotFound, decision.request.Kind)
 	}
 	// One that was put below it while it was erased is passed on when it is called again.
-	if err := d.adopt(ctx, rec); err != nil {
+	if err := decision.adopt(ctx, rec); err != nil {
 		return out, err
 	}
 	erased := []*calendar.Record{rec}
 	if out.Before = rec.Erased; !out.Before {
 		var images []*calendar.Record
-		if images, out.Slugs, err = d.everHad(ctx, rec); err != nil {
+		if images, out.Slugs, err = decision.everHad(ctx, rec); err != nil {
 			return out, err
 		}
 		for _, image := range images {
@@ -60,21 +60,21 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 		}
 	}
 	for _, rec := range erased {
-		d.changes.Redact = append(d.changes.Redact, rec.ID)
+		decision.changes.Redact = append(decision.changes.Redact, rec.ID)
 		if !rec.Erased {
 			change, err := calendar.Erase(rec)
 			if err == nil {
-				_, err = d.add(rec, change)
+				_, err = decision.add(rec, change)
 			}
 			if err != nil {
 				return out, err
 			}
 		}
 	}
-	if done := d.append(ctx, rec.ID); done.Err != nil {
+	if done := decision.append(ctx, rec.ID); done.Err != nil {
 		return out, done.Err
 	}
-	states, err := d.s.store.Load(ctx, rec.ID)
+	states, err := decision.service.store.Load(ctx, rec.ID)
 	if err == nil {
 		out.Position = states[0].Position
 	}
@@ -84,9 +84,9 @@ func (d *decision) erase(ctx context.Context) (out Erased, err error) {
 // everHad returns the images that the versions of a record show and no other record does at
 // present, and the slugs that it had. Nothing finds records by their image, and erasures are
 // few.
-func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
+func (decision *decision) everHad(ctx context.Context, rec *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
 	shown := map[calendar.ID]bool{}
-	for entry, err := range eventstore.Versions(ctx, d.s.store, rec.ID) {
+	for entry, err := range eventstore.Versions(ctx, decision.service.store, rec.ID) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -103,7 +103,7 @@ func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []
 		}
 	}
 	delete(shown, 0)
-	for page, err := range eventstore.Records(ctx, d.s.store, 0) {
+	for page, err := range eventstore.Records(ctx, decision.service.store, 0) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -121,6 +121,6 @@ func (d *decision) everHad(ctx context.Context, rec *calendar.Record) (images []
 			break
 		}
 	}
-	images, err = d.s.records.load(ctx, slices.Sorted(maps.Keys(shown))...)
+	images, err = decision.service.records.load(ctx, slices.Sorted(maps.Keys(shown))...)
 	return images, slugs, err
 }

@@ -14,9 +14,9 @@ import (
 func TestErase(t *testing.T) {
 	t.Parallel()
 	bench := setup(t)
-	bench.must(write{op: "create organizer", by: editor, as: "a", in: `{"organizer":"A","image":"https://a.example/i.png"}`})
-	bench.must(write{op: "create organizer", by: editor, as: "b", in: `{"organizer":"B","image":"https://a.example/i.png"}`})
-	bench.must(write{op: "update organizer", by: editor, on: "b", in: `{"slug":"bee"}`})
+	bench.must(write{op: "create organizer", caller: editor, as: "a", in: `{"organizer":"A","image":"https://a.example/i.png"}`})
+	bench.must(write{op: "create organizer", caller: editor, as: "b", in: `{"organizer":"B","image":"https://a.example/i.png"}`})
+	bench.must(write{op: "update organizer", caller: editor, on: "b", in: `{"slug":"bee"}`})
 	image := bench.stored("a").Fields.ID("image")
 	erase := func(name string, kind calendar.Kind) command.Erased {
 		t.Helper()

@@ -15,7 +15,7 @@ import (
 type ImportError string
 
 // Error says what is wrong with the line.
-func (e ImportError) Error() string { return string(e) }
+func (importError ImportError) Error() string { return string(importError) }
 
 const (
 	// ErrImportKey says that a key of an import stands for a record already, or
@@ -36,16 +36,16 @@ var errApplied = errors.New("line was applied before")
 // Applied sets the target of a line of an import that has no id by its key, and reports
 // whether the line was applied to it before. The error is ErrImportChanged when it had
 // another content.
-func (s *Service) Applied(ctx context.Context, request *Request) (bool, error) {
+func (service *Service) Applied(ctx context.Context, request *Request) (bool, error) {
 	var err error
 	if request.Target.ID == 0 {
-		if request.Target.ID, err = s.Imported(ctx, request.Mark.Source, request.Mark.Key); err != nil {
+		if request.Target.ID, err = service.Imported(ctx, request.Mark.Source, request.Mark.Key); err != nil {
 			return false, err
 		}
 	}
-	rec, err := s.records.find(ctx, request.Target.ID)
+	rec, err := service.records.find(ctx, request.Target.ID)
 	if rec != nil {
-		err = s.begin(request).checkApplied(ctx, rec)
+		err = service.begin(request).checkApplied(ctx, rec)
 	}
 	if errors.Is(err, errApplied) {
 		return true, nil
@@ -57,8 +57,8 @@ func (s *Service) Applied(ctx context.Context, request *Request) (bool, error) {
 // record that has another key in its source, or a later line from it, has the line refused
 // later on. The record itself knows its last line; the others are in its history, where lines
 // grow with the versions.
-func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error {
-	importMark := d.r.Mark
+func (decision *decision) checkApplied(ctx context.Context, rec *calendar.Record) error {
+	importMark := decision.request.Mark
 	if importMark == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 	case rec.Erased: // nothing brings it back
 		return errApplied
 	case importMark.Key != "" && last.Key != "" && last.Key != importMark.Key:
-		d.refused = fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, last.Key, ErrImportKey)
+		decision.refused = fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, last.Key, ErrImportKey)
 		return nil
 	case last.Line < importMark.Line:
 		return nil
@@ -76,24 +76,24 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 	var request string
 	var failed error
 	sort.Search(int(rec.Version), func(before int) bool {
-		entry, then, err := d.s.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
+		entry, then, err := decision.service.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
 		if err != nil {
 			failed = err
 			return true
 		}
-		at := then.ImportMark(importMark.Source)
-		if at.Line >= importMark.Line {
-			line, request = at.Line, entry.Cause.Request
+		mark := then.ImportMark(importMark.Source)
+		if mark.Line >= importMark.Line {
+			line, request = mark.Line, entry.Cause.Request
 		}
-		return at.Line >= importMark.Line
+		return mark.Line >= importMark.Line
 	})
 	switch {
 	case failed != nil:
 		return failed
 	case line != importMark.Line:
-		d.refused = fmt.Errorf("line %d of this record was applied before this one: %w", last.Line, ErrImportOrder)
+		decision.refused = fmt.Errorf("line %d of this record was applied before this one: %w", last.Line, ErrImportOrder)
 		return nil
-	case request != d.r.Cause.Request:
+	case request != decision.request.Cause.Request:
 		return fmt.Errorf("line %d was applied with another content: %w", importMark.Line, ErrImportChanged)
 	}
 	return errApplied
@@ -101,12 +101,12 @@ func (d *decision) checkApplied(ctx context.Context, rec *calendar.Record) error
 
 // Imported returns the record that a key of an import names, or named before it was erased;
 // 0 for none.
-func (s *Service) Imported(ctx context.Context, source, key string) (calendar.ID, error) {
+func (service *Service) Imported(ctx context.Context, source, key string) (calendar.ID, error) {
 	if key == "" {
 		return 0, nil
 	}
 	claim := calendar.ImportClaim(source, key)
-	found, err := s.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{
+	found, err := service.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{
 		claim, claim.Hashed(),
 	}})
 	if err != nil {
@@ -116,29 +116,29 @@ func (s *Service) Imported(ctx context.Context, source, key string) (calendar.ID
 }
 
 // checkImported refuses a create of an import whose key names a record already.
-func (d *decision) checkImported(ctx context.Context) error {
-	importMark := d.r.Mark
+func (decision *decision) checkImported(ctx context.Context) error {
+	importMark := decision.request.Mark
 	if importMark == nil {
 		return nil
 	}
-	id, err := d.s.Imported(ctx, importMark.Source, importMark.Key)
+	id, err := decision.service.Imported(ctx, importMark.Source, importMark.Key)
 	if err != nil {
 		return err
 	}
-	rec, err := d.s.records.find(ctx, id)
+	rec, err := decision.service.records.find(ctx, id)
 	if rec == nil || err != nil {
 		return err
 	}
-	err = d.checkApplied(ctx, rec)
-	return cmp.Or(err, d.refused, fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, importMark.Key, ErrImportKey))
+	err = decision.checkApplied(ctx, rec)
+	return cmp.Or(err, decision.refused, fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, importMark.Key, ErrImportKey))
 }
 
 // SlugOf returns the claim of the slug that a new record of a kind asks for first, as
 // far as its input says; without a key when that is not far enough.
-func (s *Service) SlugOf(kind calendar.Kind, in calendar.Input) calendar.Claim {
-	text, sent := in["slug"].(string)
+func (service *Service) SlugOf(kind calendar.Kind, input calendar.Input) calendar.Claim {
+	text, sent := input["slug"].(string)
 	if !sent {
-		text, _ = in[kind.NameField()].(string)
+		text, _ = input[kind.NameField()].(string)
 	}
-	return eventstore.SlugClaim(kind, calendar.MakeSlug(s.rules.Clean.Name(text), s.rules.Clean))
+	return eventstore.SlugClaim(kind, calendar.MakeSlug(service.rules.Clean.Name(text), service.rules.Clean))
 }

@@ -21,9 +21,9 @@ import (
 func TestKey(t *testing.T) {
 	t.Parallel()
 	bench := setup(t)
-	create := write{op: "create venue", by: author, in: `{"venue":"Hall","image":"https://a.example/i.png"}`, key: "k"}
+	create := write{op: "create venue", caller: author, in: `{"venue":"Hall","image":"https://a.example/i.png"}`, key: "k"}
 	first := bench.must(create)
-	create.by.Role = calendar.Contributor // who may not name images by their URLs
+	create.caller.Role = calendar.Contributor // who may not name images by their URLs
 	again := bench.must(create)
 	if text := cmp.Diff(first.Record, again.Record); text != "" || !again.Replayed || again.Position != first.Position {
 		t.Errorf("replayed %t, position %d, want %d; record (-first +again):\n%s", again.Replayed, again.Position, first.Position, text)
@@ -38,32 +38,32 @@ func TestKey(t *testing.T) {
 
 // together runs n calls at once on two services on one store, as two processes have. The store
 // is slow, so calls that run together have all decided before the first of them is appended.
-func (b *bench) together(n int, call func(service *command.Service, i int) (command.Result, error)) ([]command.Result, []error) {
-	b.t.Helper()
-	services := [2]*command.Service{newService(slow{b.store}), newService(slow{b.store})}
+func (bench *bench) together(n int, call func(service *command.Service, i int) (command.Result, error)) ([]command.Result, []error) {
+	bench.t.Helper()
+	services := [2]*command.Service{newService(slow{bench.store}), newService(slow{bench.store})}
 	out, errs := make([]command.Result, n), make([]error, n)
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { out[i], errs[i] = call(services[i%2], i) })
+		group.Go(func() { out[i], errs[i] = call(services[i%2], i) })
 	}
-	wg.Wait()
+	group.Wait()
 	return out, errs
 }
 
 // slow is a store in a synctest bubble where an Append takes a while.
 type slow struct{ eventstore.Store }
 
-func (s slow) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (slow slow) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	<-time.After(time.Millisecond)
-	return s.Store.Append(ctx, appends)
+	return slow.Store.Append(ctx, appends)
 }
 
 // count returns how many records of a kind there are.
-func (b *bench) count(kind calendar.Kind) int {
-	b.t.Helper()
-	states, err := b.store.Records(b.t.Context(), kind, 0, 100)
+func (bench *bench) count(kind calendar.Kind) int {
+	bench.t.Helper()
+	states, err := bench.store.Records(bench.t.Context(), kind, 0, 100)
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	return len(states)
 }
@@ -76,7 +76,7 @@ func TestTogether(t *testing.T) {
 			t.Helper()
 			b.must(event("e", ""))
 			_, errs := b.together(n, func(service *command.Service, i int) (command.Result, error) {
-				return service.Update(t.Context(), b.request(write{op: "update event", on: "e", by: editor, in: fmt.Sprintf(`{"excerpt":"%d"}`, i)}))
+				return service.Update(t.Context(), b.request(write{op: "update event", on: "e", caller: editor, in: fmt.Sprintf(`{"excerpt":"%d"}`, i)}))
 			})
 			if v := b.stored("e").Version; errors.Join(errs...) != nil || v != n+1 {
 				t.Errorf("version %d, want %d, %v", v, n+1, errors.Join(errs...))
@@ -86,7 +86,7 @@ func TestTogether(t *testing.T) {
 			t.Helper()
 			b.must(event("e", ""))
 			_, errs := b.together(n, func(service *command.Service, _ int) (command.Result, error) {
-				return service.Update(t.Context(), b.request(write{op: "update event", on: "e", by: editor, ifMatch: []int64{1}}))
+				return service.Update(t.Context(), b.request(write{op: "update event", on: "e", caller: editor, ifMatch: []int64{1}}))
 			})
 			lost := 0
 			for _, err := range errs {
@@ -164,9 +164,9 @@ func TestTogether(t *testing.T) {
 			_, errs := b.together(4*n, func(service *command.Service, i int) (command.Result, error) {
 				on := "c" + strconv.Itoa(i%n)
 				if i%16 == 15 {
-					return service.Delete(t.Context(), b.request(write{op: "delete category", on: on, by: editor}))
+					return service.Delete(t.Context(), b.request(write{op: "delete category", on: on, caller: editor}))
 				}
-				return service.Update(t.Context(), b.request(write{op: "update category", on: on, by: editor, in: fmt.Sprintf(`{"parent":{{c%d}}}`, (i%n+i/n*5+1)%n)}))
+				return service.Update(t.Context(), b.request(write{op: "update category", on: on, caller: editor, in: fmt.Sprintf(`{"parent":{{c%d}}}`, (i%n+i/n*5+1)%n)}))
 			})
 			for _, err := range errs {
 				switch text := refusal(err); text {
@@ -190,8 +190,8 @@ func TestTogether(t *testing.T) {
 func TestChildOfADeletedCategory(t *testing.T) {
 	t.Parallel()
 	for name, mine := range map[string]write{
-		"deleted": {op: "delete category", on: "parent", by: editor},
-		"moved":   {op: "update category", on: "child", by: editor, in: `{"parent":{{parent}}}`},
+		"deleted": {op: "delete category", on: "parent", caller: editor},
+		"moved":   {op: "update category", on: "child", caller: editor, in: `{"parent":{{parent}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,9 +199,9 @@ func TestChildOfADeletedCategory(t *testing.T) {
 			bench.must(term("category", "parent", `{"name":"Music"}`))
 			bench.must(term("category", "child", `{"name":"Jazz"}`))
 			bench.must(term("category", "other", `{"name":"Blues"}`))
-			other := write{op: "update category", on: "other", by: editor, in: `{"parent":{{parent}}}`}
+			other := write{op: "update category", on: "other", caller: editor, in: `{"parent":{{parent}}}`}
 			if name == "moved" {
-				other = write{op: "delete category", on: "parent", by: editor}
+				other = write{op: "delete category", on: "parent", caller: editor}
 			}
 			service := newService(&beforeAppend{Store: bench.store, do: func() { bench.must(other) }})
 			if name == "deleted" {
@@ -241,20 +241,20 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 		{op: "create tag", in: `{"name":"Open air"}`},
 		{op: "update event", on: "e", in: `{"title":"y"}`, ifMatch: []int64{1}},
 		{op: "update tag", on: "gone", in: `{"name":"Outside"}`},
-		{op: "update event", on: "e", in: `{"tags":["gone"]}`, by: author},
+		{op: "update event", on: "e", in: `{"tags":["gone"]}`, caller: author},
 	} {
 		t.Run(sent.op+" "+sent.in, func(t *testing.T) {
 			t.Parallel()
 			bench := setup(t)
-			bench.must(write{op: "create event", as: "e", by: author, in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
+			bench.must(write{op: "create event", as: "e", caller: author, in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
 			bench.must(term("tag", "gone", `{"name":"gone"}`))
-			if sent.key = "k"; sent.by == (calendar.Caller{}) {
-				sent.by = editor
+			if sent.key = "k"; sent.caller == (calendar.Caller{}) {
+				sent.caller = editor
 			}
 			var first command.Result
 			slower := newService(&between{Store: bench.store, then: func() {
 				first = bench.must(sent)
-				bench.must(write{op: "delete tag", on: "gone", by: editor})
+				bench.must(write{op: "delete tag", on: "gone", caller: editor})
 			}})
 			do := slower.Create
 			if sent.on != "" {
@@ -280,9 +280,9 @@ type between struct {
 	then func()
 }
 
-func (s *between) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	receipt, err := s.Store.Receipt(ctx, user, key)
-	s.once.Do(s.then)
+func (between *between) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	receipt, err := between.Store.Receipt(ctx, user, key)
+	between.once.Do(between.then)
 	return receipt, err
 }
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-func containsAny(s string, parts ...string) bool {
+func containsAny(text string, parts ...string) bool {
 	for _, p := range parts {
-		if strings.Contains(s, p) {
+		if strings.Contains(text, p) {
 			return true
 		}
 	}
@@ -29,7 +29,7 @@ func TestLinks(t *testing.T) {
 		},
 		{
 			name: "nor one that may not", given: []write{event("e", "")},
-			when: write{op: "update event", on: "e", by: author, in: `{"venue":{"venue":"New"}}`}, refused: "rest_forbidden",
+			when: write{op: "update event", on: "e", caller: author, in: `{"venue":{"venue":"New"}}`}, refused: "rest_forbidden",
 		},
 		{
 			name: "a bad field of an inline venue whose name is there", given: two,
@@ -52,14 +52,14 @@ func TestLinks(t *testing.T) {
 			when: event("f", `"image":"https://a.example/b.JPG","venue":{"venue":"V","image":"https://a.example/b.JPG"}`), entries: 3,
 			then: func(b *bench) {
 				t := b.t
-				e := b.stored("f")
-				image := b.load(e.Fields.ID("image"))
+				record := b.stored("f")
+				image := b.load(record.Fields.ID("image"))
 				b.checkFields(image, `{"url":"https://a.example/b.JPG","extension":"jpg"}`)
-				if v := b.load(e.Fields.IDs("venue")[0]); v.Fields.ID("image") != image.ID {
+				if v := b.load(record.Fields.IDs("venue")[0]); v.Fields.ID("image") != image.ID {
 					t.Errorf("venue has image %d, event %d", v.Fields.ID("image"), image.ID)
 				}
-				b.must(write{op: "create organizer", as: "o", by: author, in: `{"organizer":"T","image":"https://a.example/b.JPG"}`})
-				b.must(write{op: "create organizer", as: "p", by: contributor, in: `{"organizer":"T","image":` + image.ID.String() + `}`})
+				b.must(write{op: "create organizer", as: "o", caller: author, in: `{"organizer":"T","image":"https://a.example/b.JPG"}`})
+				b.must(write{op: "create organizer", as: "p", caller: contributor, in: `{"organizer":"T","image":` + image.ID.String() + `}`})
 				for _, name := range []string{"o", "p"} {
 					if got := b.stored(name).Fields.ID("image"); got != image.ID {
 						t.Errorf("organizer %s has image %d, want %d", name, got, image.ID)
@@ -67,7 +67,7 @@ func TestLinks(t *testing.T) {
 				}
 			},
 		},
-		{name: "image cleared", given: []write{event("e", `"image":"https://a.example/b.png"`)}, when: write{op: "update event", on: "e", by: editor, in: `{"image":false}`}, entries: 1, fields: `{"image":null,"image_url":null}`},
+		{name: "image cleared", given: []write{event("e", `"image":"https://a.example/b.png"`)}, when: write{op: "update event", on: "e", caller: editor, in: `{"image":false}`}, entries: 1, fields: `{"image":null,"image_url":null}`},
 	})
 }
 
@@ -85,12 +85,12 @@ func TestTerms(t *testing.T) {
 		},
 		{
 			name:  "names are compared as shown in the language of the request",
-			given: append(terms[:4:4], write{op: "update tag", on: "air", by: editor, lang: "fr", in: `{"name":"Plein air"}`}),
-			when:  write{op: "update event", on: "e", by: editor, lang: "fr", in: `{"tags":["plein AIR","Open air"]}`}, entries: 2,
+			given: append(terms[:4:4], write{op: "update tag", on: "air", caller: editor, lang: "fr", in: `{"name":"Plein air"}`}),
+			when:  write{op: "update event", on: "e", caller: editor, lang: "fr", in: `{"tags":["plein AIR","Open air"]}`}, entries: 2,
 		},
 		{
-			name: "a deleted term is made again", given: append(terms[:4:4], write{op: "delete tag", on: "air", by: editor}),
-			when: write{op: "update event", on: "e", by: editor, in: `{"tags":["Open air"]}`}, entries: 2,
+			name: "a deleted term is made again", given: append(terms[:4:4], write{op: "delete tag", on: "air", caller: editor}),
+			when: write{op: "update event", on: "e", caller: editor, in: `{"tags":["Open air"]}`}, entries: 2,
 		},
 	})
 }

@@ -17,24 +17,24 @@ func nameOf(kind calendar.Kind, shown string) calendar.Name {
 
 // sameName returns the live records that show a name in the language of the request, by id;
 // the write is held to what was found.
-func (d *decision) sameName(ctx context.Context, name calendar.Name) []*calendar.Record {
-	found, named, err := d.s.records.byName(ctx, d.lang, name)
-	d.Err = cmp.Or(d.Err, err)
-	d.guard(name, len(named))
+func (decision *decision) sameName(ctx context.Context, name calendar.Name) []*calendar.Record {
+	found, named, err := decision.service.records.byName(ctx, decision.lang, name)
+	decision.Err = cmp.Or(decision.Err, err)
+	decision.guard(name, len(named))
 	return found
 }
 
 // equal returns the published venue or organizer that the new one would equal, the one of
 // the lowest id; nil if none exists (docs/spec/interface.md 5.3.1).
-func (d *decision) equal(ctx context.Context, rec *calendar.Record) *calendar.Record {
+func (decision *decision) equal(ctx context.Context, rec *calendar.Record) *calendar.Record {
 	place := rec.Kind == calendar.KindVenue || rec.Kind == calendar.KindOrganizer
-	keyedImport := d.r.Mark != nil && d.r.Mark.Key != ""
-	if !place || keyedImport || rec.Status(d.Now) != calendar.StatusPublish {
+	keyedImport := decision.request.Mark != nil && decision.request.Mark.Key != ""
+	if !place || keyedImport || rec.Status(decision.Now) != calendar.StatusPublish {
 		return nil
 	}
-	shown, _ := rec.Name(d.lang)
-	for _, other := range d.sameName(ctx, nameOf(rec.Kind, shown)) {
-		if other.Status(d.Now) == calendar.StatusPublish && other.Home == rec.Home && equalFields(rec, other) {
+	shown, _ := rec.Name(decision.lang)
+	for _, other := range decision.sameName(ctx, nameOf(rec.Kind, shown)) {
+		if other.Status(decision.Now) == calendar.StatusPublish && other.Home == rec.Home && equalFields(rec, other) {
 			return other
 		}
 	}
@@ -42,18 +42,18 @@ func (d *decision) equal(ctx context.Context, rec *calendar.Record) *calendar.Re
 }
 
 // equalFields compares two records of a kind, but for what 5.3.1 leaves aside.
-func equalFields(a, b *calendar.Record) bool {
+func equalFields(record, b *calendar.Record) bool {
 	plain := func(r *calendar.Record) calendar.Fields {
 		fields := maps.Clone(r.Fields)
 		for _, name := range []string{"author", "date", "date_utc", "modified", "modified_utc", "slug", "status", "imports"} {
 			delete(fields, name)
 		}
-		t := fields.Text(r.Kind.NameField())
-		for i := range t {
-			t[i] = htmltext.NameKey(t[i])
+		text := fields.Text(r.Kind.NameField())
+		for i := range text {
+			text[i] = htmltext.NameKey(text[i])
 		}
-		fields[r.Kind.NameField()] = t
+		fields[r.Kind.NameField()] = text
 		return fields
 	}
-	return reflect.DeepEqual(plain(a), plain(b))
+	return reflect.DeepEqual(plain(record), plain(b))
 }

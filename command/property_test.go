@@ -64,8 +64,8 @@ func TestRandomWrites(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(rt, "writes") {
 			kind := rapid.SampledFrom(kinds).Draw(rt, "kind")
 			w := write{
-				op: rapid.SampledFrom([]string{"create", "create", "update", "update", "delete"}).Draw(rt, "op") + " " + kind,
-				by: rapid.SampledFrom(callers).Draw(rt, "caller"), lang: rapid.SampledFrom([]string{"en", "en", "fr"}).Draw(rt, "lang"),
+				op:     rapid.SampledFrom([]string{"create", "create", "update", "update", "delete"}).Draw(rt, "op") + " " + kind,
+				caller: rapid.SampledFrom(callers).Draw(rt, "caller"), lang: rapid.SampledFrom([]string{"en", "en", "fr"}).Draw(rt, "lang"),
 			}
 			if !strings.HasPrefix(w.op, "create") {
 				w.on = ids("target")

@@ -13,11 +13,11 @@ import (
 // Records reads single records from the store. It implements query.Records.
 type Records struct {
 	store   eventstore.Store
-	decoded *eventstore.EpochCache[calendar.ID, *decoded]
+	decoded *eventstore.EpochCache[calendar.ID, *decodedRecord]
 }
 
-// decoded is the newest version of a record that was decoded.
-type decoded struct {
+// decodedRecord is the newest version of a record that was decoded.
+type decodedRecord struct {
 	*calendar.Record
 
 	bytes int
@@ -31,11 +31,11 @@ const (
 )
 
 // Forget drops what is cached of records that were erased since.
-func (r *Records) Forget() { r.decoded.In(r.store.Epoch()) }
+func (records *Records) Forget() { records.decoded.In(records.store.Epoch()) }
 
 // Load returns records in the order of ids; nil for unknown and deleted ones.
-func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	out, err := r.load(ctx, ids...)
+func (records *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	out, err := records.load(ctx, ids...)
 	for i := range out {
 		if out[i] != nil && out[i].Deleted {
 			out[i] = nil
@@ -46,12 +46,12 @@ func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 
 // load is Load that returns deleted records too. What is cached counts where it is what the
 // store has: versions of two histories say nothing of each other.
-func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+func (records *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	cache := r.decoded.In(r.store.Epoch())
-	states, err := r.store.Load(ctx, ids...)
+	cache := records.decoded.In(records.store.Epoch())
+	states, err := records.store.Load(ctx, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("load records: %w", err)
 	}
@@ -67,7 +67,7 @@ func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 			if err != nil {
 				return nil, fmt.Errorf("decode %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
 			}
-			cached = &decoded{rec, len(state.Record)}
+			cached = &decodedRecord{rec, len(state.Record)}
 			cache.Set(state.ID, cached)
 		}
 		out[i] = cached.Record
@@ -77,8 +77,8 @@ func (r *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 
 // version returns the entry of a version, and the record as it was after it; CodeErased for
 // one that was erased since then.
-func (r *Records) version(ctx context.Context, kind calendar.Kind, id calendar.ID, version int64) (*eventstore.Entry, *calendar.Record, error) {
-	entries, err := r.store.Read(ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
+func (records *Records) version(ctx context.Context, kind calendar.Kind, id calendar.ID, version int64) (*eventstore.Entry, *calendar.Record, error) {
+	entries, err := records.store.Read(ctx, eventstore.Range{Record: id, After: uint64(version - 1), Limit: 1})
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("read version %d of %s %d: %w", version, kind, id, err)
@@ -95,11 +95,11 @@ func (r *Records) version(ctx context.Context, kind calendar.Kind, id calendar.I
 }
 
 // find returns a record of any kind, also a deleted one, nil for none.
-func (r *Records) find(ctx context.Context, id calendar.ID) (*calendar.Record, error) {
+func (records *Records) find(ctx context.Context, id calendar.ID) (*calendar.Record, error) {
 	if id <= 0 {
 		return nil, nil // no record is no error
 	}
-	found, err := r.load(ctx, id)
+	found, err := records.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (r *Records) find(ctx context.Context, id calendar.ID) (*calendar.Record, e
 }
 
 // one returns a live record of a kind, nil if none exists.
-func (r *Records) one(ctx context.Context, kind calendar.Kind, id calendar.ID) (*calendar.Record, error) {
-	rec, err := r.find(ctx, id)
+func (records *Records) one(ctx context.Context, kind calendar.Kind, id calendar.ID) (*calendar.Record, error) {
+	rec, err := records.find(ctx, id)
 	if rec == nil || rec.Kind != kind || rec.Deleted {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (r *Records) one(ctx context.Context, kind calendar.Kind, id calendar.ID) (
 
 // Absent is the error of a record of a kind that Load does not return: CodeErased for one
 // that was erased, else CodeNotFound, or that of the store.
-func (r *Records) Absent(ctx context.Context, kind calendar.Kind, id calendar.ID) error {
-	rec, err := r.find(ctx, id)
+func (records *Records) Absent(ctx context.Context, kind calendar.Kind, id calendar.ID) error {
+	rec, err := records.find(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -130,13 +130,13 @@ func (r *Records) Absent(ctx context.Context, kind calendar.Kind, id calendar.ID
 
 // BySlug returns the record of a kind that holds the slug, any case; nil when none
 // does. The slug of a trashed post ends in "__trashed".
-func (r *Records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
+func (records *Records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
 	slug = strings.ToLower(slug)
-	found, err := r.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(kind, slug)}})
+	found, err := records.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{eventstore.SlugClaim(kind, slug)}})
 	if err != nil {
 		return nil, fmt.Errorf("find %s by slug: %w", kind, err)
 	}
-	rec, err := r.one(ctx, kind, found.Holders[0])
+	rec, err := records.one(ctx, kind, found.Holders[0])
 	if rec == nil || rec.Slug() != slug { // it gave the slug away meanwhile
 		return nil, err
 	}
@@ -146,37 +146,37 @@ func (r *Records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (
 // Named returns the records of a kind that a path may name: the one of an id, else the one
 // that has the slug, else those that had it, the last one first. They may be trashed or
 // deleted, or have another slug now, but not erased.
-func (r *Records) Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
+func (records *Records) Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
 	ids := []calendar.ID{id}
 	if id == 0 {
-		holder, err := r.BySlug(ctx, kind, slug)
+		holder, err := records.BySlug(ctx, kind, slug)
 		if holder != nil || err != nil {
 			return []*calendar.Record{holder}, err
 		}
-		if ids, err = eventstore.Former(ctx, r.store, kind, strings.ToLower(slug)); err != nil {
+		if ids, err = eventstore.Former(ctx, records.store, kind, strings.ToLower(slug)); err != nil {
 			return nil, fmt.Errorf("find former %s of a slug: %w", kind, err)
 		}
 	}
-	found, err := r.load(ctx, ids...)
+	found, err := records.load(ctx, ids...)
 	return slices.DeleteFunc(found, func(rec *calendar.Record) bool { return rec == nil || rec.Kind != kind || rec.Erased }), err
 }
 
 // ByName returns the live records of a kind whose shown name in the language equals name,
 // case aside, by id.
-func (r *Records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
-	found, _, err := r.byName(ctx, lang, nameOf(kind, name))
+func (records *Records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
+	found, _, err := records.byName(ctx, lang, nameOf(kind, name))
 	return found, err
 }
 
 // byName returns the live records that show a name in a language, and all that have it in
 // some language.
-func (r *Records) byName(ctx context.Context, lang calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
-	found, err := r.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
+func (records *Records) byName(ctx context.Context, lang calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
+	found, err := records.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("find %q in %s: %w", name.Key, name.Space, err)
 	}
 	named = found.Named[0]
-	loaded, err := r.Load(ctx, named...)
+	loaded, err := records.Load(ctx, named...)
 	return slices.DeleteFunc(loaded, func(rec *calendar.Record) bool {
 		if rec == nil {
 			return true
@@ -187,12 +187,12 @@ func (r *Records) byName(ctx context.Context, lang calendar.Lang, name calendar.
 }
 
 // Head returns the position of the last entry.
-func (r *Records) Head(ctx context.Context) (calendar.Position, error) {
-	head, err := r.HeadAt(ctx, 0)
+func (records *Records) Head(ctx context.Context) (calendar.Position, error) {
+	head, err := records.HeadAt(ctx, 0)
 	return head.Position, err
 }
 
 // HeadAt returns where the log stood at a position, 0 for its end.
-func (r *Records) HeadAt(ctx context.Context, position calendar.Position) (eventstore.Head, error) {
-	return r.store.Head(ctx, eventstore.Point{Position: position})
+func (records *Records) HeadAt(ctx context.Context, position calendar.Position) (eventstore.Head, error) {
+	return records.store.Head(ctx, eventstore.Point{Position: position})
 }

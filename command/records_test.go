@@ -29,8 +29,8 @@ func TestRecords(t *testing.T) {
 	for _, w := range []write{
 		venue("a", `{"venue":"Hall"}`), venue("b", `{"venue":"HALL","city":"Rome"}`), term("tag", "t", `{"name":"Hall"}`),
 		term("tag", "gone", `{"name":"Gone"}`),
-		{op: "delete tag", on: "gone", by: editor},
-		{op: "update venue", on: "b", by: editor, lang: "fr", in: `{"venue":"Salle"}`},
+		{op: "delete tag", on: "gone", caller: editor},
+		{op: "update venue", on: "b", caller: editor, lang: "fr", in: `{"venue":"Salle"}`},
 		organizer("o", `{"organizer":"T","image":"https://a.example/i.png"}`),
 	} {
 		bench.must(w)
@@ -44,7 +44,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("Load: got %d, %v, want %d", ids(got), err, want)
 		}
 	}
-	bench.must(write{op: "update venue", on: "a", by: editor, in: `{"city":"Paris"}`})
+	bench.must(write{op: "update venue", on: "a", caller: editor, in: `{"city":"Paris"}`})
 	if got, err := records.Load(ctx, bench.named["a"]); err != nil || got[0].Version != 2 || got[0].Fields.String("city") != "Paris" {
 		t.Errorf("Load after an update: %+v, %v", got, err)
 	}

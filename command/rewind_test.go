@@ -23,11 +23,11 @@ type beforeAppend struct {
 	do   func()
 }
 
-func (s *beforeAppend) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (beforeAppend *beforeAppend) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	if len(appends[0].Drafts) > 0 {
-		s.once.Do(s.do)
+		beforeAppend.once.Do(beforeAppend.do)
 	}
-	return s.Store.Append(ctx, appends)
+	return beforeAppend.Store.Append(ctx, appends)
 }
 
 // TestAfterAFailover: the store lost the last entries, and another process has
@@ -43,9 +43,9 @@ func TestAfterAFailover(t *testing.T) {
 			id := bench.named["v"]
 			head := bench.head()
 			records := bench.Records()
-			update := func(service *command.Service, in calendar.Input) {
+			update := func(service *command.Service, input calendar.Input) {
 				t.Helper()
-				request := command.Request{Kind: calendar.KindVenue, Target: command.Target{ID: id}, Input: in, Caller: editor}
+				request := command.Request{Kind: calendar.KindVenue, Target: command.Target{ID: id}, Input: input, Caller: editor}
 				if _, err := service.Update(t.Context(), request); err != nil {
 					t.Error(err)
 				}
@@ -106,11 +106,11 @@ type givenTwice struct {
 	left  int
 }
 
-func (s *givenTwice) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	if s.left--; s.left >= 0 {
-		return s.again, nil
+func (givenTwice *givenTwice) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if givenTwice.left--; givenTwice.left >= 0 {
+		return givenTwice.again, nil
 	}
-	return s.Store.NewIDs(ctx, n)
+	return givenTwice.Store.NewIDs(ctx, n)
 }
 
 // TestKeyAfterAFailover: the key of a write that is lost stands for the write that is

@@ -131,22 +131,22 @@ type write struct {
 	op      string
 	on      string
 	in      string // JSON; {{name}} is the id of a record
-	by      calendar.Caller
+	caller  calendar.Caller
 	lang    string // "" en
 	ifMatch []int64
 	key     string
 	as      string // name for the record that comes out
 	extra   []calendar.FieldError
-	at      time.Time
+	instant time.Time
 	mark    *calendar.ImportMark
 }
 
-func (b *bench) fill(text string) string {
-	for name, id := range b.named {
+func (bench *bench) fill(text string) string {
+	for name, id := range bench.named {
 		text = strings.ReplaceAll(text, "{{"+name+"}}", id.String())
 	}
 	if strings.Contains(text, "{{") {
-		b.t.Fatalf("unknown name in %s", text)
+		bench.t.Fatalf("unknown name in %s", text)
 	}
 	return text
 }
@@ -158,102 +158,102 @@ func input(t *testing.T, text string) calendar.Input {
 	}
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	var in calendar.Input
-	if err := decoder.Decode(&in); err != nil {
+	var input calendar.Input
+	if err := decoder.Decode(&input); err != nil {
 		t.Fatalf("input %s: %v", text, err)
 	}
-	return in
+	return input
 }
 
-func (b *bench) request(w write) command.Request {
-	b.t.Helper()
-	_, kind, _ := strings.Cut(w.op, " ")
+func (bench *bench) request(write write) command.Request {
+	bench.t.Helper()
+	_, kind, _ := strings.Cut(write.op, " ")
 	k, ok := calendar.ParseKind(kind)
 	if !ok {
-		b.t.Fatalf("kind of %q", w.op)
+		bench.t.Fatalf("kind of %q", write.op)
 	}
-	r := command.Request{
-		Kind: k, Input: input(b.t, b.fill(w.in)), Lang: calendar.LangEN, Caller: w.by, IfMatch: w.ifMatch,
-		Cause: eventstore.Cause{Client: "test"}, Extra: w.extra, At: w.at, Mark: w.mark,
+	request := command.Request{
+		Kind: k, Input: input(bench.t, bench.fill(write.in)), Lang: calendar.LangEN, Caller: write.caller, IfMatch: write.ifMatch,
+		Cause: eventstore.Cause{Client: "test"}, Extra: write.extra, At: write.instant, Mark: write.mark,
 	}
-	if w.lang != "" {
-		if r.Lang, ok = calendar.ParseLang(w.lang); !ok {
-			b.t.Fatalf("language %q", w.lang)
+	if write.lang != "" {
+		if request.Lang, ok = calendar.ParseLang(write.lang); !ok {
+			bench.t.Fatalf("language %q", write.lang)
 		}
 	}
-	if w.key != "" {
-		r.Key = w.key
-		copy(r.Fingerprint[:], w.op+w.on+w.in)
+	if write.key != "" {
+		request.Key = write.key
+		copy(request.Fingerprint[:], write.op+write.on+write.in)
 	}
-	switch slug, bySlug := strings.CutPrefix(w.on, "/"); {
+	switch slug, bySlug := strings.CutPrefix(write.on, "/"); {
 	case bySlug:
-		r.Target.Slug = slug
-	case w.on != "":
-		r.Target.ID = b.named[w.on]
-		if r.Target.ID == 0 {
-			if _, err := fmt.Sscan(w.on, &r.Target.ID); err != nil {
-				b.t.Fatalf("target %q", w.on)
+		request.Target.Slug = slug
+	case write.on != "":
+		request.Target.ID = bench.named[write.on]
+		if request.Target.ID == 0 {
+			if _, err := fmt.Sscan(write.on, &request.Target.ID); err != nil {
+				bench.t.Fatalf("target %q", write.on)
 			}
 		}
 	}
-	return r
+	return request
 }
 
-func (b *bench) do(w write) (command.Result, error) {
-	b.t.Helper()
-	request := b.request(w)
-	verb, _, _ := strings.Cut(w.op, " ")
+func (bench *bench) do(write write) (command.Result, error) {
+	bench.t.Helper()
+	request := bench.request(write)
+	verb, _, _ := strings.Cut(write.op, " ")
 	var res command.Result
 	var err error
 	switch verb {
 	case "create":
-		res, err = b.Create(b.t.Context(), request)
+		res, err = bench.Create(bench.t.Context(), request)
 	case "update":
-		res, err = b.Update(b.t.Context(), request)
+		res, err = bench.Update(bench.t.Context(), request)
 	case "delete":
-		res, err = b.Delete(b.t.Context(), request)
+		res, err = bench.Delete(bench.t.Context(), request)
 	default:
-		b.t.Fatalf("operation %q", w.op)
+		bench.t.Fatalf("operation %q", write.op)
 	}
-	if err == nil && w.as != "" {
-		b.named[w.as] = res.Record.ID
+	if err == nil && write.as != "" {
+		bench.named[write.as] = res.Record.ID
 	}
 	return res, err
 }
 
-func (b *bench) must(w write) command.Result {
-	b.t.Helper()
-	res, err := b.do(w)
+func (bench *bench) must(write write) command.Result {
+	bench.t.Helper()
+	res, err := bench.do(write)
 	if err != nil {
-		b.t.Fatalf("%s %s %s: %v", w.op, w.on, w.in, err)
+		bench.t.Fatalf("%s %s %s: %v", write.op, write.on, write.in, err)
 	}
 	return res
 }
 
-func (b *bench) head() calendar.Position {
-	b.t.Helper()
-	h, err := b.store.Head(b.t.Context(), eventstore.Point{})
+func (bench *bench) head() calendar.Position {
+	bench.t.Helper()
+	head, err := bench.store.Head(bench.t.Context(), eventstore.Point{})
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
-	return h.Position
+	return head.Position
 }
 
 // stored returns the record of a name as the store has it.
-func (b *bench) stored(name string) *calendar.Record {
-	b.t.Helper()
-	return b.load(b.named[name])
+func (bench *bench) stored(name string) *calendar.Record {
+	bench.t.Helper()
+	return bench.load(bench.named[name])
 }
 
-func (b *bench) load(id calendar.ID) *calendar.Record {
-	b.t.Helper()
-	states, err := b.store.Load(b.t.Context(), id)
+func (bench *bench) load(id calendar.ID) *calendar.Record {
+	bench.t.Helper()
+	states, err := bench.store.Load(bench.t.Context(), id)
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	rec, err := calendar.DecodeRecord(states[0].Record)
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	return rec
 }
@@ -273,19 +273,19 @@ func fieldsOf(t *testing.T, record *calendar.Record) map[string]any {
 }
 
 // checkFields compares the fields that want names; null is for absent ones.
-func (b *bench) checkFields(record *calendar.Record, want string) {
-	b.t.Helper()
+func (bench *bench) checkFields(record *calendar.Record, want string) {
+	bench.t.Helper()
 	var w map[string]any
-	if err := json.NewDecoder(bytes.NewBufferString(b.fill(want))).Decode(&w); err != nil {
-		b.t.Fatalf("wanted fields %s: %v", want, err)
+	if err := json.NewDecoder(bytes.NewBufferString(bench.fill(want))).Decode(&w); err != nil {
+		bench.t.Fatalf("wanted fields %s: %v", want, err)
 	}
-	all := fieldsOf(b.t, record)
+	all := fieldsOf(bench.t, record)
 	got := make(map[string]any, len(w))
 	for name := range w {
 		got[name] = all[name]
 	}
 	if text := cmp.Diff(w, got); text != "" {
-		b.t.Errorf("fields of %s %d (-want +got):\n%s", record.Kind, record.ID, text)
+		bench.t.Errorf("fields of %s %d (-want +got):\n%s", record.Kind, record.ID, text)
 	}
 }
 
@@ -295,8 +295,8 @@ func refusal(err error) string {
 	if err == nil {
 		return ""
 	}
-	if e, ok := errors.AsType[*calendar.Error](err); ok {
-		return e.Error()
+	if problem, ok := errors.AsType[*calendar.Error](err); ok {
+		return problem.Error()
 	}
 	return "internal: " + err.Error()
 }

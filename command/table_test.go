@@ -22,29 +22,29 @@ type scenario struct {
 
 func run(t *testing.T, scenarios []scenario) {
 	t.Helper()
-	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
+	for _, scenario := range scenarios {
+		t.Run(scenario.name, func(t *testing.T) {
 			t.Parallel()
 			bench := setup(t)
-			for _, write := range s.given {
+			for _, write := range scenario.given {
 				bench.must(write)
 			}
 			before := bench.head()
-			res, err := bench.do(s.when)
-			if got := refusal(err); got != s.refused {
-				t.Fatalf("refusal:\n got %q\nwant %q", got, s.refused)
+			res, err := bench.do(scenario.when)
+			if got := refusal(err); got != scenario.refused {
+				t.Fatalf("refusal:\n got %q\nwant %q", got, scenario.refused)
 			}
-			if got := int(bench.head() - before); got != s.entries {
-				t.Errorf("the write made %d entries, want %d", got, s.entries)
+			if got := int(bench.head() - before); got != scenario.entries {
+				t.Errorf("the write made %d entries, want %d", got, scenario.entries)
 			}
-			if err == nil && s.entries > 0 && res.Position != bench.head() {
+			if err == nil && scenario.entries > 0 && res.Position != bench.head() {
 				t.Errorf("position %d, want the head %d", res.Position, bench.head())
 			}
-			if s.fields != "" {
-				bench.checkFields(res.Record, s.fields)
+			if scenario.fields != "" {
+				bench.checkFields(res.Record, scenario.fields)
 			}
-			if s.then != nil {
-				s.then(bench)
+			if scenario.then != nil {
+				scenario.then(bench)
 			}
 		})
 	}
@@ -55,19 +55,19 @@ func event(as string, more string) write {
 	if more != "" {
 		more = "," + more
 	}
-	return write{op: "create event", as: as, by: editor, in: `{"title":"Concert","start_date":"2026-07-04 18:30","end_date":"2026-07-04 21:00"` + more + `}`}
+	return write{op: "create event", as: as, caller: editor, in: `{"title":"Concert","start_date":"2026-07-04 18:30","end_date":"2026-07-04 21:00"` + more + `}`}
 }
 
 func venue(as, in string) write {
-	return write{op: "create venue", as: as, by: editor, in: in}
+	return write{op: "create venue", as: as, caller: editor, in: in}
 }
 
 func organizer(as, in string) write {
-	return write{op: "create organizer", as: as, by: editor, in: in}
+	return write{op: "create organizer", as: as, caller: editor, in: in}
 }
 
 func term(kind, as, in string) write {
-	return write{op: "create " + kind, as: as, by: editor, in: in}
+	return write{op: "create " + kind, as: as, caller: editor, in: in}
 }
 
 // TestWrites: what internal/e2e does not ask for.
@@ -81,10 +81,10 @@ func TestWrites(t *testing.T) {
 				"start_date":"2026-07-04 18:30:00","utc_start_date":"2026-07-04 22:30:00","all_day":false,
 				"date":"2026-05-01 06:00:00","date_utc":"2026-05-01 10:00:00","venue":null}`,
 		},
-		{name: "missing fields are named in logs", when: write{op: "create event", by: editor, in: `{"title":"x"}`}, refused: "rest_missing_callback_param start_date end_date"},
+		{name: "missing fields are named in logs", when: write{op: "create event", caller: editor, in: `{"title":"x"}`}, refused: "rest_missing_callback_param start_date end_date"},
 		{
 			name: "invalid fields come all at once, the links too",
-			when: write{op: "create event", by: author, in: `{"title":"","start_date":"2026-02-30","end_date":"2026-07-04","website":"no","featured":"2",
+			when: write{op: "create event", caller: author, in: `{"title":"","start_date":"2026-02-30","end_date":"2026-07-04","website":"no","featured":"2",
 				"venue":99,"organizer":[98],"categories":[97],"tags":["96"],"post_parent":95,"image":94,"author":93}`},
 			refused: "rest_invalid_param author=other_author title=empty start_date=date website=url featured=type_bool " +
 				"image=unknown_image categories=unknown_category tags=unknown_tag venue=unknown_venue organizer=unknown_organizer post_parent=unknown_event",
@@ -97,7 +97,7 @@ func TestWrites(t *testing.T) {
 		{
 			name:    "an author who does not exist, or is no user",
 			given:   []write{venue("v", `{"venue":"Hall"}`)},
-			when:    write{op: "create venue", by: editor, in: `{"venue":"Other","author":{{v}}}`},
+			when:    write{op: "create venue", caller: editor, in: `{"venue":"Other","author":{{v}}}`},
 			refused: "rest_invalid_param author=unknown_user",
 		},
 		{
@@ -112,7 +112,7 @@ func TestWrites(t *testing.T) {
 		},
 		{
 			name: "at a moment of its own",
-			when: write{op: "create venue", by: editor, in: `{"venue":"Old"}`, as: "v", at: time.Date(2018, 7, 16, 12, 0, 0, 0, time.UTC)}, entries: 1,
+			when: write{op: "create venue", caller: editor, in: `{"venue":"Old"}`, as: "v", instant: time.Date(2018, 7, 16, 12, 0, 0, 0, time.UTC)}, entries: 1,
 			fields: `{"date_utc":"2018-07-16 12:00:00","modified_utc":"2018-07-16 12:00:00"}`,
 			then: func(b *bench) {
 				t := b.t
@@ -124,7 +124,7 @@ func TestWrites(t *testing.T) {
 		},
 		{
 			name: "a password", given: []write{event("e", "")},
-			when: write{op: "update event", on: "e", by: editor, in: `{"password":"geheim"}`}, entries: 1, fields: `{"protected":true}`,
+			when: write{op: "update event", on: "e", caller: editor, in: `{"password":"geheim"}`}, entries: 1, fields: `{"protected":true}`,
 			then: func(b *bench) {
 				t := b.t
 				for password, want := range map[string]bool{"geheim": true, "Geheim": false, "": false} {
@@ -141,11 +141,11 @@ func TestWrites(t *testing.T) {
 						t.Errorf("entry %d shows the password: %s", entry.Position, text)
 					}
 				}
-				b.must(write{op: "update event", on: "e", by: editor, in: `{"title":"n"}`})
+				b.must(write{op: "update event", on: "e", caller: editor, in: `{"title":"n"}`})
 				if ok, _ := b.CheckPassword(t.Context(), b.named["e"], "geheim"); !ok {
 					t.Error("an update without password lost it")
 				}
-				b.must(write{op: "update event", on: "e", by: editor, in: `{"password":""}`})
+				b.must(write{op: "update event", on: "e", caller: editor, in: `{"password":""}`})
 				if ok, _ := b.CheckPassword(t.Context(), b.named["e"], "other"); !ok {
 					t.Error("an empty password did not open the event")
 				}
@@ -153,9 +153,9 @@ func TestWrites(t *testing.T) {
 		},
 		{
 			name: "the selector wins over the root", given: []write{event("e", "")},
-			when: write{op: "update event", on: "e", by: editor, lang: "fr", in: `{"title":"音乐会","multilang_language":"cn"}`}, entries: 1,
+			when: write{op: "update event", on: "e", caller: editor, lang: "fr", in: `{"title":"音乐会","multilang_language":"cn"}`}, entries: 1,
 			fields: `{"title":{"en":"Concert","cn":"音乐会"}}`,
 		},
-		{name: "password as text", given: []write{event("e", "")}, when: write{op: "delete event", on: "e", by: editor, in: `{"password":["a"]}`}, refused: "rest_invalid_param password=type_text"},
+		{name: "password as text", given: []write{event("e", "")}, when: write{op: "delete event", on: "e", caller: editor, in: `{"password":["a"]}`}, refused: "rest_invalid_param password=type_text"},
 	})
 }

@@ -10,39 +10,39 @@ import (
 )
 
 // checkTerm refuses a new term of a name that exists, and a parent of a tag.
-func (d *decision) checkTerm(ctx context.Context, change calendar.Change) error {
+func (decision *decision) checkTerm(ctx context.Context, change calendar.Change) error {
 	if !change.Kind.IsTerm() {
 		return nil
 	}
-	shown, _ := change.Fields.Text(change.Kind.NameField()).In(d.lang, change.Home)
-	for _, rec := range d.sameName(ctx, nameOf(change.Kind, shown)) {
+	shown, _ := change.Fields.Text(change.Kind.NameField()).In(decision.lang, change.Home)
+	for _, rec := range decision.sameName(ctx, nameOf(change.Kind, shown)) {
 		if rec.Fields.ID("parent") == change.Fields.ID("parent") {
 			return &calendar.Error{Code: calendar.CodeTermExists, Kind: change.Kind, TermID: rec.ID}
 		}
 	}
-	return cmp.Or(d.Err, d.checkFlat())
+	return cmp.Or(decision.Err, decision.checkFlat())
 }
 
 // checkFlat refuses a parent of a tag.
-func (d *decision) checkFlat() error {
-	if _, sent := d.r.Input["parent"]; sent && d.r.Kind == calendar.KindTag {
-		return calendar.Fail(calendar.CodeNotHierarchical, d.r.Kind)
+func (decision *decision) checkFlat() error {
+	if _, sent := decision.request.Input["parent"]; sent && decision.request.Kind == calendar.KindTag {
+		return calendar.Fail(calendar.CodeNotHierarchical, decision.request.Kind)
 	}
 	return nil
 }
 
 // adopt moves the child categories of one that is deleted to its parent.
-func (d *decision) adopt(ctx context.Context, rec *calendar.Record) error {
+func (decision *decision) adopt(ctx context.Context, rec *calendar.Record) error {
 	if rec.Kind != calendar.KindCategory {
 		return nil
 	}
 	name := calendar.ChildrenName(rec.ID)
-	found, err := d.s.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
+	found, err := decision.service.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
 	if err != nil {
 		return fmt.Errorf("find children of category %d: %w", rec.ID, err)
 	}
-	d.guard(name, len(found.Named[0]))
-	children, err := d.s.records.Load(ctx, found.Named[0]...)
+	decision.guard(name, len(found.Named[0]))
+	children, err := decision.service.records.Load(ctx, found.Named[0]...)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (d *decision) adopt(ctx context.Context, rec *calendar.Record) error {
 		if child == nil || child.Fields.ID("parent") != rec.ID {
 			return fmt.Errorf("children of category %d: %w", rec.ID, eventstore.ErrConflict)
 		}
-		if _, err := d.add(child, calendar.Change{
+		if _, err := decision.add(child, calendar.Change{
 			Name: calendar.KindCategory.String() + "." + calendar.Updated, Kind: calendar.KindCategory, ID: child.ID,
 			Fields: calendar.Fields{"parent": parent},
 		}); err != nil {

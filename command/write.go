@@ -40,9 +40,9 @@ func isLost(err error) bool {
 // decision is one write on its way through the checks of docs/spec/interface.md 7.2.
 type decision struct {
 	calendar.Decision
-	s    *Service
-	r    *Request
-	lang calendar.Lang
+	service *Service
+	request *Request
+	lang    calendar.Lang
 
 	attrs    *calendar.Attrs // of the input, as it was sent
 	problems calendar.Problems
@@ -54,12 +54,12 @@ type decision struct {
 }
 
 // begin reads what every request has.
-func (s *Service) begin(request *Request) *decision {
-	at := request.At
-	if at.IsZero() {
-		at = s.now()
+func (service *Service) begin(request *Request) *decision {
+	instant := request.At
+	if instant.IsZero() {
+		instant = service.now()
 	}
-	d := &decision{s: s, r: request, Decision: calendar.Decision{Rules: s.rules, Caller: request.Caller, Now: eventstore.Moment(at)}}
+	d := &decision{service: service, request: request, Decision: calendar.Decision{Rules: service.rules, Caller: request.Caller, Now: eventstore.Moment(instant)}}
 	for _, bad := range request.Extra {
 		d.problems.Add(bad.Field, bad.Reason, bad.Args...)
 	}
@@ -68,21 +68,21 @@ func (s *Service) begin(request *Request) *decision {
 }
 
 // Create makes a record.
-func (s *Service) Create(ctx context.Context, request Request) (Result, error) {
-	return s.write(ctx, &request, calendar.OpCreate, (*decision).create)
+func (service *Service) Create(ctx context.Context, request Request) (Result, error) {
+	return service.write(ctx, &request, calendar.OpCreate, (*decision).create)
 }
 
 // Update changes a record; a trashed post is restored by it.
-func (s *Service) Update(ctx context.Context, request Request) (Result, error) {
-	return s.write(ctx, &request, calendar.OpUpdate, (*decision).update)
+func (service *Service) Update(ctx context.Context, request Request) (Result, error) {
+	return service.write(ctx, &request, calendar.OpUpdate, (*decision).update)
 }
 
 // Delete moves a post to the trash and ends a term for ever.
-func (s *Service) Delete(ctx context.Context, request Request) (Result, error) {
+func (service *Service) Delete(ctx context.Context, request Request) (Result, error) {
 	request.Key = "" // ignored on deletes (docs/spec/interface.md 2.10)
 	request.Input = maps.Clone(request.Input)
 	maps.DeleteFunc(request.Input, func(name string, _ any) bool { return name != "password" && name != "multilang_language" })
-	return s.write(ctx, &request, calendar.OpUpdate, (*decision).remove)
+	return service.write(ctx, &request, calendar.OpUpdate, (*decision).remove)
 }
 
 // decider decides a write in one attempt, and returns the record after it.
@@ -90,7 +90,7 @@ type decider func(*decision, context.Context) (*calendar.Record, error)
 
 // write checks and decodes a request. One whose key was used before is answered again, else
 // it loads, decides and appends until no other writer is faster.
-func (s *Service) write(ctx context.Context, request *Request, op calendar.Op, decide decider) (Result, error) {
+func (service *Service) write(ctx context.Context, request *Request, op calendar.Op, decide decider) (Result, error) {
 	if err := calendar.MayWrite(request.Caller, request.Kind); err != nil {
 		return Result{}, err
 	}
@@ -101,7 +101,7 @@ func (s *Service) write(ctx context.Context, request *Request, op calendar.Op, d
 	if request.Target.Slug != "" {
 		op = calendar.OpUpdateBySlug
 	}
-	decision := s.begin(request)
+	decision := service.begin(request)
 	decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)
 	res, err := decision.replay(ctx)
 	if err == nil && res.Record == nil {
@@ -119,162 +119,162 @@ func (s *Service) write(ctx context.Context, request *Request, op calendar.Op, d
 }
 
 // attempt decides and appends once.
-func (d *decision) attempt(ctx context.Context, decide decider) (Result, error) {
-	d.start(ctx)
-	if d.r.Epoch != 0 && d.r.Epoch != d.changes.Epoch.History {
-		return Result{}, fmt.Errorf("%s: %w", d.r.Kind, eventstore.ErrHistory)
+func (decision *decision) attempt(ctx context.Context, decide decider) (Result, error) {
+	decision.start(ctx)
+	if decision.request.Epoch != 0 && decision.request.Epoch != decision.changes.Epoch.History {
+		return Result{}, fmt.Errorf("%s: %w", decision.request.Kind, eventstore.ErrHistory)
 	}
-	rec, err := decide(d, ctx)
-	res := Result{Record: rec, Existing: d.existing}
-	if err == nil && d.existing {
-		res.Position, err = d.s.records.Head(ctx)
+	rec, err := decide(decision, ctx)
+	res := Result{Record: rec, Existing: decision.existing}
+	if err == nil && decision.existing {
+		res.Position, err = decision.service.records.Head(ctx)
 	}
 	switch {
 	case errors.Is(err, errApplied):
 		return Result{Repeated: true}, nil
 	case err != nil:
 		return Result{}, err
-	case d.r.Key != "":
-		d.changes.Receipt = &eventstore.Receipt{
-			User: d.r.Caller.ID, Key: d.r.Key, Fingerprint: d.r.Fingerprint, Time: eventstore.Moment(d.s.now()),
+	case decision.request.Key != "":
+		decision.changes.Receipt = &eventstore.Receipt{
+			User: decision.request.Caller.ID, Key: decision.request.Key, Fingerprint: decision.request.Fingerprint, Time: eventstore.Moment(decision.service.now()),
 			Record: rec.ID, Version: rec.Version, Position: res.Position,
 		}
-	case d.existing: // it is answered because it was found, which has to be durable, too
-		return res, d.s.store.Sync(ctx)
+	case decision.existing: // it is answered because it was found, which has to be durable, too
+		return res, decision.service.store.Sync(ctx)
 	}
-	done := d.append(ctx, rec.ID)
+	done := decision.append(ctx, rec.ID)
 	switch {
 	case done.Err != nil:
 		return Result{}, done.Err
 	case done.Receipt != nil:
-		return d.replayOf(ctx, done.Receipt)
-	case !d.existing:
+		return decision.replayOf(ctx, done.Receipt)
+	case !decision.existing:
 		res.Position = done.Position
 	}
 	return res, nil
 }
 
 // append appends the changes of the attempt, of a record and of others along with it.
-func (d *decision) append(ctx context.Context, id calendar.ID) eventstore.Result {
-	done := d.s.store.Append(ctx, []eventstore.Append{d.changes})[0]
+func (decision *decision) append(ctx context.Context, id calendar.ID) eventstore.Result {
+	done := decision.service.store.Append(ctx, []eventstore.Append{decision.changes})[0]
 	if done.Err != nil {
-		done.Err = fmt.Errorf("append changes of %s %d: %w", d.r.Kind, id, done.Err)
+		done.Err = fmt.Errorf("append changes of %s %d: %w", decision.request.Kind, id, done.Err)
 	}
 	return done
 }
 
 // start forgets the attempt before.
-func (d *decision) start(ctx context.Context) {
-	d.changes = eventstore.Append{Time: d.Now, Actor: d.r.Caller.ID, Cause: d.r.Cause, Epoch: d.s.store.Epoch()}
-	d.existing, d.refused, d.Err = false, nil, nil
-	d.Taken = func(kind calendar.Kind, id calendar.ID, slug string) bool {
-		holder := d.holder(ctx, eventstore.SlugClaim(kind, slug))
+func (decision *decision) start(ctx context.Context) {
+	decision.changes = eventstore.Append{Time: decision.Now, Actor: decision.request.Caller.ID, Cause: decision.request.Cause, Epoch: decision.service.store.Epoch()}
+	decision.existing, decision.refused, decision.Err = false, nil, nil
+	decision.Taken = func(kind calendar.Kind, id calendar.ID, slug string) bool {
+		holder := decision.holder(ctx, eventstore.SlugClaim(kind, slug))
 		return holder != 0 && holder != id
 	}
-	d.Parent = func(id calendar.ID) *calendar.Record {
-		rec := d.live(ctx, calendar.KindCategory, id)
+	decision.Parent = func(id calendar.ID) *calendar.Record {
+		rec := decision.live(ctx, calendar.KindCategory, id)
 		if rec != nil {
-			d.guardPlace(rec)
+			decision.guardPlace(rec)
 		}
 		return rec
 	}
 }
 
 // replay answers a request whose key was used before; no Record: it was not.
-func (d *decision) replay(ctx context.Context) (Result, error) {
-	if d.r.Key == "" {
+func (decision *decision) replay(ctx context.Context) (Result, error) {
+	if decision.request.Key == "" {
 		return Result{}, nil
 	}
-	first, err := d.s.store.Receipt(ctx, d.r.Caller.ID, d.r.Key)
+	first, err := decision.service.store.Receipt(ctx, decision.request.Caller.ID, decision.request.Key)
 	switch {
 	case err != nil:
 		return Result{}, fmt.Errorf("look for key: %w", err)
 	case first == nil:
 		return Result{}, nil
 	}
-	return d.replayOf(ctx, first)
+	return decision.replayOf(ctx, first)
 }
 
 // replayOf answers with the record as it was after the first write.
-func (d *decision) replayOf(ctx context.Context, first *eventstore.Receipt) (Result, error) {
-	if first.Fingerprint != d.r.Fingerprint {
-		return Result{}, fmt.Errorf("receipt %q: %w", d.r.Key, eventstore.ErrKeyReused)
+func (decision *decision) replayOf(ctx context.Context, first *eventstore.Receipt) (Result, error) {
+	if first.Fingerprint != decision.request.Fingerprint {
+		return Result{}, fmt.Errorf("receipt %q: %w", decision.request.Key, eventstore.ErrKeyReused)
 	}
-	_, rec, err := d.s.records.version(ctx, d.r.Kind, first.Record, first.Version)
+	_, rec, err := decision.service.records.version(ctx, decision.request.Kind, first.Record, first.Version)
 	return Result{Record: rec, Position: first.Position, Replayed: true}, err
 }
 
 // create is an attempt of Create.
-func (d *decision) create(ctx context.Context) (*calendar.Record, error) {
-	if err := d.checkImported(ctx); err != nil {
+func (decision *decision) create(ctx context.Context) (*calendar.Record, error) {
+	if err := decision.checkImported(ctx); err != nil {
 		return nil, err
 	}
-	attrs, err := d.link(ctx)
+	attrs, err := decision.link(ctx)
 	if err != nil {
 		return nil, err
 	}
-	id := d.newID(ctx)
-	if err := cmp.Or(d.makeLinked(ctx, d.r.Kind, attrs), d.hashPassword(ctx)); err != nil {
+	id := decision.newID(ctx)
+	if err := cmp.Or(decision.makeLinked(ctx, decision.request.Kind, attrs), decision.hashPassword(ctx)); err != nil {
 		return nil, err
 	}
-	change, err := calendar.Create(d.r.Kind, id, attrs, &d.Decision)
+	change, err := calendar.Create(decision.request.Kind, id, attrs, &decision.Decision)
 	if err == nil {
-		err = d.checkTerm(ctx, change)
+		err = decision.checkTerm(ctx, change)
 	}
 	if err != nil {
 		return nil, err
 	}
-	rec, err := d.put(nil, change)
+	rec, err := decision.put(nil, change)
 	if err != nil {
 		return nil, err
 	}
-	if equal := d.equal(ctx, rec); equal != nil {
-		d.changes.Drafts, d.changes.Guards = nil, nil
-		d.existing, rec = true, equal
+	if equal := decision.equal(ctx, rec); equal != nil {
+		decision.changes.Drafts, decision.changes.Guards = nil, nil
+		decision.existing, rec = true, equal
 	}
-	return rec, d.Err
+	return rec, decision.Err
 }
 
 // update is an attempt of Update.
-func (d *decision) update(ctx context.Context) (*calendar.Record, error) {
-	attrs, err := d.link(ctx)
+func (decision *decision) update(ctx context.Context) (*calendar.Record, error) {
+	attrs, err := decision.link(ctx)
 	if err == nil {
-		err = d.makeLinked(ctx, d.r.Kind, attrs)
+		err = decision.makeLinked(ctx, decision.request.Kind, attrs)
 	}
 	if err != nil {
 		return nil, err
 	}
-	rec, err := d.target(ctx)
+	rec, err := decision.target(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(d.checkFlat(), d.hashPassword(ctx)); err != nil {
+	if err := cmp.Or(decision.checkFlat(), decision.hashPassword(ctx)); err != nil {
 		return nil, err
 	}
-	change, err := calendar.Update(rec, attrs, &d.Decision)
+	change, err := calendar.Update(rec, attrs, &decision.Decision)
 	if err != nil {
 		return nil, err
 	}
-	return d.put(rec, change)
+	return decision.put(rec, change)
 }
 
 // remove is an attempt of Delete.
-func (d *decision) remove(ctx context.Context) (*calendar.Record, error) {
-	if err := d.problems.Err(); err != nil {
+func (decision *decision) remove(ctx context.Context) (*calendar.Record, error) {
+	if err := decision.problems.Err(); err != nil {
 		return nil, err
 	}
-	rec, err := d.target(ctx)
+	rec, err := decision.target(ctx)
 	if err == nil {
-		err = d.adopt(ctx, rec)
+		err = decision.adopt(ctx, rec)
 	}
 	if err != nil {
 		return nil, err
 	}
-	change, err := calendar.Remove(rec, &d.Decision)
+	change, err := calendar.Remove(rec, &decision.Decision)
 	if err != nil {
 		return nil, err
 	}
-	next, err := d.put(rec, change)
+	next, err := decision.put(rec, change)
 	if rec.Kind.IsTerm() {
 		next = rec // it is shown as it was
 	}
@@ -283,37 +283,37 @@ func (d *decision) remove(ctx context.Context) (*calendar.Record, error) {
 
 // target returns the record of an update or delete when it exists (step 7), the caller may
 // edit it (step 8) and If-Match fits (step 9).
-func (d *decision) target(ctx context.Context) (rec *calendar.Record, err error) {
-	t := d.r.Target
-	if t.Slug != "" {
-		rec, err = d.s.records.BySlug(ctx, d.r.Kind, t.Slug)
+func (decision *decision) target(ctx context.Context) (rec *calendar.Record, err error) {
+	target := decision.request.Target
+	if target.Slug != "" {
+		rec, err = decision.service.records.BySlug(ctx, decision.request.Kind, target.Slug)
 	} else {
-		rec, err = d.s.records.find(ctx, t.ID)
+		rec, err = decision.service.records.find(ctx, target.ID)
 	}
-	there := rec != nil && rec.Kind == d.r.Kind
+	there := rec != nil && rec.Kind == decision.request.Kind
 	if there {
-		err = d.checkApplied(ctx, rec)
+		err = decision.checkApplied(ctx, rec)
 	}
 	if err == nil && (!there || rec.Deleted) {
-		err = d.s.records.Absent(ctx, d.r.Kind, t.ID)
+		err = decision.service.records.Absent(ctx, decision.request.Kind, target.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := calendar.MayEdit(d.r.Caller, rec, d.Now); err != nil {
+	if err := calendar.MayEdit(decision.request.Caller, rec, decision.Now); err != nil {
 		return nil, err
 	}
-	if d.r.IfMatch != nil && !slices.Contains(d.r.IfMatch, 0) && !slices.Contains(d.r.IfMatch, rec.Version) {
-		return nil, calendar.Fail(calendar.CodePrecondition, d.r.Kind)
+	if decision.request.IfMatch != nil && !slices.Contains(decision.request.IfMatch, 0) && !slices.Contains(decision.request.IfMatch, rec.Version) {
+		return nil, calendar.Fail(calendar.CodePrecondition, decision.request.Kind)
 	}
 	return rec, nil
 }
 
 // hashPassword makes the hash of a password that was sent; once, for it is slow.
-func (d *decision) hashPassword(ctx context.Context) (err error) {
-	plain, sent := d.attrs.Set["password"].(string)
-	if sent && d.Password == nil {
-		if d.Password, err = d.s.hasher.Hash(ctx, plain); err != nil {
+func (decision *decision) hashPassword(ctx context.Context) (err error) {
+	plain, sent := decision.attrs.Set["password"].(string)
+	if sent && decision.Password == nil {
+		if decision.Password, err = decision.service.hasher.Hash(ctx, plain); err != nil {
 			return fmt.Errorf("hash password: %w", err)
 		}
 	}
@@ -322,62 +322,64 @@ func (d *decision) hashPassword(ctx context.Context) (err error) {
 
 // holder returns who holds a claim, 0 for no one: a record that this write makes, else what
 // the store says.
-func (d *decision) holder(ctx context.Context, claim calendar.Claim) calendar.ID {
-	for i := range d.changes.Drafts {
-		if slices.Contains(d.changes.Drafts[i].Claims, claim) {
-			return d.changes.Drafts[i].ID
+func (decision *decision) holder(ctx context.Context, claim calendar.Claim) calendar.ID {
+	for i := range decision.changes.Drafts {
+		if slices.Contains(decision.changes.Drafts[i].Claims, claim) {
+			return decision.changes.Drafts[i].ID
 		}
 	}
-	found, err := d.s.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
+	found, err := decision.service.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
 	if err != nil {
-		d.Err = fmt.Errorf("find %s %q: %w", claim.Space, claim.Key, err)
+		decision.Err = fmt.Errorf("find %s %q: %w", claim.Space, claim.Key, err)
 		return 0
 	}
 	return found.Holders[0]
 }
 
 // live returns a record of a kind that is not deleted, nil if none exists.
-func (d *decision) live(ctx context.Context, kind calendar.Kind, id calendar.ID) *calendar.Record {
-	rec, err := d.s.records.one(ctx, kind, id)
-	d.Err = cmp.Or(d.Err, err)
+func (decision *decision) live(ctx context.Context, kind calendar.Kind, id calendar.ID) *calendar.Record {
+	rec, err := decision.service.records.one(ctx, kind, id)
+	decision.Err = cmp.Or(decision.Err, err)
 	return rec
 }
 
 // newID returns a fresh id.
-func (d *decision) newID(ctx context.Context) calendar.ID {
-	id, err := d.s.store.NewIDs(ctx, 1)
-	d.Err = cmp.Or(d.Err, err)
+func (decision *decision) newID(ctx context.Context) calendar.ID {
+	id, err := decision.service.store.NewIDs(ctx, 1)
+	decision.Err = cmp.Or(decision.Err, err)
 	return id
 }
 
 // put adds the change of the record of the request, with the mark of an import line, and
 // returns the record after it; before is nil for a new one.
-func (d *decision) put(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
-	if d.refused != nil {
-		return nil, d.refused
+func (decision *decision) put(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
+	if decision.refused != nil {
+		return nil, decision.refused
 	}
-	if d.r.Mark != nil {
-		change.Fields["imports"] = calendar.WithImportMark(before, *d.r.Mark)
+	if decision.request.Mark != nil {
+		change.Fields["imports"] = calendar.WithImportMark(before, *decision.request.Mark)
 	}
-	return d.add(before, change)
+	return decision.add(before, change)
 }
 
 // add adds a change of a record, nil for a new one, and returns the record after it.
-func (d *decision) add(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
-	draft, after, err := eventstore.NewDraft(before, change, d.Now)
+func (decision *decision) add(before *calendar.Record, change calendar.Change) (*calendar.Record, error) {
+	draft, after, err := eventstore.NewDraft(before, change, decision.Now)
 	if err != nil {
 		return nil, err
 	}
 	after.Sum = calendar.SumOf(draft.State)
-	d.changes.Drafts = append(d.changes.Drafts, draft)
+	decision.changes.Drafts = append(decision.changes.Drafts, draft)
 	return after, nil
 }
 
 // guard holds the write to the number of records that a name was found for.
-func (d *decision) guard(n calendar.Name, count int) {
-	d.changes.Guards = append(d.changes.Guards, eventstore.Guard{Name: n, Count: count})
+func (decision *decision) guard(claim calendar.Name, count int) {
+	decision.changes.Guards = append(decision.changes.Guards, eventstore.Guard{Name: claim, Count: count})
 }
 
 // guardPlace holds the write to the place of a category that it looked at, so that two moves
 // at the same time make no cycle and nothing is put below a category that ends meanwhile.
-func (d *decision) guardPlace(rec *calendar.Record) { d.guard(calendar.PlaceName(rec), 1) }
+func (decision *decision) guardPlace(rec *calendar.Record) {
+	decision.guard(calendar.PlaceName(rec), 1)
+}

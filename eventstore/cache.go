@@ -25,14 +25,14 @@ func NewEpochCache[K comparable, V any](bytes int, size func(K, V) int) *EpochCa
 
 // In returns the cache for values that are read in an epoch, that of the store from before
 // the read. It is empty when the epoch is new, and nil, which caches nothing, when it is over.
-func (c *EpochCache[K, V]) In(epoch Epoch) *cache.Cache[K, V] {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if epoch.History+epoch.Erasures > c.epoch.History+c.epoch.Erasures { // neither ever falls
-		c.epoch, c.values = epoch, c.empty()
+func (epochCache *EpochCache[K, V]) In(epoch Epoch) *cache.Cache[K, V] {
+	epochCache.mutex.Lock()
+	defer epochCache.mutex.Unlock()
+	if epoch.History+epoch.Erasures > epochCache.epoch.History+epochCache.epoch.Erasures { // neither ever falls
+		epochCache.epoch, epochCache.values = epoch, epochCache.empty()
 	}
-	if epoch != c.epoch {
+	if epoch != epochCache.epoch {
 		return nil
 	}
-	return c.values
+	return epochCache.values
 }

@@ -22,16 +22,16 @@ type Item struct {
 func NewItems(appends []Append) ([]*Item, []Result) {
 	items, results := make([]*Item, 0, len(appends)), make([]Result, len(appends))
 	for i := range appends {
-		it := &Item{Append: appends[i], Result: &results[i]}
-		if it.Result.Err = it.Check(); it.Result.Err != nil {
+		item := &Item{Append: appends[i], Result: &results[i]}
+		if item.Result.Err = item.Check(); item.Result.Err != nil {
 			continue
 		}
-		for n := range it.Drafts {
-			entry := it.Entry(n)
+		for n := range item.Drafts {
+			entry := item.Entry(n)
 			entry.Leaf = Leaf(&entry)
-			it.Entries = append(it.Entries, entry)
+			item.Entries = append(item.Entries, entry)
 		}
-		items = append(items, it)
+		items = append(items, item)
 	}
 	return items, results
 }
@@ -91,22 +91,22 @@ func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*
 }
 
 // Append has appends committed, together with those of other callers where there are any.
-func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
+func (committer *Committer) Append(ctx context.Context, appends []Append) []Result {
 	items, results := NewItems(appends)
 	if len(items) == 0 {
 		return results
 	}
 	k := &call{items: items, done: make(chan struct{})}
-	for _, it := range items {
-		for i := range it.Entries {
-			k.size += it.Entries[i].Size()
+	for _, item := range items {
+		for i := range item.Entries {
+			k.size += item.Entries[i].Size()
 		}
 	}
 	err := context.Cause(ctx)
 	if err == nil {
 		select {
-		case c.calls <- k:
-		case <-c.closing:
+		case committer.calls <- k:
+		case <-committer.closing:
 			err = ErrClosed
 		case <-ctx.Done():
 		}
@@ -126,13 +126,13 @@ func (c *Committer) Append(ctx context.Context, appends []Append) []Result {
 }
 
 // run commits calls until the committer is closed.
-func (c *Committer) run(ctx context.Context) {
-	defer close(c.ended)
+func (committer *Committer) run(ctx context.Context) {
+	defer close(committer.ended)
 	for {
 		select {
-		case call := <-c.calls:
-			c.commit(ctx, c.gather(call))
-		case <-c.closing:
+		case call := <-committer.calls:
+			committer.commit(ctx, committer.gather(call))
+		case <-committer.closing:
 			return
 		}
 	}
@@ -143,62 +143,62 @@ const maxDelay = 2 * time.Millisecond
 
 // gather returns the calls of the next commit. Where callers come again and again it waits
 // for as many as the last commits found (ADR 2). One caller alone never waits.
-func (c *Committer) gather(k *call) (calls []*call) {
-	wanted := int(c.crowd + 0.5)
+func (committer *Committer) gather(call *call) (calls []*call) {
+	wanted := int(committer.crowd + 0.5)
 	var late <-chan time.Time
 	if wanted > 1 {
 		late = time.After(maxDelay)
 	}
-	for items, size := 0, 0; k != nil; k = c.next(len(calls) < wanted, late) {
-		calls, items, size = append(calls, k), items+len(k.items), size+k.size
-		if items >= c.maxItems || size >= c.maxBytes {
+	for items, size := 0, 0; call != nil; call = committer.next(len(calls) < wanted, late) {
+		calls, items, size = append(calls, call), items+len(call.items), size+call.size
+		if items >= committer.maxItems || size >= committer.maxBytes {
 			break
 		}
 	}
-	c.crowd = max(float64(len(calls)), c.crowd-c.crowd/16)
+	committer.crowd = max(float64(len(calls)), committer.crowd-committer.crowd/16)
 	return calls
 }
 
 // next returns another call that is there, or that comes before it is late, nil for none.
-func (c *Committer) next(wait bool, late <-chan time.Time) *call {
+func (committer *Committer) next(wait bool, late <-chan time.Time) *call {
 	select {
-	case k := <-c.calls:
-		return k
+	case call := <-committer.calls:
+		return call
 	default:
 	}
 	if !wait {
 		return nil
 	}
 	select {
-	case k := <-c.calls:
-		return k
+	case call := <-committer.calls:
+		return call
 	case <-late:
 		return nil
 	}
 }
 
 // commit carries calls out.
-func (c *Committer) commit(ctx context.Context, calls []*call) {
+func (committer *Committer) commit(ctx context.Context, calls []*call) {
 	var items []*Item
-	for _, k := range calls {
-		defer close(k.done)
-		items = append(items, k.items...)
+	for _, call := range calls {
+		defer close(call.done)
+		items = append(items, call.items...)
 	}
-	end := c.observe()
-	out := Committed{Appends: len(items), Err: c.write(ctx, items)}
-	for _, it := range items {
+	end := committer.observe()
+	out := Committed{Appends: len(items), Err: committer.write(ctx, items)}
+	for _, item := range items {
 		if out.Err != nil {
-			*it.Result = Result{Err: out.Err}
-		} else if it.Result.Err == nil && it.Result.Receipt == nil && len(it.Entries) > 0 {
-			out.Entries += len(it.Entries)
-			out.Head = it.Result.Position
+			*item.Result = Result{Err: out.Err}
+		} else if item.Result.Err == nil && item.Result.Receipt == nil && len(item.Entries) > 0 {
+			out.Entries += len(item.Entries)
+			out.Head = item.Result.Position
 		}
 	}
 	end(out)
 }
 
 // Close takes no more appends, and returns when those that were taken are answered.
-func (c *Committer) Close() {
-	c.close()
-	<-c.ended
+func (committer *Committer) Close() {
+	committer.close()
+	<-committer.ended
 }

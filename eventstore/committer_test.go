@@ -31,23 +31,23 @@ type commits struct {
 	cut   bool // one of them was cut off
 }
 
-func (c *commits) commit(ctx context.Context, items []*Item) error {
+func (commits *commits) commit(ctx context.Context, items []*Item) error {
 	text := ""
 	var err error
-	for _, it := range items {
-		id := it.Drafts[0].ID
+	for _, item := range items {
+		id := item.Drafts[0].ID
 		text += " " + id.String()
-		err = errors.Join(err, c.bad[id])
-		*it.Result = Result{Position: calendar.Position(id)}
+		err = errors.Join(err, commits.bad[id])
+		*item.Result = Result{Position: calendar.Position(id)}
 	}
-	c.seen, c.begun = append(c.seen, text[1:]), append(c.begun, time.Now())
-	<-time.After(c.takes)
-	c.cut = c.cut || ctx.Err() != nil
+	commits.seen, commits.begun = append(commits.seen, text[1:]), append(commits.begun, time.Now())
+	<-time.After(commits.takes)
+	commits.cut = commits.cut || ctx.Err() != nil
 	return err
 }
 
-func (c *commits) start() *Committer {
-	group := NewCommitter(context.Background(), c.commit, nil)
+func (commits *commits) start() *Committer {
+	group := NewCommitter(context.Background(), commits.commit, nil)
 	group.maxItems = 3
 	return group
 }

@@ -13,15 +13,15 @@ type DamageError struct {
 }
 
 // Error names the entry.
-func (e *DamageError) Error() string {
-	if e.Position == 0 {
-		return fmt.Sprintf("%v: %s", ErrDamaged, e.Why)
+func (damageError *DamageError) Error() string {
+	if damageError.Position == 0 {
+		return fmt.Sprintf("%v: %s", ErrDamaged, damageError.Why)
 	}
-	return fmt.Sprintf("entry %d: %v: %s", e.Position, ErrDamaged, e.Why)
+	return fmt.Sprintf("entry %d: %v: %s", damageError.Position, ErrDamaged, damageError.Why)
 }
 
 // Unwrap returns ErrDamaged.
-func (e *DamageError) Unwrap() error { return ErrDamaged }
+func (damageError *DamageError) Unwrap() error { return ErrDamaged }
 
 // Damaged returns the DamageError of the entry at a position, 0 when none is at fault.
 func Damaged(position calendar.Position, format string, args ...any) error {

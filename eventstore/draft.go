@@ -11,8 +11,8 @@ import (
 
 // NewDraft returns the draft of a change of a record (nil before the first) at a moment,
 // and the record after it.
-func NewDraft(before *calendar.Record, change calendar.Change, at time.Time) (Draft, *calendar.Record, error) {
-	after, err := calendar.Apply(before, change, at)
+func NewDraft(before *calendar.Record, change calendar.Change, instant time.Time) (Draft, *calendar.Record, error) {
+	after, err := calendar.Apply(before, change, instant)
 	if err != nil {
 		return Draft{}, nil, err
 	}

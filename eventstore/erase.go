@@ -18,19 +18,19 @@ type Redacted struct {
 func ErasedChange(kind calendar.Kind) string { return kind.String() + "." + calendar.Erased }
 
 // Blank reports whether nothing is left in an entry of what an erasure takes.
-func (e *Entry) Blank() bool {
-	return e.Cause == (Cause{}) && len(e.Fields)+len(e.State) == 0 && e.Secret == nil && e.Salts == Salts{e.Salts[0]}
+func (entry *Entry) Blank() bool {
+	return entry.Cause == (Cause{}) && len(entry.Fields)+len(entry.State) == 0 && entry.Secret == nil && entry.Salts == Salts{entry.Salts[0]}
 }
 
 // Redact takes from an entry what an erasure takes from it.
-func (e *Entry) Redact(by calendar.Position) {
-	bodies := BodyHashes(e)
-	e.Redacted = &Redacted{By: by, Hashes: [4][32]byte(bodies[1:])}
-	e.Cause, e.Fields, e.State, e.Secret, e.Salts = Cause{}, nil, nil, nil, Salts{e.Salts[0]}
+func (entry *Entry) Redact(position calendar.Position) {
+	bodies := BodyHashes(entry)
+	entry.Redacted = &Redacted{By: position, Hashes: [4][32]byte(bodies[1:])}
+	entry.Cause, entry.Fields, entry.State, entry.Secret, entry.Salts = Cause{}, nil, nil, nil, Salts{entry.Salts[0]}
 }
 
 // Bytes returns the hashes as stores keep them, one after the other.
-func (r *Redacted) Bytes() []byte {
-	data, _ := binary.Append(nil, binary.BigEndian, &r.Hashes) // their size is fixed
+func (redacted *Redacted) Bytes() []byte {
+	data, _ := binary.Append(nil, binary.BigEndian, &redacted.Hashes) // their size is fixed
 	return data
 }

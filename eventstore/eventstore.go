@@ -35,8 +35,8 @@ type ClaimError struct {
 }
 
 // Error names the claim and its holder.
-func (e *ClaimError) Error() string {
-	return fmt.Sprintf("claim %s/%s is held by %d", e.Claim.Space, e.Claim.Key, e.Holder)
+func (claimError *ClaimError) Error() string {
+	return fmt.Sprintf("claim %s/%s is held by %d", claimError.Claim.Space, claimError.Claim.Key, claimError.Holder)
 }
 
 // Store keeps entries in one global order and the present state of records.
@@ -75,16 +75,16 @@ type Store interface {
 	// count at a point, Version 0 where none counts. A position above the head counts
 	// all. A Point that is none, or two, is ErrMalformed. Entries that were redacted
 	// since then come as they are now.
-	At(ctx context.Context, p Point, ids ...calendar.ID) ([]Entry, error)
+	At(ctx context.Context, point Point, ids ...calendar.ID) ([]Entry, error)
 
 	// Find looks up claims, names, past slugs and checkpoints.
-	Find(ctx context.Context, l Lookup) (Found, error)
+	Find(ctx context.Context, lookup Lookup) (Found, error)
 
 	// Records returns up to limit records of a kind (0: of all) with ids greater than
 	// after, by id, deleted ones too, with the claims and names that are stored of
 	// them, by space and key. ErrDamaged, for kind 0: some are stored of an id in between
 	// that has no record.
-	Records(ctx context.Context, k calendar.Kind, after calendar.ID, limit int) ([]Held, error)
+	Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]Held, error)
 
 	// Read returns up to r.Limit entries of the log or of one record, without a gap.
 	// Pages end after PageBytes too; an empty one is behind the last.
@@ -98,7 +98,7 @@ type Store interface {
 	// zero Point counts all. It is never behind an entry that Read returned before in
 	// the same epoch. A position above the head is ErrAhead, a Point that is two
 	// ErrMalformed.
-	Head(ctx context.Context, p Point) (Head, error)
+	Head(ctx context.Context, point Point) (Head, error)
 
 	// Epoch returns what caches of this process are valid for, without I/O. Anyone who
 	// stores what it read stores the epoch from before the read with it.
@@ -196,12 +196,12 @@ type Lookup struct {
 type Found struct {
 	Holders []calendar.ID   // of claims, 0 for free ones
 	Named   [][]calendar.ID // ascending
-	Taken   [][]Taken       // the last one first; erased records never had a slug
+	Taken   [][]TakenClaim  // the last one first; erased records never had a slug
 	Signed  []Checkpoint
 }
 
-// Taken says that a record took a claim on a slug with the entry at Position.
-type Taken struct {
+// TakenClaim says that a record took a claim on a slug with the entry at Position.
+type TakenClaim struct {
 	Claim    calendar.Claim
 	Position calendar.Position
 	Record   calendar.ID
@@ -344,7 +344,7 @@ type Commit struct {
 const PageBytes = 4 << 20
 
 // Size returns how many bytes the JSON of an entry has.
-func (e *Entry) Size() int { return len(e.Fields) + len(e.State) }
+func (entry *Entry) Size() int { return len(entry.Fields) + len(entry.State) }
 
 // Size returns how many bytes the JSON of a state has.
-func (s *State) Size() int { return len(s.Record) }
+func (state *State) Size() int { return len(state.Record) }

@@ -17,7 +17,7 @@ type ReceiptKey struct {
 }
 
 // Name returns what the receipt is found by.
-func (r *Receipt) Name() ReceiptKey { return ReceiptKey{r.User, r.Key} }
+func (receipt *Receipt) Name() ReceiptKey { return ReceiptKey{receipt.User, receipt.Key} }
 
 // Group decides the items of one commit, one after the other. The store says what holds
 // of all that they touch, and writes what comes of it. An answer may rest on what was there
@@ -36,9 +36,9 @@ type Group struct {
 	Written  map[[32]byte]calendar.Position
 
 	// What is to be written, besides Changes.
-	Entries  []Entry  // with their leaves
-	Commits  []Commit // of these entries
-	Slugs    []Taken  // by position
+	Entries  []Entry      // with their leaves
+	Commits  []Commit     // of these entries
+	Slugs    []TakenClaim // by position
 	Stored   []*Receipt
 	Signs    map[calendar.Position]Checkpoint // stored, or their notes replaced
 	Redacts  []calendar.ID                    // what is left of them goes, after all else is written
@@ -54,7 +54,7 @@ type Group struct {
 }
 
 // NewGroup returns a Group of items for a store in this epoch, in which nothing holds.
-func NewGroup(e Epoch, items []*Item) *Group {
+func NewGroup(epoch Epoch, items []*Item) *Group {
 	group := &Group{
 		Records:  map[calendar.ID]*Held{},
 		Holders:  map[calendar.Claim]calendar.ID{},
@@ -63,28 +63,28 @@ func NewGroup(e Epoch, items []*Item) *Group {
 		Signed:   map[calendar.Position]Checkpoint{},
 		Written:  map[[32]byte]calendar.Position{},
 		Signs:    map[calendar.Position]Checkpoint{},
-		epoch:    e,
+		epoch:    epoch,
 		before:   map[calendar.ID]*Held{},
 		items:    items,
 	}
-	for _, it := range items {
-		for i := range it.Drafts {
-			group.Records[it.Drafts[i].ID] = nil
-			for _, claim := range it.Drafts[i].Claims {
+	for _, item := range items {
+		for i := range item.Drafts {
+			group.Records[item.Drafts[i].ID] = nil
+			for _, claim := range item.Drafts[i].Claims {
 				group.Holders[claim] = 0
 			}
 		}
-		for _, id := range it.Redact {
+		for _, id := range item.Redact {
 			group.Records[id] = nil
 		}
-		for _, guard := range it.Guards {
+		for _, guard := range item.Guards {
 			group.Counts[guard.Name] = 0
 		}
-		if it.Receipt != nil {
-			group.Receipts[it.Receipt.Name()] = nil
+		if item.Receipt != nil {
+			group.Receipts[item.Receipt.Name()] = nil
 		}
-		if it.Checkpoint != nil {
-			group.Signed[it.Checkpoint.Size] = Checkpoint{}
+		if item.Checkpoint != nil {
+			group.Signed[item.Checkpoint.Size] = Checkpoint{}
 		}
 	}
 	return group
@@ -92,48 +92,48 @@ func NewGroup(e Epoch, items []*Item) *Group {
 
 // Decide takes the items, whose form was checked, into the group, or refuses them, and sets
 // their results. Their entries are one commit.
-func (g *Group) Decide() {
-	for _, it := range g.items {
-		*it.Result = g.decide(it)
+func (group *Group) Decide() {
+	for _, item := range group.items {
+		*item.Result = group.decide(item)
 	}
-	g.end()
+	group.end()
 }
 
-func (g *Group) decide(it *Item) Result {
-	if n := len(it.Entries); n > 0 && g.Written[it.Entries[n-1].Leaf] > 0 {
-		return Result{Position: g.Written[it.Entries[n-1].Leaf]}
+func (group *Group) decide(item *Item) Result {
+	if n := len(item.Entries); n > 0 && group.Written[item.Entries[n-1].Leaf] > 0 {
+		return Result{Position: group.Written[item.Entries[n-1].Leaf]}
 	}
-	if it.Receipt != nil {
-		switch receipt := g.Receipts[it.Receipt.Name()]; {
+	if item.Receipt != nil {
+		switch receipt := group.Receipts[item.Receipt.Name()]; {
 		case receipt == nil:
-		case receipt.Fingerprint != it.Receipt.Fingerprint:
+		case receipt.Fingerprint != item.Receipt.Fingerprint:
 			return Result{Err: fmt.Errorf("receipt %q: %w", receipt.Key, ErrKeyReused)}
 		default:
-			return Result{Position: g.Mark.Position, Receipt: receipt}
+			return Result{Position: group.Mark.Position, Receipt: receipt}
 		}
 	}
-	after, err := g.versions(it)
-	if err = cmp.Or(err, g.refusal(it, after)); err != nil {
+	after, err := group.versions(item)
+	if err = cmp.Or(err, group.refusal(item, after)); err != nil {
 		return Result{Err: err}
 	}
-	g.accept(it, after)
-	return Result{Position: g.Mark.Position}
+	group.accept(item, after)
+	return Result{Position: group.Mark.Position}
 }
 
 // versions checks the expected versions and returns the records after the item.
-func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
-	if it.Epoch.History != 0 && it.Epoch.History != g.epoch.History {
+func (group *Group) versions(item *Item) (map[calendar.ID]*Held, error) {
+	if item.Epoch.History != 0 && item.Epoch.History != group.epoch.History {
 		return nil, fmt.Errorf("%w: it was decided on another history", ErrConflict)
 	}
-	after := make(map[calendar.ID]*Held, len(it.Drafts))
-	for i := range it.Drafts {
-		draft := &it.Drafts[i]
-		before := cmp.Or(after[draft.ID], g.Records[draft.ID], &Held{State: State{Kind: draft.Kind}})
+	after := make(map[calendar.ID]*Held, len(item.Drafts))
+	for i := range item.Drafts {
+		draft := &item.Drafts[i]
+		before := cmp.Or(after[draft.ID], group.Records[draft.ID], &Held{State: State{Kind: draft.Kind}})
 		if before.Version != draft.Expected || before.Kind != draft.Kind || before.Erased {
 			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", draft.Kind, draft.ID, before.Version, before.Erased, draft.Expected, ErrConflict)
 		}
-		held := it.Entries[i].after(before)
-		held.Position = g.Mark.Position + calendar.Position(i) + 1
+		held := item.Entries[i].after(before)
+		held.Position = group.Mark.Position + calendar.Position(i) + 1
 		held.Claims, held.Names = InOrder(draft.Claims), InOrder(draft.Names)
 		after[draft.ID] = held
 	}
@@ -141,22 +141,22 @@ func (g *Group) versions(it *Item) (map[calendar.ID]*Held, error) {
 }
 
 // after returns a record after an entry, without what it holds.
-func (e *Entry) after(before *Held) *Held {
+func (entry *Entry) after(before *Held) *Held {
 	held := &Held{
-		State:  State{Kind: e.Kind, ID: e.ID, Version: e.Version, Record: e.State, Secret: before.Secret},
-		Erased: e.Change == ErasedChange(e.Kind),
+		State:  State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Record: entry.State, Secret: before.Secret},
+		Erased: entry.Change == ErasedChange(entry.Kind),
 	}
-	if e.Secret != nil {
-		held.Secret = append([]byte(nil), e.Secret...) // nil for an empty one
+	if entry.Secret != nil {
+		held.Secret = append([]byte(nil), entry.Secret...) // nil for an empty one
 	}
 	return held
 }
 
 // refusal checks all but the versions of an item, with the records after it: guards, that
 // no claim would have two holders, that what is redacted is erased, and the checkpoint.
-func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
-	for _, guard := range it.Guards {
-		if n := g.Counts[guard.Name]; n != guard.Count {
+func (group *Group) refusal(item *Item, after map[calendar.ID]*Held) error {
+	for _, guard := range item.Guards {
+		if n := group.Counts[guard.Name]; n != guard.Count {
 			return fmt.Errorf("name %v is found %d times, not %d: %w", guard.Name, n, guard.Count, ErrConflict)
 		}
 	}
@@ -164,7 +164,7 @@ func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
 	for _, id := range slices.Sorted(maps.Keys(after)) {
 		for _, claim := range after[id].Claims {
 			holder := taken[claim]
-			if other := g.Holders[claim]; after[other] == nil { // else that record releases it, or is checked itself
+			if other := group.Holders[claim]; after[other] == nil { // else that record releases it, or is checked itself
 				holder = cmp.Or(holder, other)
 			}
 			if holder != 0 {
@@ -173,22 +173,22 @@ func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
 			taken[claim] = id
 		}
 	}
-	for _, id := range it.Redact {
-		if held := cmp.Or(after[id], g.Records[id]); held == nil || !held.Erased {
+	for _, id := range item.Redact {
+		if held := cmp.Or(after[id], group.Records[id]); held == nil || !held.Erased {
 			return fmt.Errorf("redact record %d, which is not erased: %w", id, ErrConflict)
 		}
 	}
-	checkpoint := it.Checkpoint
+	checkpoint := item.Checkpoint
 	if checkpoint == nil {
 		return nil
 	}
-	there := g.Signed[checkpoint.Size]
+	there := group.Signed[checkpoint.Size]
 	conflict := there.Size > 0 && (there.Origin != checkpoint.Origin || !bytes.HasPrefix(checkpoint.Note, there.Note))
-	for _, other := range g.Signed {
+	for _, other := range group.Signed {
 		conflict = conflict || there.Size == 0 && other.Size > checkpoint.Size
 	}
 	switch {
-	case checkpoint.Size > g.Mark.Position+calendar.Position(len(it.Drafts)):
+	case checkpoint.Size > group.Mark.Position+calendar.Position(len(item.Drafts)):
 		return ErrAhead
 	case conflict:
 		return fmt.Errorf("checkpoint of size %d: %w", checkpoint.Size, ErrConflict)
@@ -197,50 +197,50 @@ func (g *Group) refusal(it *Item, after map[calendar.ID]*Held) error {
 }
 
 // accept takes an item into the group, with the records after it.
-func (g *Group) accept(it *Item, after map[calendar.ID]*Held) {
-	for i, entry := range it.Entries {
-		g.Mark.Position++
-		entry.Position = g.Mark.Position
-		g.Entries = append(g.Entries, entry)
-		g.Slugs = append(g.Slugs, entry.slugTaken(it.Drafts[i].Claims)...)
+func (group *Group) accept(item *Item, after map[calendar.ID]*Held) {
+	for i, entry := range item.Entries {
+		group.Mark.Position++
+		entry.Position = group.Mark.Position
+		group.Entries = append(group.Entries, entry)
+		group.Slugs = append(group.Slugs, entry.slugTaken(item.Drafts[i].Claims)...)
 	}
 	for id := range after { // all releases first
-		before := cmp.Or(g.Records[id], &Held{})
-		if g.before[id] == nil {
-			g.before[id] = before
+		before := cmp.Or(group.Records[id], &Held{})
+		if group.before[id] == nil {
+			group.before[id] = before
 		}
 		for _, claim := range before.Claims {
-			delete(g.Holders, claim)
+			delete(group.Holders, claim)
 		}
 		for _, n := range before.Names {
-			g.Counts[n]--
+			group.Counts[n]--
 		}
 	}
 	for id, held := range after {
 		for _, claim := range held.Claims {
-			g.Holders[claim] = id
+			group.Holders[claim] = id
 		}
 		for _, n := range held.Names {
-			g.Counts[n]++
+			group.Counts[n]++
 		}
-		g.Records[id] = held
+		group.Records[id] = held
 	}
-	g.Redacts = append(g.Redacts, it.Redact...)
-	if it.Checkpoint != nil {
-		checkpoint := *it.Checkpoint
+	group.Redacts = append(group.Redacts, item.Redact...)
+	if item.Checkpoint != nil {
+		checkpoint := *item.Checkpoint
 		checkpoint.Time = Moment(checkpoint.Time)
-		if there := g.Signed[checkpoint.Size]; there.Size > 0 { // only its note changes
+		if there := group.Signed[checkpoint.Size]; there.Size > 0 { // only its note changes
 			checkpoint.Time, checkpoint.Keys = there.Time, there.Keys
 		}
-		g.Signed[checkpoint.Size], g.Signs[checkpoint.Size] = checkpoint, checkpoint
+		group.Signed[checkpoint.Size], group.Signs[checkpoint.Size] = checkpoint, checkpoint
 	}
-	if it.Receipt != nil {
-		receipt := *it.Receipt
-		if receipt.Time = Moment(it.Time); len(it.Drafts) > 0 {
-			receipt.Position = g.Mark.Position
+	if item.Receipt != nil {
+		receipt := *item.Receipt
+		if receipt.Time = Moment(item.Time); len(item.Drafts) > 0 {
+			receipt.Position = group.Mark.Position
 		}
-		g.Receipts[receipt.Name()] = &receipt
-		g.Stored = append(g.Stored, &receipt)
+		group.Receipts[receipt.Name()] = &receipt
+		group.Stored = append(group.Stored, &receipt)
 	}
 }
 
@@ -263,10 +263,10 @@ type Changes struct {
 
 // Changes returns the records that the group changed, and what they have no longer and
 // have now.
-func (g *Group) Changes() Changes {
+func (group *Group) Changes() Changes {
 	var changes Changes
-	for _, id := range slices.Sorted(maps.Keys(g.before)) {
-		before, after := g.before[id], g.Records[id]
+	for _, id := range slices.Sorted(maps.Keys(group.before)) {
+		before, after := group.before[id], group.Records[id]
 		changes.Records = append(changes.Records, after)
 		changes.DroppedClaims = appendPairs(changes.DroppedClaims, id, before.Claims, after.Claims)
 		changes.DroppedNames = appendPairs(changes.DroppedNames, id, before.Names, after.Names)
@@ -277,40 +277,40 @@ func (g *Group) Changes() Changes {
 }
 
 // appendPairs appends the claims or names of a record that are not among others.
-func appendPairs(to []Pair, id calendar.ID, list, others []calendar.Claim) []Pair {
+func appendPairs(pairs []Pair, id calendar.ID, list, others []calendar.Claim) []Pair {
 	for _, claim := range list {
 		if !slices.Contains(others, claim) {
-			to = append(to, Pair{claim, id})
+			pairs = append(pairs, Pair{claim, id})
 		}
 	}
-	return to
+	return pairs
 }
 
 // end ends the commit of the entries that were taken since the one before it.
-func (g *Group) end() {
-	entries := g.Entries[g.ended:]
+func (group *Group) end() {
+	entries := group.Entries[group.ended:]
 	if len(entries) == 0 {
 		return
 	}
-	commit := Commit{First: entries[0].Position, Last: g.Mark.Position}
+	commit := Commit{First: entries[0].Position, Last: group.Mark.Position}
 	for i := range entries {
 		commit.Leaves = append(commit.Leaves, entries[i].Leaf)
 	}
-	commit.Hash = ChainHash(g.Mark.Hash, commit.First, commit.Leaves)
-	g.Commits, g.ended, g.Mark.Hash = append(g.Commits, commit), len(g.Entries), commit.Hash
+	commit.Hash = ChainHash(group.Mark.Hash, commit.First, commit.Leaves)
+	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
 }
 
 // Head returns the mark of the log after the group, and its newest checkpoint if it has
 // one, for Signal.Move.
-func (g *Group) Head() Head {
-	head := Head{Mark: g.Mark}
-	for size := range g.Signs {
+func (group *Group) Head() Head {
+	head := Head{Mark: group.Mark}
+	for size := range group.Signs {
 		head.Signed = max(head.Signed, size)
 	}
 	return head
 }
 
 // Writes reports whether there is something to write.
-func (g *Group) Writes() bool {
-	return len(g.Entries)+len(g.Stored)+len(g.Redacts)+len(g.Signs) > 0
+func (group *Group) Writes() bool {
+	return len(group.Entries)+len(group.Stored)+len(group.Redacts)+len(group.Signs) > 0
 }

@@ -47,11 +47,11 @@ func Leaf(entry *Entry) [32]byte {
 }
 
 // SecretHash returns the SHA-256 of the secret that the change set, nil where it left it.
-func (e *Entry) SecretHash() *[32]byte {
-	if e.Secret == nil {
-		return e.SecretSum
+func (entry *Entry) SecretHash() *[32]byte {
+	if entry.Secret == nil {
+		return entry.SecretSum
 	}
-	sum := sha256.Sum256(e.Secret)
+	sum := sha256.Sum256(entry.Secret)
 	return &sum
 }
 
@@ -97,7 +97,7 @@ func ChainHash(before [32]byte, first calendar.Position, leaves [][32]byte) [32]
 }
 
 // Moment returns a time as entries have it: UTC, whole milliseconds.
-func Moment(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
+func Moment(instant time.Time) time.Time { return time.UnixMilli(instant.UnixMilli()).UTC() }
 
 // Entry returns the entry that a draft of the Append becomes, without its position. Each
 // call draws other salts, so it has another leaf.
@@ -110,7 +110,7 @@ func (a *Append) Entry(i int) Entry {
 }
 
 // Bytes returns the salts as stores keep them, one after the other.
-func (s *Salts) Bytes() []byte {
-	data, _ := binary.Append(nil, binary.BigEndian, s) // their size is fixed
+func (salts *Salts) Bytes() []byte {
+	data, _ := binary.Append(nil, binary.BigEndian, salts) // their size is fixed
 	return data
 }

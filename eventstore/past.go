@@ -18,19 +18,19 @@ type Point struct {
 }
 
 // Check refuses a Point that is none, or two: ErrMalformed.
-func (p Point) Check() error {
-	if (p.Position == 0) == p.Time.IsZero() {
+func (point Point) Check() error {
+	if (point.Position == 0) == point.Time.IsZero() {
 		return fmt.Errorf("%w: a point is a position or a time", ErrMalformed)
 	}
 	return nil
 }
 
 // Counts reports whether an entry counts.
-func (p Point) Counts(entry *Entry) bool {
-	if p.Position > 0 {
-		return entry.Position <= p.Position
+func (point Point) Counts(entry *Entry) bool {
+	if point.Position > 0 {
+		return entry.Position <= point.Position
 	}
-	return !entry.Time.After(Moment(p.Time))
+	return !entry.Time.After(Moment(point.Time))
 }
 
 // MaxFormer bounds the records that Former returns.
@@ -41,11 +41,11 @@ const slugSpace = "slug/"
 
 // slugTaken returns the slug that a record takes by an entry, nil for none; claims are
 // those of the record after it.
-func (e *Entry) slugTaken(claims []calendar.Claim) []Taken {
-	if bytes.Contains(e.Fields, []byte(`"slug":`)) {
+func (entry *Entry) slugTaken(claims []calendar.Claim) []TakenClaim {
+	if bytes.Contains(entry.Fields, []byte(`"slug":`)) {
 		for _, claim := range claims {
-			if claim.Space == slugSpace+e.Kind.String() {
-				return []Taken{{claim, e.Position, e.ID}}
+			if claim.Space == slugSpace+entry.Kind.String() {
+				return []TakenClaim{{claim, entry.Position, entry.ID}}
 			}
 		}
 	}
@@ -65,13 +65,13 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 	if err != nil {
 		return 0, err
 	}
-	for _, t := range found.Taken[0] {
-		entries, err := store.At(ctx, point, t.Record)
+	for _, taken := range found.Taken[0] {
+		entries, err := store.At(ctx, point, taken.Record)
 		if err != nil {
 			return 0, err
 		}
 		entry := &entries[0]
-		if entry.Position < t.Position || entry.Redacted != nil { // it was taken later, or never
+		if entry.Position < taken.Position || entry.Redacted != nil { // it was taken later, or never
 			continue
 		}
 		record, err := calendar.DecodeRecord(entry.State)
@@ -79,7 +79,7 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 			return 0, Damaged(entry.Position, "state: %v", err)
 		}
 		if !record.Deleted && record.Slug() == slug {
-			return t.Record, nil
+			return taken.Record, nil
 		}
 	}
 	return 0, nil
@@ -95,9 +95,9 @@ func Former(ctx context.Context, store Store, kind calendar.Kind, slug string) (
 		return nil, err
 	}
 	var out []calendar.ID
-	for _, t := range found.Taken[0] {
-		if len(out) < MaxFormer && !slices.Contains(out, t.Record) {
-			out = append(out, t.Record)
+	for _, taken := range found.Taken[0] {
+		if len(out) < MaxFormer && !slices.Contains(out, taken.Record) {
+			out = append(out, taken.Record)
 		}
 	}
 	return out, nil

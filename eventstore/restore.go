@@ -95,11 +95,11 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 		}
 	}
 	for _, entry := range redacted {
-		by := group.Records[entry.ID]
-		if !by.Erased {
+		held := group.Records[entry.ID]
+		if !held.Erased {
 			return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, entry.Position)
 		}
-		entry.Redacted = &Redacted{By: by.Position, Hashes: entry.Redacted.Hashes} // nothing follows an erasure
+		entry.Redacted = &Redacted{By: held.Position, Hashes: entry.Redacted.Hashes} // nothing follows an erasure
 		group.Redacted = append(group.Redacted, entry)
 	}
 	if c.Receipts != nil {

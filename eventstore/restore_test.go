@@ -26,15 +26,15 @@ func copied(ctx context.Context, t *testing.T, c *eventstore.Copy) (eventstore.S
 	if err := sqlite.Create(ctx, dir, c); err != nil {
 		return nil, err
 	}
-	to, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = to.Close() })
-	if found, err := verify.Store(ctx, to, nil); err != nil || found.Err() != nil {
+	t.Cleanup(func() { _ = store.Close() })
+	if found, err := verify.Store(ctx, store, nil); err != nil || found.Err() != nil {
 		t.Errorf("the copy is not sound: %v, %v", err, found.Err())
 	}
-	return to, nil
+	return store, nil
 }
 
 // source is a store that tags are written into, at times that go back as well.
@@ -51,33 +51,33 @@ func newSource(t *testing.T) *source {
 	return &source{T: t, Store: memstore.New(), now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), tags: map[calendar.ID]*calendar.Record{}}
 }
 
-func (s *source) tag(id calendar.ID, slug string, after time.Duration, secret []byte) {
-	s.Helper()
+func (source *source) tag(id calendar.ID, slug string, after time.Duration, secret []byte) {
+	source.Helper()
 	change := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Home: calendar.LangEN, Fields: calendar.Fields{"slug": slug}, Secret: secret}
-	if s.tags[id] != nil {
+	if source.tags[id] != nil {
 		change.Name = "tag.updated"
 	}
-	at := s.now.Add(after)
-	draft, next := storetest.Draft(s, s.tags[id], change, at)
-	s.write(eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: at})
-	s.tags[id] = next
+	instant := source.now.Add(after)
+	draft, next := storetest.Draft(source, source.tags[id], change, instant)
+	source.write(eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: instant})
+	source.tags[id] = next
 }
 
-func (s *source) erase(id calendar.ID) {
-	s.Helper()
-	change, err := calendar.Erase(s.tags[id])
+func (source *source) erase(id calendar.ID) {
+	source.Helper()
+	change, err := calendar.Erase(source.tags[id])
 	if err != nil {
-		s.Fatal(err)
+		source.Fatal(err)
 	}
-	draft, _ := storetest.Draft(s, s.tags[id], change, s.now)
+	draft, _ := storetest.Draft(source, source.tags[id], change, source.now)
 	draft.Secret = []byte{}
-	s.write(eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: s.now, Redact: []calendar.ID{id}})
+	source.write(eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: source.now, Redact: []calendar.ID{id}})
 }
 
-func (s *source) write(a eventstore.Append) {
-	s.Helper()
-	if res := s.Append(s.Context(), []eventstore.Append{a})[0]; res.Err != nil {
-		s.Fatal(res.Err)
+func (source *source) write(a eventstore.Append) {
+	source.Helper()
+	if res := source.Append(source.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		source.Fatal(res.Err)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestRestore(t *testing.T) {
 	own := entries(from)
 	all := []calendar.Position{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for name, tt := range map[string]struct {
-		at      eventstore.Point    // none: the whole store
+		point   eventstore.Point    // none: the whole store
 		entries []calendar.Position // as they were
 		same    calendar.Position   // commits, one for each entry
 	}{
@@ -126,7 +126,7 @@ func TestRestore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			part := &eventstore.Copy{From: from, Until: tt.at}
+			part := &eventstore.Copy{From: from, Until: tt.point}
 			to, err := copied(ctx, t, part)
 			if err != nil {
 				t.Fatal(err)
@@ -148,13 +148,13 @@ func TestRestore(t *testing.T) {
 			}
 			if tt.same > 0 {
 				was, err := from.Head(ctx, eventstore.Point{Position: tt.same})
-				is, isErr := to.Head(ctx, eventstore.Point{Position: tt.same})
-				if err != nil || isErr != nil || was.Mark != is.Mark {
-					t.Errorf("entry %d has the mark %v, %v, %v, want %v", tt.same, is.Mark, err, isErr, was.Mark)
+				head, isErr := to.Head(ctx, eventstore.Point{Position: tt.same})
+				if err != nil || isErr != nil || was.Mark != head.Mark {
+					t.Errorf("entry %d has the mark %v, %v, %v, want %v", tt.same, head.Mark, err, isErr, was.Mark)
 				}
 			}
 			found, err := to.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
-			if whole := tt.at == (eventstore.Point{}); err != nil || len(found.Signed) == 2 != whole {
+			if whole := tt.point == (eventstore.Point{}); err != nil || len(found.Signed) == 2 != whole {
 				t.Errorf("%d checkpoints, %v", len(found.Signed), err)
 			}
 		})
@@ -172,11 +172,11 @@ func TestRestoreTwoOfASlug(t *testing.T) {
 	from.tag(1, "jazz", 0, nil)
 	from.tag(1, "blues", time.Hour, nil)
 	from.tag(2, "jazz", 0, nil)
-	for at, want := range map[eventstore.Point]calendar.ID{{Time: from.now}: 1, {Position: 3}: 0} {
-		_, err := copied(t.Context(), t, &eventstore.Copy{From: from, Until: at})
+	for point, want := range map[eventstore.Point]calendar.ID{{Time: from.now}: 1, {Position: 3}: 0} {
+		_, err := copied(t.Context(), t, &eventstore.Copy{From: from, Until: point})
 		claim, ok := errors.AsType[*eventstore.ClaimError](err)
 		if ok != (want > 0) || ok && (claim.Claim.Key != "jazz" || claim.Holder != want) {
-			t.Errorf("at %v: %v", at, err)
+			t.Errorf("at %v: %v", point, err)
 		}
 	}
 }
@@ -194,11 +194,11 @@ func TestRestorePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := copied(t.Context(), t, &eventstore.Copy{From: from})
+	store, err := copied(t.Context(), t, &eventstore.Copy{From: from})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := to.Head(t.Context(), eventstore.Point{}); err != nil || got.Mark != head.Mark {
+	if got, err := store.Head(t.Context(), eventstore.Point{}); err != nil || got.Mark != head.Mark {
 		t.Errorf("got the mark %v, %v, want %v", got.Mark, err, head.Mark)
 	}
 }
@@ -229,9 +229,9 @@ func TestRestoreMeanwhile(t *testing.T) {
 		from.tag(2, "two", 0, nil)
 		from.write(eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n"), Time: from.now}})
 	}}
-	if to, err := copied(t.Context(), t, c); err != nil || c.Entries != 1 {
+	if store, err := copied(t.Context(), t, c); err != nil || c.Entries != 1 {
 		t.Errorf("%d entries, %v", c.Entries, err)
-	} else if found, err := to.Find(t.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 1}}); err != nil || len(found.Signed) > 0 {
+	} else if found, err := store.Find(t.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 1}}); err != nil || len(found.Signed) > 0 {
 		t.Errorf("%d checkpoints, %v", len(found.Signed), err)
 	}
 	if _, err := copied(t.Context(), t, &eventstore.Copy{From: unchained{from}}); !errors.Is(err, eventstore.ErrDamaged) {
@@ -242,8 +242,8 @@ func TestRestoreMeanwhile(t *testing.T) {
 // unchained is a store whose leaves do not give its chain.
 type unchained struct{ eventstore.Store }
 
-func (s unchained) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := s.Store.Commits(ctx, from, limit)
+func (unchained unchained) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := unchained.Store.Commits(ctx, from, limit)
 	commits = slices.Clone(commits)
 	for i := range commits {
 		commits[i].Hash[0]++
@@ -259,25 +259,25 @@ type flawed struct {
 	edit          func(c *eventstore.Commit)
 }
 
-func (s flawed) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	page, err := s.Store.Read(ctx, r)
+func (flawed flawed) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	page, err := flawed.Store.Read(ctx, r)
 	for i := range page {
-		if page[i].Position == s.entry {
+		if page[i].Position == flawed.entry {
 			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
 		}
 	}
 	return page, err
 }
 
-func (s flawed) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := s.Store.Commits(ctx, from, limit)
+func (flawed flawed) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := flawed.Store.Commits(ctx, from, limit)
 	commits = slices.Clone(commits)
 	for i := range commits {
 		switch commit := &commits[i]; {
-		case commit.First == s.commit && s.edit == nil:
+		case commit.First == flawed.commit && flawed.edit == nil:
 			return nil, fmt.Errorf("one of a page: %w", eventstore.ErrDamaged)
-		case commit.First == s.commit:
-			s.edit(commit)
+		case commit.First == flawed.commit:
+			flawed.edit(commit)
 		}
 	}
 	return commits, err
@@ -294,13 +294,16 @@ func TestLog(t *testing.T) {
 		store flawed
 		want  string
 	}{
-		"whole":           {flawed{Store: from}, ""},
-		"an entry":        {flawed{Store: from, entry: 4}, "entry 4: event store damaged: one of a page"},
-		"a commit":        {flawed{Store: from, commit: 4}, "entry 4: event store damaged: one of a page"},
-		"a later commit":  {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.First++ }}, "its commit is missing, the next one is 5 to 4"},
-		"end of the log":  {flawed{Store: from, commit: 5, edit: func(c *eventstore.Commit) { c.Last++; c.Leaves = append(c.Leaves, c.Leaves[0]) }}, "the next one is 5 to 6"},
-		"a missing leaf":  {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.Leaves = nil }}, "with 0 leaves"},
-		"no commit at it": {flawed{Store: from, commit: 4, edit: func(c *eventstore.Commit) { c.Last = 0 }}, "its commit is missing"},
+		"whole":          {flawed{Store: from}, ""},
+		"an entry":       {flawed{Store: from, entry: 4}, "entry 4: event store damaged: one of a page"},
+		"a commit":       {flawed{Store: from, commit: 4}, "entry 4: event store damaged: one of a page"},
+		"a later commit": {flawed{Store: from, commit: 4, edit: func(commit *eventstore.Commit) { commit.First++ }}, "its commit is missing, the next one is 5 to 4"},
+		"end of the log": {flawed{Store: from, commit: 5, edit: func(commit *eventstore.Commit) {
+			commit.Last++
+			commit.Leaves = append(commit.Leaves, commit.Leaves[0])
+		}}, "the next one is 5 to 6"},
+		"a missing leaf":  {flawed{Store: from, commit: 4, edit: func(commit *eventstore.Commit) { commit.Leaves = nil }}, "with 0 leaves"},
+		"no commit at it": {flawed{Store: from, commit: 4, edit: func(commit *eventstore.Commit) { commit.Last = 0 }}, "its commit is missing"},
 	} {
 		read := 0
 		var last error

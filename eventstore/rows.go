@@ -14,19 +14,19 @@ import (
 
 // Complete sets what engines store as text and bytes: the kind, the salts, and the
 // hashes of an entry that one at position by erased, 0 for none.
-func (e *Entry) Complete(kind string, salts []byte, by calendar.Position, hashes []byte) {
-	e.Kind, _ = calendar.ParseKind(kind)
-	_, _ = binary.Decode(salts, binary.BigEndian, &e.Salts)
-	if by > 0 {
-		e.Redacted = &Redacted{By: by}
-		_, _ = binary.Decode(hashes, binary.BigEndian, &e.Redacted.Hashes)
+func (entry *Entry) Complete(kind string, salts []byte, position calendar.Position, hashes []byte) {
+	entry.Kind, _ = calendar.ParseKind(kind)
+	_, _ = binary.Decode(salts, binary.BigEndian, &entry.Salts)
+	if position > 0 {
+		entry.Redacted = &Redacted{By: position}
+		_, _ = binary.Decode(hashes, binary.BigEndian, &entry.Redacted.Hashes)
 	}
 }
 
 // Complete sets the kind, and claims and names by their JSON, [{"space":"…","key":"…"},…].
-func (h *Held) Complete(kind, claims, names string) {
-	h.Kind, _ = calendar.ParseKind(kind)
-	h.Claims, h.Names = pairs(claims), pairs(names)
+func (held *Held) Complete(kind, claims, names string) {
+	held.Kind, _ = calendar.ParseKind(kind)
+	held.Claims, held.Names = pairs(claims), pairs(names)
 }
 
 func pairs(text string) (list []calendar.Claim) {
@@ -36,8 +36,8 @@ func pairs(text string) (list []calendar.Claim) {
 
 // InOrder returns claims or names by space and key, each once.
 func InOrder(list []calendar.Claim) []calendar.Claim {
-	return slices.Compact(slices.SortedFunc(slices.Values(list), func(a, b calendar.Claim) int {
-		return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key))
+	return slices.Compact(slices.SortedFunc(slices.Values(list), func(claim, b calendar.Claim) int {
+		return cmp.Or(cmp.Compare(claim.Space, b.Space), cmp.Compare(claim.Key, b.Key))
 	}))
 }
 
@@ -55,10 +55,10 @@ func Holds(state *State) ([]calendar.Claim, []calendar.Name, error) {
 }
 
 // Complete sets the hash of a commit, and the leaves that stand one after the other.
-func (c *Commit) Complete(hash, leaves []byte) {
-	copy(c.Hash[:], hash)
-	for leaf := range slices.Chunk(leaves, len(c.Hash)) {
-		c.Leaves = append(c.Leaves, [32]byte{})
-		copy(c.Leaves[len(c.Leaves)-1][:], leaf)
+func (commit *Commit) Complete(hash, leaves []byte) {
+	copy(commit.Hash[:], hash)
+	for leaf := range slices.Chunk(leaves, len(commit.Hash)) {
+		commit.Leaves = append(commit.Leaves, [32]byte{})
+		copy(commit.Leaves[len(commit.Leaves)-1][:], leaf)
 	}
 }

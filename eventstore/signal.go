@@ -23,17 +23,17 @@ func NewSignal(head Head) *Signal {
 }
 
 // Head returns the present head, for Store.Head of the zero Point.
-func (s *Signal) Head() Head { return *s.now.Load() }
+func (signal *Signal) Head() Head { return *signal.now.Load() }
 
 // Epoch returns the present epoch.
-func (s *Signal) Epoch() Epoch { return s.now.Load().Epoch }
+func (signal *Signal) Epoch() Epoch { return signal.now.Load().Epoch }
 
 // Move learns of another head or checkpoint, which are never behind those it knows.
 // erased says that records were erased meanwhile.
-func (s *Signal) Move(head Head, erased bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	now := s.Head()
+func (signal *Signal) Move(head Head, erased bool) {
+	signal.mutex.Lock()
+	defer signal.mutex.Unlock()
+	now := signal.Head()
 	if head.Position <= now.Position && head.Signed <= now.Signed && !erased {
 		return
 	}
@@ -43,35 +43,35 @@ func (s *Signal) Move(head Head, erased bool) {
 	if now.Signed = max(now.Signed, head.Signed); erased {
 		now.Epoch.Erasures++
 	}
-	s.set(now)
+	signal.set(now)
 }
 
 // Reset learns that the store has another history, with this head, newest checkpoint and
 // UUID.
-func (s *Signal) Reset(head Head) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	head.Epoch = Epoch{History: s.Epoch().History + 1, Erasures: s.Epoch().Erasures}
-	s.set(head)
+func (signal *Signal) Reset(head Head) {
+	signal.mutex.Lock()
+	defer signal.mutex.Unlock()
+	head.Epoch = Epoch{History: signal.Epoch().History + 1, Erasures: signal.Epoch().Erasures}
+	signal.set(head)
 }
 
 // Close wakes all who wait; they ask for the head, which is ErrClosed by then.
-func (s *Signal) Close() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.moved != nil {
-		close(s.moved)
-		s.moved = nil
+func (signal *Signal) Close() {
+	signal.mutex.Lock()
+	defer signal.mutex.Unlock()
+	if signal.moved != nil {
+		close(signal.moved)
+		signal.moved = nil
 	}
 }
 
-func (s *Signal) set(head Head) {
-	if s.moved == nil {
+func (signal *Signal) set(head Head) {
+	if signal.moved == nil {
 		return
 	}
-	before := s.moved
-	s.moved = make(chan struct{})
-	head.Moved = s.moved
-	s.now.Store(&head)
+	before := signal.moved
+	signal.moved = make(chan struct{})
+	head.Moved = signal.moved
+	signal.now.Store(&head)
 	close(before)
 }

@@ -56,10 +56,10 @@ type digest struct {
 }
 
 // add adds a document: the SHA-256 of "<kind> <id> <version> <body>".
-func (d *digest) add(kind calendar.Kind, id calendar.ID, version int64, body []byte) {
-	d.counts[kind]++
+func (digest *digest) add(kind calendar.Kind, id calendar.ID, version int64, body []byte) {
+	digest.counts[kind]++
 	leaf := sha256.Sum256(append(fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", kind, id, version), body...))
-	subtle.XORBytes(d.sum[:], d.sum[:], leaf[:])
+	subtle.XORBytes(digest.sum[:], digest.sum[:], leaf[:])
 }
 
 // digestOf sums up what an index holds.
@@ -84,9 +84,9 @@ func digestOf(ctx context.Context, index readmodel.Index, left map[calendar.ID]b
 }
 
 // digestAt sums up the records of a store as they were at a position.
-func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position, left map[calendar.ID]bool) (digest, error) {
+func digestAt(ctx context.Context, store eventstore.Store, position calendar.Position, left map[calendar.ID]bool) (digest, error) {
 	sum := digest{counts: map[calendar.Kind]int{}}
-	if at == 0 {
+	if position == 0 {
 		return sum, nil
 	}
 	for page, err := range eventstore.Records(ctx, store, 0) {
@@ -99,7 +99,7 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 				ids = append(ids, held.ID)
 			}
 		}
-		entries, err := store.At(ctx, eventstore.Point{Position: at}, ids...)
+		entries, err := store.At(ctx, eventstore.Point{Position: position}, ids...)
 		if err != nil {
 			return sum, err
 		}
@@ -121,7 +121,7 @@ func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position,
 }
 
 // differ returns ErrDiffers with the kinds of which the counts differ.
-func differ(at calendar.Position, store, index digest) error {
+func differ(position calendar.Position, store, index digest) error {
 	var text strings.Builder
 	for _, kind := range calendar.Kinds {
 		if store.counts[kind] != index.counts[kind] {
@@ -135,5 +135,5 @@ func differ(at calendar.Position, store, index digest) error {
 	default:
 		text.WriteString("; the counts are equal, the contents are not")
 	}
-	return fmt.Errorf("%w at position %d%s", ErrDiffers, at, text.String())
+	return fmt.Errorf("%w at position %d%s", ErrDiffers, position, text.String())
 }

@@ -34,8 +34,8 @@ func document(state eventstore.State) (readmodel.Document, error) {
 	return readmodel.Document{Position: state.Position, Record: record, Body: state.Record}, nil
 }
 
-// offered is what came of states that were offered to an index.
-type offered struct {
+// writeOutcome is what came of states that were offered to an index.
+type writeOutcome struct {
 	documents   int // that were written
 	waiting     int // states behind one of their record that cannot be read
 	quarantined []readmodel.Quarantined
@@ -44,12 +44,12 @@ type offered struct {
 
 // offer writes the documents of states, which are in order. A record stops at its first
 // state that cannot be read or is refused.
-func offer(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) (offered, error) {
-	var out offered
+func offer(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) (writeOutcome, error) {
+	var out writeOutcome
 	stopped := map[calendar.ID]readmodel.Quarantined{}
-	stop := func(id calendar.ID, at calendar.Position, reason error) {
+	stop := func(id calendar.ID, position calendar.Position, reason error) {
 		out.refused = reason
-		stopped[id] = readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()}
+		stopped[id] = readmodel.Quarantined{ID: id, Position: position, Reason: reason.Error()}
 	}
 	batch := readmodel.Batch{Reach: reach}
 	for i := range states {

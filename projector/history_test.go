@@ -18,9 +18,9 @@ type goingBack struct {
 	back func()
 }
 
-func (s goingBack) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	defer s.back()
-	return s.Store.Records(ctx, kind, after, limit)
+func (goingBack goingBack) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	defer goingBack.back()
+	return goingBack.Store.Records(ctx, kind, after, limit)
 }
 
 // TestLostHistory: an index that knows anything of entries that the store lost is told,

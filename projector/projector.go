@@ -41,7 +41,7 @@ type Options struct {
 	MaxWait time.Duration
 	// Begin, when set, is called with the marks of the index before anything is read. Its
 	// error is tried again as if the index had failed.
-	Begin func(ctx context.Context, at readmodel.Marks) error
+	Begin func(ctx context.Context, marks readmodel.Marks) error
 	// Observe, when set, is called before each batch, and the function that it returns
 	// after it. The batch is projected under the context that it returns.
 	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
@@ -61,9 +61,9 @@ type Stats struct {
 
 // Projector maintains one index. One Run at a time.
 type Projector struct {
-	index  readmodel.Index
-	source Source
-	o      Options
+	index   readmodel.Index
+	source  Source
+	options Options
 
 	quarantined map[calendar.ID]bool // as last read from the index
 
@@ -76,20 +76,20 @@ func New(index readmodel.Index, source Source, options Options) *Projector {
 	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
 	options.Batch = cmp.Or(options.Batch, 512)
 	options.MaxWait = cmp.Or(options.MaxWait, 10*time.Second)
-	return &Projector{index: index, source: source, o: options}
+	return &Projector{index: index, source: source, options: options}
 }
 
 // Stats returns the state and the counts.
-func (p *Projector) Stats() Stats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stats
+func (projector *Projector) Stats() Stats {
+	projector.mu.Lock()
+	defer projector.mu.Unlock()
+	return projector.stats
 }
 
-func (p *Projector) count(f func(*Stats)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f(&p.stats)
+func (projector *Projector) count(f func(*Stats)) {
+	projector.mu.Lock()
+	defer projector.mu.Unlock()
+	f(&projector.stats)
 }
 
 // Run projects until the context ends; then it returns nil. Failures of the index and of
@@ -98,16 +98,16 @@ func (p *Projector) count(f func(*Stats)) {
 // that of the store (eventstore.ErrHistory, readmodel.ErrForeign), and one of which another
 // generation answers now (readmodel.ErrMoved). After ErrMoved another Run goes on from the
 // mark of that generation.
-func (p *Projector) Run(ctx context.Context) error {
-	err := p.run(ctx)
+func (projector *Projector) Run(ctx context.Context) error {
+	err := projector.run(ctx)
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // it was asked to end
 	}
 	return err
 }
 
-func (p *Projector) run(ctx context.Context) error {
-	at, err := p.begin(ctx)
+func (projector *Projector) run(ctx context.Context) error {
+	mark, err := projector.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,52 +116,52 @@ func (p *Projector) run(ctx context.Context) error {
 	defer reading.Wait() // the source is not used afterwards
 	defer stop()
 	batches := make(chan batch, 1)
-	next := func(after eventstore.Mark) { reading.Go(func() { batches <- p.read(ctx, after) }) }
-	for next(at); ; {
+	next := func(after eventstore.Mark) { reading.Go(func() { batches <- projector.read(ctx, after) }) }
+	for next(mark); ; {
 		b := <-batches
-		if err := b.check(at.Position); err != nil {
+		if err := b.check(mark.Position); err != nil {
 			return err
 		}
-		full := len(b.entries) == p.o.Batch
+		full := len(b.entries) == projector.options.Batch
 		if full { // more are waiting, and are read while these are written
-			next(b.to)
+			next(b.mark)
 		}
-		if err := p.project(ctx, &b); err != nil {
+		if err := projector.project(ctx, &b); err != nil {
 			return err
 		}
-		if at = b.to; !full {
-			next(at)
+		if mark = b.mark; !full {
+			next(mark)
 		}
 	}
 }
 
 // begin reads where the index stands.
-func (p *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
-	marks, err := again(ctx, p, "read the position", func() (readmodel.Marks, error) {
-		marks, err := p.index.Marks(ctx)
-		if err == nil && p.o.Begin != nil {
-			err = p.o.Begin(ctx, marks)
+func (projector *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
+	marks, err := again(ctx, projector, "read the position", func() (readmodel.Marks, error) {
+		marks, err := projector.index.Marks(ctx)
+		if err == nil && projector.options.Begin != nil {
+			err = projector.options.Begin(ctx, marks)
 		}
 		return marks, err
 	})
 	if err != nil {
 		return marks.All, err
 	}
-	p.count(func(stats *Stats) { stats.Position = marks.All.Position })
-	return marks.All, p.refresh(ctx)
+	projector.count(func(stats *Stats) { stats.Position = marks.All.Position })
+	return marks.All, projector.refresh(ctx)
 }
 
 // batch is what one read of the source returned.
 type batch struct {
 	entries []eventstore.Entry
-	to      eventstore.Mark // of the last one
+	mark    eventstore.Mark // of the last one
 	err     error
 }
 
 // read reads the entries after a mark.
-func (p *Projector) read(ctx context.Context, after eventstore.Mark) batch {
-	b, err := again(ctx, p, "read entries", func() (b batch, err error) {
-		b.entries, b.to, err = p.source.Read(ctx, after, p.o.Batch)
+func (projector *Projector) read(ctx context.Context, after eventstore.Mark) batch {
+	b, err := again(ctx, projector, "read entries", func() (b batch, err error) {
+		b.entries, b.mark, err = projector.source.Read(ctx, after, projector.options.Batch)
 		return b, err
 	})
 	b.err = err
@@ -170,23 +170,23 @@ func (p *Projector) read(ctx context.Context, after eventstore.Mark) batch {
 
 // check makes sure that the entries follow a position without a gap and end with their
 // mark.
-func (b *batch) check(after calendar.Position) error {
-	n := len(b.entries)
-	if b.err == nil && (n == 0 || b.entries[0].Position != after+1 || b.entries[n-1].Position != b.to.Position || b.to.Position != after+calendar.Position(n)) {
-		return fmt.Errorf("projector: %w: %d entries after %d with the mark %s", eventstore.ErrDamaged, n, after, b.to)
+func (batch *batch) check(after calendar.Position) error {
+	n := len(batch.entries)
+	if batch.err == nil && (n == 0 || batch.entries[0].Position != after+1 || batch.entries[n-1].Position != batch.mark.Position || batch.mark.Position != after+calendar.Position(n)) {
+		return fmt.Errorf("projector: %w: %d entries after %d with the mark %s", eventstore.ErrDamaged, n, after, batch.mark)
 	}
-	return b.err
+	return batch.err
 }
 
 // refresh reads which records are quarantined.
-func (p *Projector) refresh(ctx context.Context) error {
-	list, err := again(ctx, p, "read the quarantine", func() ([]readmodel.Quarantined, error) { return p.index.Quarantined(ctx) })
+func (projector *Projector) refresh(ctx context.Context) error {
+	list, err := again(ctx, projector, "read the quarantine", func() ([]readmodel.Quarantined, error) { return projector.index.Quarantined(ctx) })
 	if err != nil {
 		return err
 	}
-	p.quarantined = make(map[calendar.ID]bool, len(list))
+	projector.quarantined = make(map[calendar.ID]bool, len(list))
 	for _, quarantined := range list {
-		p.quarantined[quarantined.ID] = true
+		projector.quarantined[quarantined.ID] = true
 	}
 	return nil
 }
@@ -194,23 +194,23 @@ func (p *Projector) refresh(ctx context.Context) error {
 // project writes the documents of entries. The position follows them in another write: an
 // index may refuse a document, and then the quarantine has to be stored no later than the
 // position, or a crash between would lose it.
-func (p *Projector) project(ctx context.Context, b *batch) (err error) {
-	if p.o.Observe != nil {
+func (projector *Projector) project(ctx context.Context, batch *batch) (err error) {
+	if projector.options.Observe != nil {
 		var end func(error)
-		ctx, end = p.o.Observe(ctx, b.entries[0].Position, b.to.Position)
+		ctx, end = projector.options.Observe(ctx, batch.entries[0].Position, batch.mark.Position)
 		defer func() { end(err) }()
 	}
-	if slices.ContainsFunc(b.entries, func(entry eventstore.Entry) bool { return p.quarantined[entry.ID] }) {
-		if err := p.refresh(ctx); err != nil { // it may have been healed, by whatever process
+	if slices.ContainsFunc(batch.entries, func(entry eventstore.Entry) bool { return projector.quarantined[entry.ID] }) {
+		if err := projector.refresh(ctx); err != nil { // it may have been healed, by whatever process
 			return err
 		}
 	}
 	var states []eventstore.State
 	waiting := 0
-	for i := range b.entries {
-		switch entry := &b.entries[i]; {
+	for i := range batch.entries {
+		switch entry := &batch.entries[i]; {
 		case !hasDocument(entry.Kind) || entry.Redacted != nil: // the entry that erased the record follows
-		case p.quarantined[entry.ID]:
+		case projector.quarantined[entry.ID]:
 			waiting++
 		default:
 			states = append(states, stateOf(entry))
@@ -218,20 +218,20 @@ func (p *Projector) project(ctx context.Context, b *batch) (err error) {
 	}
 	// Every state is written, not only the last one of each record: one that cannot be
 	// projected stops its record wherever batches begin and end.
-	found, err := again(ctx, p, "write documents", func() (offered, error) { return offer(ctx, p.index, states, b.to) })
+	found, err := again(ctx, projector, "write documents", func() (writeOutcome, error) { return offer(ctx, projector.index, states, batch.mark) })
 	if err != nil {
 		return err
 	}
 	for _, quarantined := range found.quarantined {
-		p.o.Log.Error("record quarantined", "id", int64(quarantined.ID), "position", uint64(quarantined.Position), "reason", quarantined.Reason)
+		projector.options.Log.Error("record quarantined", "id", int64(quarantined.ID), "position", uint64(quarantined.Position), "reason", quarantined.Reason)
 	}
-	end := readmodel.Batch{Mark: b.to, Reach: b.to, Quarantined: found.quarantined}
-	if _, err := again(ctx, p, "write the position", func() ([]error, error) { return writeOnce(ctx, p.index, end) }); err != nil {
+	end := readmodel.Batch{Mark: batch.mark, Reach: batch.mark, Quarantined: found.quarantined}
+	if _, err := again(ctx, projector, "write the position", func() ([]error, error) { return writeOnce(ctx, projector.index, end) }); err != nil {
 		return err
 	}
-	p.count(func(stats *Stats) {
-		stats.Position = b.to.Position
-		stats.Entries += uint64(len(b.entries))
+	projector.count(func(stats *Stats) {
+		stats.Position = batch.mark.Position
+		stats.Entries += uint64(len(batch.entries))
 		stats.Documents += uint64(found.documents)
 		stats.Waiting += uint64(waiting + found.waiting)
 		stats.Batches++
@@ -239,7 +239,7 @@ func (p *Projector) project(ctx context.Context, b *batch) (err error) {
 	if len(found.quarantined) == 0 {
 		return nil
 	}
-	return p.refresh(ctx)
+	return projector.refresh(ctx)
 }
 
 // permanent are the errors that waiting does not mend, see Run.
@@ -250,8 +250,8 @@ var permanent = []error{
 // again does an operation until it succeeds, with growing waits.
 func again[T any](ctx context.Context, projector *Projector, what string, operation func() (T, error)) (T, error) {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = projector.o.MaxWait/100, projector.o.MaxWait
-	outage := lifecycle.Outage{Log: projector.o.Log, Message: "projector cannot " + what}
+	wait.InitialInterval, wait.MaxInterval = projector.options.MaxWait/100, projector.options.MaxWait
+	outage := lifecycle.Outage{Log: projector.options.Log, Message: "projector cannot " + what}
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
 		if ctx.Err() != nil || slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) }) {

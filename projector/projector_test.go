@@ -24,19 +24,19 @@ import (
 // that cannot be read and documents that are refused. A refused record stays
 // one: the entries of a batch are written together, so what follows a refused one is written
 // or waits, by where the batch ends.
-func history(t *rapid.T, w *world, n int) {
+func history(t *rapid.T, world *world, n int) {
 	refused := map[calendar.ID]bool{}
 	for i := range n {
-		known := w.last > 0
+		known := world.last > 0
 		if !known || rapid.IntRange(0, 2).Draw(t, "new") == 0 {
 			kind := rapid.SampledFrom([]calendar.Kind{
 				calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer,
 				calendar.KindCategory, calendar.KindTag, calendar.KindImage, calendar.KindUser,
 			}).Draw(t, "kind")
-			w.create(t, kind, fmt.Sprintf("name %d", i))
+			world.create(t, kind, fmt.Sprintf("name %d", i))
 			continue
 		}
-		id := calendar.ID(rapid.Int64Range(1, int64(w.last)).Draw(t, "id"))
+		id := calendar.ID(rapid.Int64Range(1, int64(world.last)).Draw(t, "id"))
 		name, what := fmt.Sprintf("name %d", i), calendar.Updated
 		switch rapid.IntRange(0, 19).Draw(t, "what") {
 		case 0:
@@ -44,14 +44,14 @@ func history(t *rapid.T, w *world, n int) {
 		case 1:
 			refused[id] = true
 		case 2, 3:
-			if w.kinds[id].IsTerm() {
+			if world.kinds[id].IsTerm() {
 				what = calendar.Deleted
 			}
 		}
 		if refused[id] && name != broken {
 			name = fmt.Sprintf("refused %d", i)
 		}
-		w.change(t, id, what, name)
+		world.change(t, id, what, name)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestIdempotent(t *testing.T) {
 }
 
 // runSome projects one batch.
-func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
+func runSome(t *rapid.T, world *world, index readmodel.Index, size func(int) int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	index = refusing(index, always)
@@ -133,14 +133,14 @@ func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
 		}
 		return errs, err
 	}}
-	if err := newProjector(t, stopping, from{w.store, size, cancel}).Run(ctx); err != nil {
+	if err := newProjector(t, stopping, from{world.store, size, cancel}).Run(ctx); err != nil {
 		t.Fatalf("run: %v", err)
 	}
 }
 
 // aheadOf tells which document is missing when an index stands at its position.
-func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.Position) error {
-	entries, err := w.store.Read(ctx, eventstore.Range{Limit: int(at)})
+func aheadOf(ctx context.Context, world *world, index readmodel.Index, position calendar.Position) error {
+	entries, err := world.store.Read(ctx, eventstore.Range{Limit: int(position)})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.P
 			return err
 		}
 		if held[entry.ID].Position < entry.Position {
-			return fmt.Errorf("position is %d, but entry %d of record %d is not there", at, entry.Position, entry.ID)
+			return fmt.Errorf("position is %d, but entry %d of record %d is not there", position, entry.Position, entry.ID)
 		}
 	}
 	return nil
@@ -420,8 +420,8 @@ func TestPermanentFailure(t *testing.T) {
 
 type sourceFunc func() ([]eventstore.Entry, error)
 
-func (f sourceFunc) Read(_ context.Context, after eventstore.Mark, _ int) ([]eventstore.Entry, eventstore.Mark, error) {
-	entries, err := f()
+func (sourceFunc sourceFunc) Read(_ context.Context, after eventstore.Mark, _ int) ([]eventstore.Entry, eventstore.Mark, error) {
+	entries, err := sourceFunc()
 	if err != nil {
 		return nil, after, err
 	}

@@ -16,16 +16,16 @@ import (
 // cannot be projected still; then it stays quarantined.
 func Retry(ctx context.Context, store eventstore.Store, index readmodel.Index, id calendar.ID) error {
 	for written := calendar.Position(0); ; {
-		at, err := retry(ctx, store, index, id, written)
+		position, err := retry(ctx, store, index, id, written)
 		if err != nil {
 			return fmt.Errorf("retry record %d: %w", id, err)
 		}
 		// An entry that the running projector passed over before it could see the
 		// end of the quarantine is in the store by now: look again.
-		if at == written {
+		if position == written {
 			return nil
 		}
-		written = at
+		written = position
 	}
 }
 

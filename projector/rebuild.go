@@ -38,7 +38,7 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 				states = append(states, page[i].State)
 			}
 		}
-		var found offered
+		var found writeOutcome
 		if err == nil {
 			found, err = offer(ctx, index, states, end.Reach)
 		}
@@ -76,29 +76,29 @@ func Check(ctx context.Context, store eventstore.Store, index readmodel.Index) e
 // the store itself. eventstore.ErrHistory: the index is of another history.
 func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
 	history := store.Epoch().History
-	projector := New(index, nil, Options{Begin: func(ctx context.Context, at readmodel.Marks) error {
-		return eventstore.CheckMark(ctx, store, at.Reach)
+	projector := New(index, nil, Options{Begin: func(ctx context.Context, marks readmodel.Marks) error {
+		return eventstore.CheckMark(ctx, store, marks.Reach)
 	}})
 	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return fmt.Errorf("catch up: %w", err)
 	}
-	at, err := projector.begin(ctx)
-	for err == nil && at.Position < head.Position {
+	mark, err := projector.begin(ctx)
+	for err == nil && mark.Position < head.Position {
 		var b batch
 		var last eventstore.Head
-		b.entries, err = store.Read(ctx, eventstore.Range{After: uint64(at.Position), Limit: projector.o.Batch})
+		b.entries, err = store.Read(ctx, eventstore.Range{After: uint64(mark.Position), Limit: projector.options.Batch})
 		if n := len(b.entries); err == nil && n > 0 {
 			last, err = store.Head(ctx, eventstore.Point{Position: b.entries[n-1].Position})
 		}
 		if err == nil && store.Epoch().History != history {
 			err = eventstore.ErrHistory
 		}
-		b.to, b.err = last.Mark, err
-		if err = b.check(at.Position); err == nil {
+		b.mark, b.err = last.Mark, err
+		if err = b.check(mark.Position); err == nil {
 			err = projector.project(ctx, &b)
 		}
-		at = b.to
+		mark = b.mark
 	}
 	if err != nil {
 		return fmt.Errorf("catch up to %d: %w", head.Position, err)

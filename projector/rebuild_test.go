@@ -52,8 +52,8 @@ func TestRebuildEqualsProjection(t *testing.T) {
 		if diff := cmp.Diff(digest(t, projected), digest(t, rebuilt)); diff != "" {
 			t.Fatalf("digest (-projected +rebuilt):\n%s", diff)
 		}
-		if at, err := rebuilt.Marks(context.Background()); err != nil || at.All != world.mark(t) {
-			t.Fatalf("marks are %v, %v, want %s", at, err, world.mark(t))
+		if marks, err := rebuilt.Marks(context.Background()); err != nil || marks.All != world.mark(t) {
+			t.Fatalf("marks are %v, %v, want %s", marks, err, world.mark(t))
 		}
 		// The feed goes over the same entries again and changes nothing.
 		runToEnd(t, world, rewound{rebuilt, 0}, nil)
@@ -103,14 +103,14 @@ type busy struct {
 	change func()
 }
 
-func (s busy) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	s.change()
-	return s.Store.Records(ctx, kind, after, limit)
+func (busy busy) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	busy.change()
+	return busy.Store.Records(ctx, kind, after, limit)
 }
 
-func (s busy) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	defer s.change()
-	return s.Store.Read(ctx, r)
+func (busy busy) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	defer busy.change()
+	return busy.Store.Read(ctx, r)
 }
 
 // A record that cannot be read is quarantined by a rebuild too.
@@ -152,8 +152,8 @@ func TestRebuildFails(t *testing.T) {
 	if err := projector.Fill(t.Context(), world.store, index, nil); !errors.Is(err, errInjected) {
 		t.Errorf("index fails: got %v, want its error", err)
 	}
-	if at, err := inner.Marks(t.Context()); err != nil || at.All.Position != 0 {
-		t.Errorf("position is %d, %v, want 0", at, err)
+	if marks, err := inner.Marks(t.Context()); err != nil || marks.All.Position != 0 {
+		t.Errorf("position is %d, %v, want 0", marks, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -27,10 +27,10 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-func must(t tb, err error) {
-	t.Helper()
+func must(tb tb, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatalf("%v", err)
+		tb.Fatalf("%v", err)
 	}
 }
 
@@ -47,39 +47,39 @@ func newWorld() *world {
 }
 
 // create appends the first change of a record and gives its id.
-func (w *world) create(t tb, kind calendar.Kind, name string) calendar.ID {
-	t.Helper()
-	w.last++
-	w.kinds[w.last] = kind
-	w.change(t, w.last, calendar.Created, name)
-	return w.last
+func (world *world) create(tb tb, kind calendar.Kind, name string) calendar.ID {
+	tb.Helper()
+	world.last++
+	world.kinds[world.last] = kind
+	world.change(tb, world.last, calendar.Created, name)
+	return world.last
 }
 
 // change appends a change of a record; the name broken stores a state that
 // cannot be read, misplaced the state of another record.
-func (w *world) change(t tb, id calendar.ID, what, name string) {
-	t.Helper()
-	kind := w.kinds[id]
-	at := time.UnixMilli(1_700_000_000_000 + 1000*int64(id)).UTC()
+func (world *world) change(tb tb, id calendar.ID, what, name string) {
+	tb.Helper()
+	kind := world.kinds[id]
+	instant := time.UnixMilli(1_700_000_000_000 + 1000*int64(id)).UTC()
 	state := []byte(`{"broken":true}`)
 	if name != broken {
 		of := id
 		if name == misplaced {
 			of++
 		}
-		state = encode(t, &calendar.Record{
-			ID: of, Kind: kind, Version: w.versions[id] + 1, Home: calendar.LangEN, Changed: at,
+		state = encode(tb, &calendar.Record{
+			ID: of, Kind: kind, Version: world.versions[id] + 1, Home: calendar.LangEN, Changed: instant,
 			Deleted: what == calendar.Deleted, Fields: fields(kind, name),
 		})
 	}
-	res := w.store.Append(context.Background(), []eventstore.Append{{Time: at, Actor: 1, Drafts: []eventstore.Draft{{
-		Kind: kind, ID: id, Expected: w.versions[id], Change: kind.String() + "." + what,
+	res := world.store.Append(context.Background(), []eventstore.Append{{Time: instant, Actor: 1, Drafts: []eventstore.Draft{{
+		Kind: kind, ID: id, Expected: world.versions[id], Change: kind.String() + "." + what,
 		Fields: []byte(`{}`), State: state,
 	}}}})[0]
 	if res.Err != nil {
-		t.Fatalf("append: %v", res.Err)
+		tb.Fatalf("append: %v", res.Err)
 	}
-	w.versions[id]++
+	world.versions[id]++
 }
 
 const (
@@ -88,49 +88,49 @@ const (
 )
 
 func fields(kind calendar.Kind, name string) calendar.Fields {
-	f := calendar.Fields{}
+	fields := calendar.Fields{}
 	switch kind.NameField() {
 	case "":
-		f["url"] = "https://img.example/" + name
+		fields["url"] = "https://img.example/" + name
 	default:
-		f[kind.NameField()] = calendar.Text{calendar.LangEN: name}
+		fields[kind.NameField()] = calendar.Text{calendar.LangEN: name}
 	}
 	if kind == calendar.KindUser {
-		f["name"] = name
+		fields["name"] = name
 	}
 	if kind.IsPost() {
-		f["status"] = string(calendar.StatusPublish)
+		fields["status"] = string(calendar.StatusPublish)
 	}
-	return f
+	return fields
 }
 
-func encode(t tb, record *calendar.Record) []byte {
-	t.Helper()
+func encode(tb tb, record *calendar.Record) []byte {
+	tb.Helper()
 	data, err := calendar.EncodeRecord(record)
 	if err != nil {
-		t.Fatalf("encode %s %d: %v", record.Kind, record.ID, err)
+		tb.Fatalf("encode %s %d: %v", record.Kind, record.ID, err)
 	}
 	return data
 }
 
-func (w *world) head(t tb) calendar.Position {
-	t.Helper()
-	return w.mark(t).Position
+func (world *world) head(tb tb) calendar.Position {
+	tb.Helper()
+	return world.mark(tb).Position
 }
 
-func (w *world) mark(t tb) calendar.Mark {
-	t.Helper()
-	head, err := w.store.Head(context.Background(), eventstore.Point{})
+func (world *world) mark(tb tb) calendar.Mark {
+	tb.Helper()
+	head, err := world.store.Head(context.Background(), eventstore.Point{})
 	if err != nil {
-		t.Fatalf("head: %v", err)
+		tb.Fatalf("head: %v", err)
 	}
 	return head.Mark
 }
 
-func newIndex(t tb) readmodel.Index {
-	t.Helper()
-	i := memindex.New(memindex.Options{})
-	return i
+func newIndex(tb tb) readmodel.Index {
+	tb.Helper()
+	index := memindex.New(memindex.Options{})
+	return index
 }
 
 // from reads the entries of a store, in batches as size says, and ends with
@@ -141,24 +141,24 @@ type from struct {
 	stop  context.CancelFunc // called at the end of the store
 }
 
-func (f from) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
-	if f.size != nil {
-		limit = f.size(limit)
+func (from from) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
+	if from.size != nil {
+		limit = from.size(limit)
 	}
 	for {
-		entries, err := f.store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
+		entries, err := from.store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
 		if err != nil {
 			return nil, after, err
 		}
 		if n := len(entries); n > 0 {
-			to, err := f.store.Head(ctx, eventstore.Point{Position: entries[n-1].Position})
-			return entries, to.Mark, err
+			head, err := from.store.Head(ctx, eventstore.Point{Position: entries[n-1].Position})
+			return entries, head.Mark, err
 		}
-		if f.stop != nil {
-			f.stop()
+		if from.stop != nil {
+			from.stop()
 			return nil, after, context.Canceled
 		}
-		if _, err := eventstore.Wait(ctx, f.store, after.Position); err != nil {
+		if _, err := eventstore.Wait(ctx, from.store, after.Position); err != nil {
 			return nil, after, err
 		}
 	}
@@ -170,21 +170,21 @@ func quick() projector.Options {
 }
 
 // runToEnd projects until the end of the store.
-func runToEnd(t tb, w *world, index readmodel.Index, size func(int) int) {
-	t.Helper()
+func runToEnd(tb tb, world *world, index readmodel.Index, size func(int) int) {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	projector := newProjector(t, index, from{w.store, size, cancel})
+	projector := newProjector(tb, index, from{world.store, size, cancel})
 	if err := projector.Run(ctx); err != nil {
-		t.Fatalf("run: %v", err)
+		tb.Fatalf("run: %v", err)
 	}
-	if got, want := projector.Stats().Position, w.head(t); got != want {
-		t.Fatalf("projected up to %d, want %d", got, want)
+	if got, want := projector.Stats().Position, world.head(tb); got != want {
+		tb.Fatalf("projected up to %d, want %d", got, want)
 	}
 }
 
-func newProjector(t tb, index readmodel.Index, source projector.Source) *projector.Projector {
-	t.Helper()
+func newProjector(tb tb, index readmodel.Index, source projector.Source) *projector.Projector {
+	tb.Helper()
 	return projector.New(index, source, quick())
 }
 
@@ -200,10 +200,10 @@ func background(t *testing.T, p *projector.Projector) (stop func() error) {
 }
 
 // digest returns the bodies of all documents with their kinds and versions.
-func digest(t tb, index readmodel.Index) map[calendar.ID]string {
-	t.Helper()
+func digest(tb tb, index readmodel.Index) map[calendar.ID]string {
+	tb.Helper()
 	var out map[calendar.ID]string
-	must(t, readmodel.Read(context.Background(), index, func(view readmodel.View) error {
+	must(tb, readmodel.Read(context.Background(), index, func(view readmodel.View) error {
 		out = map[calendar.ID]string{}
 		for _, kind := range calendar.Kinds {
 			if err := view.Walk(context.Background(), readmodel.Query{Kind: kind}, func(documents []readmodel.Document) error {
@@ -226,15 +226,15 @@ func compare(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	return err
 }
 
-func quarantined(t tb, index readmodel.Index) string {
-	t.Helper()
+func quarantined(tb tb, index readmodel.Index) string {
+	tb.Helper()
 	list, err := index.Quarantined(context.Background())
 	if err != nil {
-		t.Fatalf("quarantined: %v", err)
+		tb.Fatalf("quarantined: %v", err)
 	}
 	var builder strings.Builder
-	for _, p := range list {
-		fmt.Fprintf(&builder, "%d@%d ", p.ID, p.Position)
+	for _, quarantined := range list {
+		fmt.Fprintf(&builder, "%d@%d ", quarantined.ID, quarantined.Position)
 	}
 	return builder.String()
 }
@@ -242,11 +242,11 @@ func quarantined(t tb, index readmodel.Index) string {
 // wrapped is an index whose writes go through write.
 type wrapped struct {
 	readmodel.Index
-	write func(ctx context.Context, b readmodel.Batch) ([]error, error)
+	write func(ctx context.Context, batch readmodel.Batch) ([]error, error)
 }
 
-func (w wrapped) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
-	return w.write(ctx, batch)
+func (wrapped wrapped) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+	return wrapped.write(ctx, batch)
 }
 
 // refusing is an index that refuses documents named "refused…".
@@ -281,11 +281,11 @@ func always() bool { return true }
 // a crash that lost the newest one.
 type rewound struct {
 	readmodel.Index
-	at calendar.Position
+	position calendar.Position
 }
 
-func (r rewound) Marks(context.Context) (readmodel.Marks, error) {
-	return readmodel.Marks{All: calendar.Mark{Position: r.at}}, nil
+func (rewound rewound) Marks(context.Context) (readmodel.Marks, error) {
+	return readmodel.Marks{All: calendar.Mark{Position: rewound.position}}, nil
 }
 
 var errInjected = errors.New("injected")

@@ -49,8 +49,8 @@ type Clusters struct {
 }
 
 // Clusters answers the criteria of a map.
-func (s *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	return present(ctx, s, func(st *state) (out *Clusters, err error) {
+func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
+	return present(ctx, service, func(st *state) (out *Clusters, err error) {
 		_, err = stepped(criteria, func(criteria *Criteria) (int, error) {
 			if out, err = st.clusters(ctx, criteria); err != nil {
 				return 0, err
@@ -61,14 +61,14 @@ func (s *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, 
 	})
 }
 
-func (st *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
+func (state *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
 	selection := *criteria
 	selection.box = nil
-	and, err := st.filter(ctx, &selection)
+	and, err := state.filter(ctx, &selection)
 	if err != nil {
 		return nil, err
 	}
-	visible, err := st.visible(ctx, criteria, calendar.KindVenue)
+	visible, err := state.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
@@ -93,20 +93,22 @@ func (st *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters, e
 		shown = append(shown, not(filter))
 	}
 	parts := append(partsOf(readmodel.FieldVenue, groups), in(readmodel.FieldVenue, placed...))
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: and, Tallies: []readmodel.Tally{
+	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: and, Tallies: []readmodel.Tally{
 		{Filter: shown, Field: readmodel.FieldVenue, Parts: parts},
 	}})
 	if err != nil {
 		return nil, err
 	}
 	counted := page.Tallied[0]
-	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(parts)-1], Position: st.view.Shown().Position}
+	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(parts)-1], Position: state.view.Shown().Position}
 	for i, n := range groupCounts(groups, &counted) {
 		if n > 0 {
 			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, counted.Values))
 		}
 	}
-	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out.Clusters, func(cluster, b Cluster) int {
+		return cmp.Or(cmp.Compare(b.Events, cluster.Events), cmp.Compare(cluster.ID, b.ID))
+	})
 	if out.Truncated = len(out.Clusters) > mostClusters; out.Truncated {
 		out.Clusters = out.Clusters[:mostClusters]
 	}
@@ -114,28 +116,28 @@ func (st *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters, e
 }
 
 // cluster makes what a cell shows of its venues.
-func (d *directory) cluster(at cell, ids []calendar.ID, events int, counts map[calendar.ID]int) Cluster {
-	out := Cluster{ID: fmt.Sprintf("%d/%d/%d", at.zoom, at.x, at.y), Events: events, West: 180, South: 90, East: -180, North: -90}
+func (directory *directory) cluster(cell cell, ids []calendar.ID, events int, counts map[calendar.ID]int) Cluster {
+	out := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.y), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var lat, lng, weight float64
 	var places []point
 	for _, id := range ids {
 		n := counts[id]
-		i, ok := d.find(id)
+		i, ok := directory.find(id)
 		if n == 0 || !ok {
 			continue
 		}
-		p := d.points[i]
+		p := directory.points[i]
 		lat, lng, weight = lat+p.lat*float64(n), lng+p.lng*float64(n), weight+float64(n)
 		out.West, out.East = min(out.West, p.lng), max(out.East, p.lng)
 		out.South, out.North = min(out.South, p.lat), max(out.North, p.lat)
-		out.Venues, places = append(out.Venues, d.records[i]), append(places, p)
+		out.Venues, places = append(out.Venues, directory.records[i]), append(places, p)
 	}
 	if len(places) == 1 {
 		out.Lat, out.Lng = places[0].lat, places[0].lng
 		return out
 	}
 	out.Lat, out.Lng = math.Round(lat/weight*1e6)/1e6, math.Round(lng/weight*1e6)/1e6
-	for zoom := at.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
+	for zoom := cell.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
 		first := cellAt(places[0].lat, places[0].lng, zoom)
 		if slices.ContainsFunc(places, func(p point) bool { return cellAt(p.lat, p.lng, zoom) != first }) {
 			out.Expansion = zoom

@@ -38,12 +38,12 @@ func mayListTrashed(caller calendar.Caller, record *calendar.Record) bool {
 
 // links makes the parameters that links carry, in the order of the table: what was sent, and
 // that with the effective per_page and the defaults of the window.
-func (q *parser) links(params Parameters) (sent, all []LinkParam) {
-	sent, all = make([]LinkParam, 0, len(q.in)), make([]LinkParam, 0, len(q.in)+3)
+func (parser *parser) links(params Parameters) (sent, all []LinkParam) {
+	sent, all = make([]LinkParam, 0, len(parser.input)), make([]LinkParam, 0, len(parser.input)+3)
 	for i := range params {
 		param := &params[i]
-		_, wasSent := q.in[param.Name]
-		value, carried := q.carried(param)
+		_, wasSent := parser.input[param.Name]
+		value, carried := parser.carried(param)
 		if !carried {
 			continue
 		}
@@ -60,25 +60,25 @@ func (q *parser) links(params Parameters) (sent, all []LinkParam) {
 }
 
 // carried returns what links carry of a parameter: what was sent when nothing else is said.
-func (q *parser) carried(param *Param) (value any, carried bool) {
-	value, carried = q.in[param.Name]
+func (parser *parser) carried(param *Param) (value any, carried bool) {
+	value, carried = parser.input[param.Name]
 	switch param.Name {
 	case "per_page":
-		value, carried = strconv.Itoa(q.PerPage), carried || q.Kind.IsPost()
+		value, carried = strconv.Itoa(parser.PerPage), carried || parser.Kind.IsPost()
 	case "_fields":
-		carried = q.Fields != nil
+		carried = parser.Fields != nil
 	case "as_of": // the point is a moment by now, and may have been named in a header
-		if q.past.AsOf != "" {
-			value, carried = q.past.AsOf, true
+		if parser.past.AsOf != "" {
+			value, carried = parser.past.AsOf, true
 		}
 	case "start_date":
-		value, carried = orDefault(value, q.startDefault)
+		value, carried = orDefault(value, parser.startDefault)
 	case "end_date":
-		value, carried = orDefault(value, q.endDefault)
+		value, carried = orDefault(value, parser.endDefault)
 	case "bbox": // with equal numbers
 		value = strings.Join(sentElements(value), ",")
 	case "order":
-		carried = carried && (q.Kind.IsTerm() || q.sent("sort"))
+		carried = carried && (parser.Kind.IsTerm() || parser.sent("sort"))
 	}
 	return value, carried && !param.Unlinked
 }
@@ -115,22 +115,22 @@ func appendSent(out []LinkParam, name string, value any) []LinkParam {
 // makeKey makes the key of the criteria. What was sent stands in it as in the
 // links; next to it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
-func (q *parser) makeKey() string {
-	view, owner := viewOf(q.Caller), calendar.ID(0)
+func (parser *parser) makeKey() string {
+	view, owner := viewOf(parser.Caller), calendar.ID(0)
 	switch {
-	case q.Kind.IsTerm(): // terms are the same for everybody
+	case parser.Kind.IsTerm(): // terms are the same for everybody
 		view = viewPublic
 	case view == viewOwn:
-		owner = q.Caller.ID
+		owner = parser.Caller.ID
 	}
 	var withdrawn calendar.Hash
-	for _, id := range q.withdrawn {
+	for _, id := range parser.withdrawn {
 		withdrawn = withdrawn.Number(uint64(id))
 	}
 	var bounds [2]window
-	if q.sheet != (Sheet{}) {
-		bounds = [...]window{q.window, q.lap}
+	if parser.sheet != (Sheet{}) {
+		bounds = [...]window{parser.window, parser.lap}
 	}
 	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
-		q.Kind, q.Lang, view, owner, withdrawn, q.Page, q.PerPage, q.of, bounds, q.Links, []byte(q.resolved))
+		parser.Kind, parser.Lang, view, owner, withdrawn, parser.Page, parser.PerPage, parser.of, bounds, parser.Links, []byte(parser.resolved))
 }

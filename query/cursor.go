@@ -31,12 +31,12 @@ type cursor struct {
 }
 
 // encode returns the cursor as text, for a list that was asked for by some parameters.
-func (c cursor) encode(params string) string {
-	c.Sum = nil
-	content, _ := json.Marshal(c) // numbers alone
+func (cursor cursor) encode(params string) string {
+	cursor.Sum = nil
+	content, _ := json.Marshal(cursor) // numbers alone
 	sum := sha256.Sum256(cache.Key(nil).Text(params).Text(string(content)))
-	c.Sum = sum[:cursorSum]
-	content, _ = json.Marshal(c)
+	cursor.Sum = sum[:cursorSum]
+	content, _ = json.Marshal(cursor)
 	return base64.RawURLEncoding.EncodeToString(content)
 }
 
@@ -58,39 +58,39 @@ type walk struct {
 }
 
 // openWalk continues the walk of a cursor, at the moment when it began.
-func (q *parser) openWalk() {
-	text, _ := q.in["cursor"].(string)
+func (parser *parser) openWalk() {
+	text, _ := parser.input["cursor"].(string)
 	text = calendar.Trim(text)
-	if c := decodeCursor(text); c != nil && len(text) <= maxCursor {
-		q.opened = &walk{cursor: *c, sent: text}
-		q.now = time.Unix(c.Now, 0)
+	if cursor := decodeCursor(text); cursor != nil && len(text) <= maxCursor {
+		parser.opened = &walk{cursor: *cursor, sent: text}
+		parser.now = time.Unix(cursor.Now, 0)
 	}
 }
 
-func readCursor(q *parser, value *param.Value) {
+func readCursor(parser *parser, value *param.Value) {
 	text, ok := value.Text(maxCursor)
 	for _, other := range []string{"page", "collapse"} {
-		if q.sent(value.Name) && q.sent(other) {
+		if parser.sent(value.Name) && parser.sent(other) {
 			value.Refuse(calendar.ReasonTogether, other)
 		}
 	}
 	switch {
 	case !ok:
 	case text == "*":
-		q.walk = &walk{cursor: cursor{Now: q.now.Unix()}}
-	case q.opened == nil:
+		parser.walk = &walk{cursor: cursor{Now: parser.now.Unix()}}
+	case parser.opened == nil:
 		value.Refuse(calendar.ReasonCursor)
 	default:
-		q.walk = q.opened
+		parser.walk = parser.opened
 	}
 }
 
 // checkWalk refuses a cursor of a list with other parameters.
-func (q *parser) checkWalk(params Parameters) {
-	walk := q.walk
-	key := cache.Key(nil).Number(int64(q.Lang)).Text(q.past.AsOf).Number(int64(q.of.Kind)).Number(int64(q.of.ID))
-	key = key.Text(fmt.Sprint(q.window, q.lap))
-	sent, _ := q.links(slices.DeleteFunc(slices.Clone(params), func(param Param) bool { return param.Free }))
+func (parser *parser) checkWalk(params Parameters) {
+	walk := parser.walk
+	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.past.AsOf).Number(int64(parser.of.Kind)).Number(int64(parser.of.ID))
+	key = key.Text(fmt.Sprint(parser.window, parser.lap))
+	sent, _ := parser.links(slices.DeleteFunc(slices.Clone(params), func(param Param) bool { return param.Free }))
 	for _, linkParam := range sent {
 		key = key.Text(linkParam.Name).Text(linkParam.Value)
 	}
@@ -98,18 +98,18 @@ func (q *parser) checkWalk(params Parameters) {
 	if walk.sent == "" {
 		return
 	}
-	q.Moves = false
-	if !q.past.FormOnly && walk.encode(walk.params) != walk.sent {
-		q.bad.Add("cursor", calendar.ReasonCursor)
+	parser.Moves = false
+	if !parser.past.FormOnly && walk.encode(walk.params) != walk.sent {
+		parser.bad.Add("cursor", calendar.ReasonCursor)
 	}
 }
 
 // InSteps tells that the pages of the list follow each other by cursors.
-func (c *Criteria) InSteps() bool { return c.walk != nil }
+func (criteria *Criteria) InSteps() bool { return criteria.walk != nil }
 
 // LinksOf are the Links with another cursor.
-func (c *Criteria) LinksOf(cursor string) []LinkParam {
-	out := slices.Clone(c.Links)
+func (criteria *Criteria) LinksOf(cursor string) []LinkParam {
+	out := slices.Clone(criteria.Links)
 	for i := range out {
 		if out[i].Name == "cursor" {
 			out[i].Value = cursor
@@ -119,6 +119,6 @@ func (c *Criteria) LinksOf(cursor string) []LinkParam {
 }
 
 // next returns the cursor behind a document, with the step of the search.
-func (w *walk) next(order []readmodel.Sort, record *calendar.Record, step int) string {
-	return cursor{Now: w.Now, Step: uint8(step), At: readmodel.Place(order, record)}.encode(w.params)
+func (walk *walk) next(order []readmodel.Sort, record *calendar.Record, step int) string {
+	return cursor{Now: walk.Now, Step: uint8(step), At: readmodel.Place(order, record)}.encode(walk.params)
 }

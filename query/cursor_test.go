@@ -57,9 +57,9 @@ func TestBudget(t *testing.T) {
 		"sort=start": 0, "sort=distance&geoloc_lat=1&geoloc_lng=1": 2, "facets=city,month&collapse=repeats": 5, "facets=city&free=maybe": 0,
 	} {
 		_, _, err := list(t, service, anonymous, input(sent))
-		e, refused := asError(err)
-		if costly := refused && e.Code == calendar.CodeQueryTooCostly; costly != (want > 0) || costly && (e.Cost != want || e.Limit != 1) {
-			t.Errorf("%s: %+v, want the cost %d", sent, e, want)
+		problem, refused := asError(err)
+		if costly := refused && problem.Code == calendar.CodeQueryTooCostly; costly != (want > 0) || costly && (problem.Cost != want || problem.Limit != 1) {
+			t.Errorf("%s: %+v, want the cost %d", sent, problem, want)
 		}
 	}
 }

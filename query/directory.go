@@ -14,7 +14,7 @@ import (
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
 	records []*calendar.Record // by id, with some of their fields
-	views   [viewAll + 1]atomic.Pointer[visible]
+	views   [viewAll + 1]atomic.Pointer[visibleRecords]
 	points  []point         // of venues, by place
 	trees   [][]calendar.ID // by place: the record, and of categories those below it
 }
@@ -22,7 +22,7 @@ type directory struct {
 // currentDirectory is the directory of a state of the index.
 type currentDirectory struct {
 	*directory
-	shown readmodel.Shown
+	shown readmodel.VisibleState
 	stamp uint64 // of readmodel.View
 }
 
@@ -32,8 +32,8 @@ type point struct {
 	known    bool
 }
 
-// visible is what of a directory some callers see on events.
-type visible struct {
+// visibleRecords is what of a directory some callers see on events.
+type visibleRecords struct {
 	*directory
 	due   int64
 	seen  []bool                              // by place
@@ -44,18 +44,18 @@ type visible struct {
 var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc", "geo_lat", "geo_lng"}
 
 // directory returns the directory of a kind.
-func (st *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {
-	isCurrent := func(d *currentDirectory) bool { return d.shown == st.gen.Shown }
-	d, err := st.directories[kind].get(ctx, isCurrent, func(previous *currentDirectory) (*currentDirectory, error) {
-		stamp, err := st.view.Stamp(ctx, kind)
+func (state *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {
+	isCurrent := func(directory *currentDirectory) bool { return directory.shown == state.gen.VisibleState }
+	d, err := state.directories[kind].get(ctx, isCurrent, func(previous *currentDirectory) (*currentDirectory, error) {
+		stamp, err := state.view.Stamp(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
 		if previous != nil && previous.stamp == stamp {
-			return &currentDirectory{previous.directory, st.gen.Shown, stamp}, nil
+			return &currentDirectory{previous.directory, state.gen.VisibleState, stamp}, nil
 		}
-		fresh, err := st.readDirectory(ctx, kind)
-		return &currentDirectory{fresh, st.gen.Shown, stamp}, err
+		fresh, err := state.readDirectory(ctx, kind)
+		return &currentDirectory{fresh, state.gen.VisibleState, stamp}, err
 	})
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (st *state) directory(ctx context.Context, kind calendar.Kind) (*directory,
 	return d.directory, nil
 }
 
-func (st *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
+func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
 	d := &directory{}
 	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
-	err := st.view.Walk(ctx, query, func(documents []readmodel.Document) error {
+	err := state.view.Walk(ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			record := documents[i].Record
 			d.records = append(d.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: record.Fields.Copy(directoryFields)})
@@ -83,14 +83,14 @@ func (st *state) readDirectory(ctx context.Context, kind calendar.Kind) (*direct
 }
 
 // find returns the place of a record.
-func (d *directory) find(id calendar.ID) (int, bool) {
-	return slices.BinarySearchFunc(d.records, id, func(record *calendar.Record, id calendar.ID) int { return cmp.Compare(record.ID, id) })
+func (directory *directory) find(id calendar.ID) (int, bool) {
+	return slices.BinarySearchFunc(directory.records, id, func(record *calendar.Record, id calendar.ID) int { return cmp.Compare(record.ID, id) })
 }
 
 // above returns the places of the live categories above one, the nearest first.
-func (d *directory) above(at int) (out []int) {
-	for range d.records { // a lagging model could show a cycle
-		above, known := d.find(d.records[at].Fields.ID("parent"))
+func (directory *directory) above(at int) (out []int) {
+	for range directory.records { // a lagging model could show a cycle
+		above, known := directory.find(directory.records[at].Fields.ID("parent"))
 		if !known {
 			break
 		}
@@ -100,22 +100,22 @@ func (d *directory) above(at int) (out []int) {
 }
 
 // addTrees adds the trees.
-func (d *directory) addTrees() {
-	d.trees = make([][]calendar.ID, len(d.records))
-	for at, record := range d.records {
-		d.trees[at] = append(d.trees[at], record.ID)
-		for _, above := range d.above(at) {
-			d.trees[above] = append(d.trees[above], record.ID)
+func (directory *directory) addTrees() {
+	directory.trees = make([][]calendar.ID, len(directory.records))
+	for at, record := range directory.records {
+		directory.trees[at] = append(directory.trees[at], record.ID)
+		for _, above := range directory.above(at) {
+			directory.trees[above] = append(directory.trees[above], record.ID)
 		}
 	}
 }
 
 // withBelow adds to categories all that stand below them.
-func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
+func (directory *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	out := slices.Clone(ids)
 	for _, id := range ids {
-		if at, known := d.find(id); known {
-			out = append(out, d.trees[at]...)
+		if at, known := directory.find(id); known {
+			out = append(out, directory.trees[at]...)
 		}
 	}
 	slices.Sort(out)
@@ -124,22 +124,22 @@ func (d *directory) withBelow(ids []calendar.ID) []calendar.ID {
 
 // visible returns what the caller of a list sees of a directory on events: what is not
 // trashed and the caller could read singly.
-func (st *state) visible(ctx context.Context, criteria *Criteria, kind calendar.Kind) (*visible, error) {
-	d, err := st.directory(ctx, kind)
+func (state *state) visible(ctx context.Context, criteria *Criteria, kind calendar.Kind) (*visibleRecords, error) {
+	directory, err := state.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	view := viewOf(criteria.Caller)
 	shared := view != viewOwn && len(criteria.withdrawn) == 0
-	if known := d.views[view].Load(); shared && known != nil && known.due == st.gen.Due {
+	if known := directory.views[view].Load(); shared && known != nil && known.due == state.gen.Due {
 		return known, nil
 	}
-	out := &visible{directory: d, due: st.gen.Due, seen: make([]bool, len(d.records)), names: map[string]map[string][]calendar.ID{}}
+	out := &visibleRecords{directory: directory, due: state.gen.Due, seen: make([]bool, len(directory.records)), names: map[string]map[string][]calendar.ID{}}
 	for _, detail := range placeDetails {
 		out.names[detail] = map[string][]calendar.ID{}
 	}
-	for at, record := range d.records {
-		out.seen[at] = isShown(record, criteria.Caller, st.moment()) && !criteria.withdrawn.has(record.ID)
+	for at, record := range directory.records {
+		out.seen[at] = isShown(record, criteria.Caller, state.moment()) && !criteria.withdrawn.has(record.ID)
 		for detail, names := range out.names {
 			if key := readmodel.PlaceKey(record.Fields.String(detail)); out.seen[at] && key != "" {
 				names[key] = append(names[key], record.ID)
@@ -147,16 +147,16 @@ func (st *state) visible(ctx context.Context, criteria *Criteria, kind calendar.
 		}
 	}
 	if shared {
-		d.views[view].Store(out)
+		directory.views[view].Store(out)
 	}
 	return out, nil
 }
 
 // among returns those of some records that the caller sees.
-func (v *visible) among(ids []calendar.ID) []calendar.ID {
+func (visible *visibleRecords) among(ids []calendar.ID) []calendar.ID {
 	out := []calendar.ID{}
 	for _, id := range ids {
-		if at, known := v.find(id); known && v.seen[at] {
+		if at, known := visible.find(id); known && visible.seen[at] {
 			out = append(out, id)
 		}
 	}

@@ -44,9 +44,9 @@ var facets = []facet{
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
 // takes.
 var Facets, askedFacets = func() (all, asked []string) {
-	for _, f := range facets {
-		if all = append(all, f.name); f.kind != 0 {
-			asked = append(asked, f.name)
+	for _, facet := range facets {
+		if all = append(all, facet.name); facet.kind != 0 {
+			asked = append(asked, facet.name)
 		}
 	}
 	return all, asked
@@ -55,10 +55,10 @@ var Facets, askedFacets = func() (all, asked []string) {
 func facetOf(name string) *facet { return &facets[slices.Index(Facets, name)] }
 
 // options returns those of a facet.
-func (s *Service) options(name string) []option {
+func (service *Service) options(name string) []option {
 	facet := facetOf(name)
 	if facet.field == readmodel.FieldCost {
-		return s.bands
+		return service.bands
 	}
 	return facet.options
 }
@@ -92,79 +92,79 @@ type FacetValue struct {
 // facetQuery keeps the values of a facet of which the label contains a text.
 type facetQuery struct{ facet, text string }
 
-func readFacetQuery(q *parser, value *param.Value) {
+func readFacetQuery(parser *parser, value *param.Value) {
 	word, ok := value.Text(0)
 	if !ok {
 		return
 	}
 	facet, text, _ := strings.Cut(word, ":")
 	text = readmodel.Fold(calendar.Trim(text))
-	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(q.Facets, facet) {
+	if facet = calendar.Trim(facet); text == "" || !slices.Contains(askedFacets, facet) || !slices.Contains(parser.Facets, facet) {
 		value.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
-	q.facetQuery = facetQuery{facet, text}
+	parser.facetQuery = facetQuery{facet, text}
 }
 
-func readFacets(q *parser, value *param.Value) {
-	q.Facets = value.Words()
-	q.Cost += len(q.Facets)
+func readFacets(parser *parser, value *param.Value) {
+	parser.Facets = value.Words()
+	parser.Cost += len(parser.Facets)
 }
 
 // facetCount makes one facet of a list.
 type facetCount struct {
 	*facet
-	c       *Criteria
-	options []option // those of the facet, and chosen ones that are none of them
-	own     int      // of options: of the facet; 0: all values are
-	visible *visible // linked records
+	criteria *Criteria
+	options  []option        // those of the facet, and chosen ones that are none of them
+	own      int             // of options: of the facet; 0: all values are
+	visible  *visibleRecords // linked records
 	// Of linked records: those that each value stands for, and of places the values.
 	groups [][]calendar.ID
 	places []string
 }
 
 // facet prepares one facet.
-func (st *state) facet(ctx context.Context, criteria *Criteria, name string) (*facetCount, error) {
-	own := st.options(name)
-	f := &facetCount{facet: facetOf(name), c: criteria, options: slices.Clone(own), own: len(own)}
+func (state *state) facet(ctx context.Context, criteria *Criteria, name string) (*facetCount, error) {
+	own := state.options(name)
+	count := &facetCount{facet: facetOf(name), criteria: criteria, options: slices.Clone(own), own: len(own)}
 	for _, option := range criteria.chosen[name] {
-		if !slices.ContainsFunc(f.options, option.same) {
-			f.options = append(f.options, option)
+		if !slices.ContainsFunc(count.options, option.same) {
+			count.options = append(count.options, option)
 		}
 	}
-	if f.kind == 0 {
-		return f, nil
+	if count.kind == 0 {
+		return count, nil
 	}
 	var err error
-	if f.visible, err = st.visible(ctx, criteria, f.kind); err != nil {
+	if count.visible, err = state.visible(ctx, criteria, count.kind); err != nil {
 		return nil, err
 	}
-	f.groups = f.visible.trees
-	if names := f.visible.names[name]; names != nil {
-		f.places, f.groups = slices.AppendSeq([]string{}, maps.Keys(names)), nil
-		slices.Sort(f.places)
-		for _, key := range f.places {
-			f.groups = append(f.groups, names[key])
+	count.groups = count.visible.trees
+	if names := count.visible.names[name]; names != nil {
+		count.places, count.groups = slices.AppendSeq([]string{}, maps.Keys(names)), nil
+		slices.Sort(count.places)
+		for _, key := range count.places {
+			count.groups = append(count.groups, names[key])
 		}
 	}
-	return f, nil
+	return count, nil
 }
 
 // tally asks for the counts among what a filter admits.
-func (f *facetCount) tally(among readmodel.Filter) readmodel.Tally {
-	t := readmodel.Tally{Filter: among}
+func (facetCount *facetCount) tally(among readmodel.Filter) readmodel.Tally {
+	tally := readmodel.Tally{Filter: among}
 	switch {
-	case f.kind != 0:
-		t.Field = linkField(f.kind)
-		t.Parts = partsOf(t.Field, f.groups)
-	case f.field == readmodel.FieldMonth: // there may be any
-		t.Field = f.field
+	case facetCount.kind != 0:
+		tally.Field = linkField(facetCount.kind)
+		tally.Parts = partsOf(tally.Field, facetCount.groups)
+	case facetCount.field == readmodel.FieldMonth: // there may be any
+		tally.Field = facetCount.field
 	default:
-		for i := range f.options {
-			t.Parts = append(t.Parts, anyOf(f.field, f.options[i:i+1]))
+		for i := range facetCount.options {
+			tally.Parts = append(tally.Parts, anyOf(facetCount.field, facetCount.options[i:i+1]))
 		}
 	}
-	return t
+	return tally
 }
 
 // partsOf are the parts of a tally that count the events of groups of linked records. Those of
@@ -179,7 +179,7 @@ func partsOf(field string, groups [][]calendar.ID) (parts []readmodel.Filter) {
 }
 
 // groupCounts returns the counts of the groups.
-func groupCounts(groups [][]calendar.ID, got *readmodel.Tallied) []int {
+func groupCounts(groups [][]calendar.ID, got *readmodel.TallyAnswer) []int {
 	counts, parts := make([]int, len(groups)), got.Parts
 	for at, group := range groups {
 		if len(group) > 1 {
@@ -192,16 +192,16 @@ func groupCounts(groups [][]calendar.ID, got *readmodel.Tallied) []int {
 }
 
 // made makes the facet of what was counted: the first values, and the chosen ones.
-func (f *facetCount) made(got *readmodel.Tallied) Facet {
-	out, limit := Facet{Name: f.name}, maxMonths
+func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
+	out, limit := Facet{Name: facetCount.name}, maxMonths
 	var all []FacetValue
-	if f.kind != 0 {
-		all, limit = f.mostFrequent(got), f.c.facetLimit
+	if facetCount.kind != 0 {
+		all, limit = facetCount.mostFrequent(got), facetCount.criteria.facetLimit
 	} else {
-		all = f.inOrder(got)
+		all = facetCount.inOrder(got)
 	}
 	for i, facetValue := range all {
-		if facetValue.Count > 0 && (i < f.own || f.own == 0) {
+		if facetValue.Count > 0 && (i < facetCount.own || facetCount.own == 0) {
 			out.Total++
 		}
 		if facetValue.Selected || facetValue.Count > 0 && out.Total <= limit {
@@ -212,54 +212,54 @@ func (f *facetCount) made(got *readmodel.Tallied) Facet {
 }
 
 // inOrder returns the values of options.
-func (f *facetCount) inOrder(got *readmodel.Tallied) (all []FacetValue) {
-	options, count := f.options, func(at int, _ option) int { return got.Parts[at] }
-	if f.field == readmodel.FieldMonth {
-		for n := range got.Values {
-			options = append(options, month(int64(n)))
+func (facetCount *facetCount) inOrder(got *readmodel.TallyAnswer) (all []FacetValue) {
+	options, count := facetCount.options, func(at int, _ option) int { return got.Parts[at] }
+	if facetCount.field == readmodel.FieldMonth {
+		for id := range got.Values {
+			options = append(options, month(int64(id)))
 		}
 		slices.SortFunc(options, func(a, b option) int { return strings.Compare(a.word, b.word) })
 		options = slices.CompactFunc(options, option.same)
 		count = func(_ int, o option) int { return got.Values[o.numbers[0]] }
 	}
 	for at, o := range options {
-		all = append(all, FacetValue{Value: o.word, Label: o.label, Count: count(at, o), Selected: slices.ContainsFunc(f.c.chosen[f.name], o.same)})
+		all = append(all, FacetValue{Value: o.word, Label: o.label, Count: count(at, o), Selected: slices.ContainsFunc(facetCount.criteria.chosen[facetCount.name], o.same)})
 	}
 	return all
 }
 
 // mostFrequent returns the values of linked records, the first ones by count.
-func (f *facetCount) mostFrequent(got *readmodel.Tallied) []FacetValue {
-	all := f.counted(got)
-	if facetQuery := f.c.facetQuery; facetQuery.facet == f.name {
-		all = slices.DeleteFunc(all, func(v FacetValue) bool { return !strings.Contains(v.SortKey, facetQuery.text) })
+func (facetCount *facetCount) mostFrequent(got *readmodel.TallyAnswer) []FacetValue {
+	all := facetCount.counted(got)
+	if facetQuery := facetCount.criteria.facetQuery; facetQuery.facet == facetCount.name {
+		all = slices.DeleteFunc(all, func(facetValue FacetValue) bool { return !strings.Contains(facetValue.SortKey, facetQuery.text) })
 	}
-	slices.SortFunc(all, func(a, b FacetValue) int {
-		return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
+	slices.SortFunc(all, func(facetValue, value FacetValue) int {
+		return cmp.Or(value.Count-facetValue.Count, facetValue.Level-value.Level, strings.Compare(facetValue.SortKey, value.SortKey), strings.Compare(facetValue.Value, value.Value))
 	})
 	return all
 }
 
 // counted returns the values that have a count or are chosen; of a chosen one that the caller
 // does not see the word that was sent.
-func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
-	visible, lang, chosen := f.visible, f.c.Lang, map[string]bool{}
-	if f.places != nil {
-		for _, key := range f.c.places[f.name] {
+func (facetCount *facetCount) counted(got *readmodel.TallyAnswer) (all []FacetValue) {
+	visible, lang, chosen := facetCount.visible, facetCount.criteria.Lang, map[string]bool{}
+	if facetCount.places != nil {
+		for _, key := range facetCount.criteria.places[facetCount.name] {
 			chosen[key] = true
 		}
 	} else {
-		for _, id := range f.c.named[f.kind] {
+		for _, id := range facetCount.criteria.named[facetCount.kind] {
 			chosen[id.String()] = true
 		}
 	}
-	for at, n := range groupCounts(f.groups, got) {
+	for at, n := range groupCounts(facetCount.groups, got) {
 		if n == 0 && len(chosen) == 0 {
 			continue
 		}
 		facetValue := FacetValue{Count: n}
-		if f.places != nil {
-			facetValue.Value, facetValue.Label = f.places[at], f.spelling(at, got)
+		if facetCount.places != nil {
+			facetValue.Value, facetValue.Label = facetCount.places[at], facetCount.spelling(at, got)
 		} else if record := visible.records[at]; visible.seen[at] {
 			facetValue.Label, facetValue.In = record.Name(lang)
 			facetValue.Value, facetValue.Slug, facetValue.Parent, facetValue.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
@@ -280,14 +280,14 @@ func (f *facetCount) counted(got *readmodel.Tallied) (all []FacetValue) {
 // spelling returns the most frequent spelling of a place among the visible venues that are
 // counted, of equally frequent ones the first by code points; the key of a chosen place that
 // nothing carries.
-func (f *facetCount) spelling(at int, got *readmodel.Tallied) string {
-	label, counts := f.places[at], map[string]int{}
-	for _, id := range f.groups[at] {
+func (facetCount *facetCount) spelling(at int, got *readmodel.TallyAnswer) string {
+	label, counts := facetCount.places[at], map[string]int{}
+	for _, id := range facetCount.groups[at] {
 		if got.Values[id] == 0 {
 			continue
 		}
-		venue, _ := f.visible.find(id)
-		spelling := f.visible.records[venue].Fields.String(f.name)
+		venue, _ := facetCount.visible.find(id)
+		spelling := facetCount.visible.records[venue].Fields.String(facetCount.name)
 		counts[spelling]++
 		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
 			label = spelling

@@ -51,29 +51,29 @@ func ofAuthor(caller calendar.Caller) readmodel.Filter { return in(readmodel.Fie
 
 // listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (s *shared) listed(caller calendar.Caller) readmodel.Filter {
+func (shared *shared) listed(caller calendar.Caller) readmodel.Filter {
 	switch viewOf(caller) {
 	case viewAll:
 		return notTrashed
 	case viewOwn:
-		return readmodel.Or{s.published, readmodel.And{ofAuthor(caller), notTrashed}}
+		return readmodel.Or{shared.published, readmodel.And{ofAuthor(caller), notTrashed}}
 	default:
-		return s.published
+		return shared.published
 	}
 }
 
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
-func (s *shared) withStatus(caller calendar.Caller, statuses []calendar.Status) readmodel.Filter {
+func (shared *shared) withStatus(caller calendar.Caller, statuses []calendar.Status) readmodel.Filter {
 	out := readmodel.Or{}
 	for _, status := range statuses {
 		if status == calendar.StatusPublish {
-			out = append(out, s.published)
+			out = append(out, shared.published)
 			continue
 		}
 		and := readmodel.And{hasStatus(status)}
 		if status == calendar.StatusFuture {
-			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, s.second+1))
+			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, shared.second+1))
 		}
 		if viewOf(caller) != viewAll {
 			and = append(and, ofAuthor(caller))
@@ -97,79 +97,79 @@ func blanked(caller calendar.Caller) readmodel.Filter {
 }
 
 // text is the search in all texts of the kind, name that in names alone.
-func (c *Criteria) text() readmodel.Text {
-	return readmodel.Text{Fields: readmodel.SchemaOf(c.Kind).Texts(), Search: c.search, Spelling: c.spelling()}
+func (criteria *Criteria) text() readmodel.Text {
+	return readmodel.Text{Fields: readmodel.SchemaOf(criteria.Kind).Texts(), Search: criteria.search, Spelling: criteria.spelling()}
 }
 
-func (c *Criteria) name() readmodel.Text {
-	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: c.search, Spelling: c.spelling()}
+func (criteria *Criteria) name() readmodel.Text {
+	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: criteria.search, Spelling: criteria.spelling()}
 }
 
 // choice is what a list filters by.
-type choice []chosenPart
+type choice []chosenFilter
 
-// chosenPart is the filter of a parameter that a facet has the name of, "" of others.
-type chosenPart struct {
+// chosenFilter is the filter of a parameter that a facet has the name of, "" of others.
+type chosenFilter struct {
 	facet  string
 	filter readmodel.Filter
 }
 
-func (c *choice) add(facet string, filters ...readmodel.Filter) {
+func (choice *choice) add(facet string, filters ...readmodel.Filter) {
 	for _, filter := range filters {
-		*c = append(*c, chosenPart{facet, filter})
+		*choice = append(*choice, chosenFilter{facet, filter})
 	}
 }
 
 // parts returns the filters that fit.
-func (c choice) parts(fits func(facet string) bool) readmodel.And {
-	out := make(readmodel.And, 0, len(c)+2)
-	for i := range c {
-		if fits(c[i].facet) {
-			out = append(out, c[i].filter)
+func (choice choice) parts(fits func(facet string) bool) readmodel.And {
+	out := make(readmodel.And, 0, len(choice)+2)
+	for i := range choice {
+		if fits(choice[i].facet) {
+			out = append(out, choice[i].filter)
 		}
 	}
 	return out
 }
 
 // filter makes the filter of a list (interface 4.5, 4.10, 4.11).
-func (st *state) filter(ctx context.Context, criteria *Criteria) (readmodel.And, error) {
-	choice, err := st.choice(ctx, criteria)
+func (state *state) filter(ctx context.Context, criteria *Criteria) (readmodel.And, error) {
+	choice, err := state.choice(ctx, criteria)
 	return criteria.protect(choice.parts(func(string) bool { return true })), err
 }
 
 // choice returns what a list filters by, but for its search.
-func (st *state) choice(ctx context.Context, criteria *Criteria) (f choice, err error) {
+func (state *state) choice(ctx context.Context, criteria *Criteria) (choice choice, err error) {
 	if len(criteria.withdrawn) > 0 {
-		f.add("", not(withIDs(criteria.withdrawn)))
+		choice.add("", not(withIDs(criteria.withdrawn)))
 	}
 	switch {
 	case criteria.trashedSince != nil:
-		f.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *criteria.trashedSince))
+		choice.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *criteria.trashedSince))
 	case criteria.statuses != nil:
-		f.add("", st.withStatus(criteria.Caller, criteria.statuses))
+		choice.add("", state.withStatus(criteria.Caller, criteria.statuses))
 	case criteria.Kind.IsPost():
-		f.add("", st.listed(criteria.Caller))
+		choice.add("", state.listed(criteria.Caller))
 	}
 	if criteria.Kind == calendar.KindEvent {
-		f.add("", notHidden)
-		f.add("", criteria.window.filters()...)
-		f.add("", criteria.lap.overlaps(nil)...)
+		choice.add("", notHidden)
+		choice.add("", criteria.window.filters()...)
+		choice.add("", criteria.lap.overlaps(nil)...)
 	}
-	f = append(f, criteria.filters...)
+	choice = append(choice, criteria.filters...)
 	if criteria.Kind == calendar.KindEvent {
-		err = st.addLinked(ctx, criteria, &f)
-		return f, err
+		err = state.addLinked(ctx, criteria, &choice)
+		return choice, err
 	}
-	by, err := st.byEvents(ctx, criteria)
-	f.add("", by...)
-	return f, err
+	and, err := state.byEvents(ctx, criteria)
+	choice.add("", and...)
+	return choice, err
 }
 
 // addLinked adds the filters of events by linked records, as far as the caller sees them.
-func (st *state) addLinked(ctx context.Context, criteria *Criteria, f *choice) error {
+func (state *state) addLinked(ctx context.Context, criteria *Criteria, choice *choice) error {
 	add := func(facet string, kind calendar.Kind, ids []calendar.ID) error {
 		if kind != calendar.KindTag {
-			shown, err := st.visible(ctx, criteria, kind)
+			shown, err := state.visible(ctx, criteria, kind)
 			if err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func (st *state) addLinked(ctx context.Context, criteria *Criteria, f *choice) e
 				ids = shown.among(ids)
 			}
 		}
-		f.add(facet, in(linkField(kind), slices.DeleteFunc(slices.Clone(ids), criteria.withdrawn.has)...))
+		choice.add(facet, in(linkField(kind), slices.DeleteFunc(slices.Clone(ids), criteria.withdrawn.has)...))
 		return nil
 	}
 	for _, kind := range linkKinds {
@@ -194,39 +194,39 @@ func (st *state) addLinked(ctx context.Context, criteria *Criteria, f *choice) e
 			return err
 		}
 	}
-	return st.addPlaces(ctx, criteria, f)
+	return state.addPlaces(ctx, criteria, choice)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the
 // filters that would tell it (interface 4.5).
-func (c *Criteria) protect(and readmodel.And) readmodel.And {
+func (criteria *Criteria) protect(and readmodel.And) readmodel.And {
 	var filter readmodel.Filter
-	if c.Kind == calendar.KindEvent {
-		filter = blanked(c.Caller)
+	if criteria.Kind == calendar.KindEvent {
+		filter = blanked(criteria.Caller)
 	}
-	if filter != nil && c.hides {
+	if filter != nil && criteria.hides {
 		and = append(and, not(filter))
 		filter = nil
 	}
 	switch {
-	case c.search.Query == "":
+	case criteria.search.Query == "":
 		return and
 	case filter == nil:
-		return append(and, c.text())
-	case len(c.search.Not) == 0:
+		return append(and, criteria.text())
+	case len(criteria.search.Not) == 0:
 		// What fits in the title fits in all texts: one search, then a look at
 		// the few that are blanked.
-		return append(and, c.text(), readmodel.Or{not(filter), readmodel.And{filter, c.name()}})
+		return append(and, criteria.text(), readmodel.Or{not(filter), readmodel.And{filter, criteria.name()}})
 	default:
-		return append(and, readmodel.Or{readmodel.And{not(filter), c.text()}, readmodel.And{filter, c.name()}})
+		return append(and, readmodel.Or{readmodel.And{not(filter), criteria.text()}, readmodel.And{filter, criteria.name()}})
 	}
 }
 
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
-func (st *state) byEvents(ctx context.Context, criteria *Criteria) (and readmodel.And, err error) {
+func (state *state) byEvents(ctx context.Context, criteria *Criteria) (and readmodel.And, err error) {
 	withEvents := func(counts map[calendar.ID]int, failed error) readmodel.Filter {
-		ids, above := st.withAbove(ctx, criteria.Kind, counts)
+		ids, above := state.withAbove(ctx, criteria.Kind, counts)
 		err = cmp.Or(err, failed, above)
 		return withIDs(ids)
 	}
@@ -234,14 +234,14 @@ func (st *state) byEvents(ctx context.Context, criteria *Criteria) (and readmode
 		and = append(and, withIDs(criteria.linked))
 	}
 	if criteria.hasEvents != nil && (!criteria.ofEvent || !criteria.Kind.IsTerm()) {
-		with := withEvents(st.countedOf(ctx, criteria.Kind))
+		with := withEvents(state.countedOf(ctx, criteria.Kind))
 		if !*criteria.hasEvents {
 			with = not(with)
 		}
 		and = append(and, with)
 	}
 	if criteria.upcomingAt != 0 {
-		and = append(and, withEvents(st.eventsOf(ctx, criteria.Kind, st.coming(criteria.upcomingAt))))
+		and = append(and, withEvents(state.eventsOf(ctx, criteria.Kind, state.coming(criteria.upcomingAt))))
 	}
 	return and, err
 }

@@ -85,12 +85,12 @@ type join struct {
 	withdrawn Withdrawn // are not shown
 	left      int       // bytes that the shown texts may have
 
-	found   map[calendar.ID]linked
+	found   map[calendar.ID]joinedRecord
 	counted map[calendar.ID]int // terms
 }
 
-// linked is a record that an event links to.
-type linked struct {
+// joinedRecord is a record that an event links to.
+type joinedRecord struct {
 	LinkedView // without a Record where the answer does not show it
 	changed    time.Time
 	sortName   string // of terms: the shown name without case and accents
@@ -99,48 +99,48 @@ type linked struct {
 // views completes views of a kind: events have their linked records unless they are blanked,
 // terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
 // may have.
-func (j *join) views(ctx context.Context, kind calendar.Kind, views []View) error {
+func (join *join) views(ctx context.Context, kind calendar.Kind, views []View) error {
 	terms := map[calendar.Kind][]calendar.ID{}
 	of := make([][]calendar.ID, len(views))
 	for i := range views {
 		view := &views[i]
 		if view.Touched = view.Record.Changed; kind.IsTerm() {
 			terms[kind] = append(terms[kind], view.Record.ID)
-		} else if kind == calendar.KindEvent && (!view.Blanked || j.embeds&EmbedTouched != 0) {
-			of[i] = linksOf(view.Record, j.embeds)
+		} else if kind == calendar.KindEvent && (!view.Blanked || join.embeds&EmbedTouched != 0) {
+			of[i] = linksOf(view.Record, join.embeds)
 		}
 	}
-	if err := j.load(ctx, slices.Concat(of...)); err != nil {
+	if err := join.load(ctx, slices.Concat(of...)); err != nil {
 		return err
 	}
-	for id, linked := range j.found {
+	for id, linked := range join.found {
 		if record := linked.Record; record != nil && record.Kind.IsTerm() {
 			terms[record.Kind] = append(terms[record.Kind], id)
 		}
 	}
-	if j.counts != nil && len(terms) > 0 {
+	if join.counts != nil && len(terms) > 0 {
 		var err error
-		if j.counted, err = j.counts(ctx, terms); err != nil {
+		if join.counted, err = join.counts(ctx, terms); err != nil {
 			return err
 		}
 	}
 	for i := range views {
 		view := &views[i]
 		for _, id := range of[i] {
-			linked := j.found[id]
+			linked := join.found[id]
 			if linked.changed.After(view.Touched) {
 				view.Touched = linked.changed
 			}
 			if linked.Record != nil && !view.Blanked {
-				linked.Count = j.countOf(linked.Record)
+				linked.Count = join.countOf(linked.Record)
 				list := view.linked(linked.Record.Kind)
 				*list = append(*list, linked.LinkedView)
 			}
 		}
-		slices.SortFunc(view.Categories, j.byName)
-		slices.SortFunc(view.Tags, j.byName)
+		slices.SortFunc(view.Categories, join.byName)
+		slices.SortFunc(view.Tags, join.byName)
 		if kind.IsTerm() {
-			view.Count = j.countOf(view.Record)
+			view.Count = join.countOf(view.Record)
 		}
 		view.Mark = view.mark()
 	}
@@ -148,32 +148,32 @@ func (j *join) views(ctx context.Context, kind calendar.Kind, views []View) erro
 }
 
 // byName orders terms by their shown names, then by id.
-func (j *join) byName(a, b LinkedView) int {
-	x, y := a.Record.ID, b.Record.ID
-	return cmp.Or(strings.Compare(j.found[x].sortName, j.found[y].sortName), cmp.Compare(x, y))
+func (join *join) byName(linkedView, view LinkedView) int {
+	id, y := linkedView.Record.ID, view.Record.ID
+	return cmp.Or(strings.Compare(join.found[id].sortName, join.found[y].sortName), cmp.Compare(id, y))
 }
 
 // linked returns the list of the linked records of a kind.
-func (v *View) linked(kind calendar.Kind) *[]LinkedView {
+func (view *View) linked(kind calendar.Kind) *[]LinkedView {
 	return [...]*[]LinkedView{
-		calendar.KindVenue: &v.Venues, calendar.KindOrganizer: &v.Organizers, calendar.KindCategory: &v.Categories, calendar.KindTag: &v.Tags,
+		calendar.KindVenue: &view.Venues, calendar.KindOrganizer: &view.Organizers, calendar.KindCategory: &view.Categories, calendar.KindTag: &view.Tags,
 	}[kind]
 }
 
-func (j *join) countOf(record *calendar.Record) int {
-	if j.counts == nil || !record.Kind.IsTerm() {
+func (join *join) countOf(record *calendar.Record) int {
+	if join.counts == nil || !record.Kind.IsTerm() {
 		return NoCount
 	}
-	return j.counted[record.ID]
+	return join.counted[record.ID]
 }
 
 // load loads records while their shown texts are within the limits.
-func (j *join) load(ctx context.Context, ids []calendar.ID) error {
+func (join *join) load(ctx context.Context, ids []calendar.ID) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	j.found = make(map[calendar.ID]linked, len(ids))
+	join.found = make(map[calendar.ID]joinedRecord, len(ids))
 	for some := range slices.Chunk(ids, loadedAtOnce) {
-		records, err := j.records(ctx, some...)
+		records, err := join.records(ctx, some...)
 		if err != nil {
 			return err
 		}
@@ -181,19 +181,19 @@ func (j *join) load(ctx context.Context, ids []calendar.ID) error {
 			if record == nil {
 				continue
 			}
-			l := linked{changed: record.Changed}
-			if isShown(record, j.caller, j.now) && !j.withdrawn.has(record.ID) {
-				l.Record, l.Status = record, statusOf(record, j.now)
+			l := joinedRecord{changed: record.Changed}
+			if isShown(record, join.caller, join.now) && !join.withdrawn.has(record.ID) {
+				l.Record, l.Status = record, statusOf(record, join.now)
 				if record.Kind.IsTerm() {
-					name, _ := record.Name(j.lang)
+					name, _ := record.Name(join.lang)
 					l.sortName = readmodel.Fold(name)
 				}
-				shown, _ := record.Fields.Text("description").In(j.lang, record.Home)
-				if j.left -= len(shown); j.left < 0 {
+				shown, _ := record.Fields.Text("description").In(join.lang, record.Home)
+				if join.left -= len(shown); join.left < 0 {
 					return ErrTooLarge
 				}
 			}
-			j.found[some[i]] = l
+			join.found[some[i]] = l
 		}
 	}
 	return nil
@@ -212,22 +212,22 @@ func isShown(record *calendar.Record, caller calendar.Caller, now time.Time) boo
 }
 
 // statusOf returns the status of a record at a moment, "" for terms.
-func statusOf(record *calendar.Record, at time.Time) calendar.Status {
+func statusOf(record *calendar.Record, instant time.Time) calendar.Status {
 	if !record.Kind.IsPost() {
 		return ""
 	}
-	return record.Status(at)
+	return record.Status(instant)
 }
 
 // mark is a hash of all that the view depends on besides the version of its record.
-func (v *View) mark() uint64 {
-	hash := calendar.HashStart.Text(string(v.Status))
-	if v.Blanked {
+func (view *View) mark() uint64 {
+	hash := calendar.HashStart.Text(string(view.Status))
+	if view.Blanked {
 		hash = hash.Number(1)
 	}
-	hash = hash.Number(uint64(v.Count))
+	hash = hash.Number(uint64(view.Count))
 	for _, kind := range linkKinds {
-		list := *v.linked(kind)
+		list := *view.linked(kind)
 		hash = hash.Number(uint64(len(list)))
 		for _, linkedView := range list {
 			record := linkedView.Record

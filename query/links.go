@@ -27,11 +27,11 @@ func LinksTo(address string, params []LinkParam) PageLinks {
 }
 
 // Page returns the link to a page.
-func (l *PageLinks) Page(page int) string {
+func (pageLinks *PageLinks) Page(page int) string {
 	if page <= 1 {
-		return l.first
+		return pageLinks.first
 	}
-	return l.others + strconv.Itoa(page) + l.after
+	return pageLinks.others + strconv.Itoa(page) + pageLinks.after
 }
 
 // encoded percent-encodes everything but the unreserved characters of RFC 3986, section 2.3.

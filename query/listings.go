@@ -14,41 +14,41 @@ import (
 
 // The bounds of the duration, in minutes; the lower one is read first.
 
-func readShortest(q *parser, value *param.Value) {
+func readShortest(parser *parser, value *param.Value) {
 	if n, ok := value.Whole(0, bound(value, "maximum")); ok {
-		q.shorter = &n
-		q.where("", readmodel.AtLeast(readmodel.FieldDuration, n*60))
+		parser.shorter = &n
+		parser.where("", readmodel.AtLeast(readmodel.FieldDuration, n*60))
 	}
 }
 
-func readLongest(q *parser, value *param.Value) {
+func readLongest(parser *parser, value *param.Value) {
 	n, ok := value.Whole(0, bound(value, "maximum"))
-	if ok && q.shorter != nil && *q.shorter > n {
-		value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*q.shorter, 10))
+	if ok && parser.shorter != nil && *parser.shorter > n {
+		value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*parser.shorter, 10))
 	}
 	if ok {
-		q.where("", readmodel.AtMost(readmodel.FieldDuration, n*60))
+		parser.where("", readmodel.AtMost(readmodel.FieldDuration, n*60))
 	}
 }
 
-func readPlaces(q *parser, value *param.Value) {
+func readPlaces(parser *parser, value *param.Value) {
 	for _, text := range value.List() {
-		if q.places == nil {
-			q.places = map[string][]string{}
+		if parser.places == nil {
+			parser.places = map[string][]string{}
 		}
-		if key := readmodel.PlaceKey(text); !slices.Contains(q.places[value.Name], key) {
-			q.places[value.Name] = append(q.places[value.Name], key)
+		if key := readmodel.PlaceKey(text); !slices.Contains(parser.places[value.Name], key) {
+			parser.places[value.Name] = append(parser.places[value.Name], key)
 		}
 	}
 }
 
 // readBox reads four numbers; equal ones stay, so it is no list as others are.
-func readBox(q *parser, value *param.Value) {
+func readBox(parser *parser, value *param.Value) {
 	if value.List() == nil {
 		return
 	}
 	var at []float64
-	for _, text := range sentElements(q.in[value.Name]) {
+	for _, text := range sentElements(parser.input[value.Name]) {
 		n, ok := calendar.ParseNumber(text)
 		if !ok {
 			value.Refuse(calendar.ReasonTypeNumber)
@@ -61,14 +61,14 @@ func readBox(q *parser, value *param.Value) {
 		value.Refuse(calendar.ReasonBox)
 		return
 	}
-	q.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
+	parser.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
 }
 
 // sentElements returns the elements of a list of texts, empty ones skipped and equal ones
 // as often as they were sent.
-func sentElements(v any) (out []string) {
-	list, _ := v.([]any)
-	if text, ok := v.(string); ok {
+func sentElements(value any) (out []string) {
+	list, _ := value.([]any)
+	if text, ok := value.(string); ok {
 		for e := range strings.SplitSeq(text, ",") {
 			list = append(list, e)
 		}
@@ -89,37 +89,37 @@ const sortRelevance = "relevance"
 var sortFields = map[string]string{"published": readmodel.FieldPublished, "modified": readmodel.FieldModified}
 
 // readSort reads an order of events (listings, section 3.1).
-func readSort(q *parser, value *param.Value) {
+func readSort(parser *parser, value *param.Value) {
 	word, ok := value.Word()
 	if !ok {
 		return
 	}
-	q.sort = word
-	q.desc = sortFields[word] != ""
+	parser.sort = word
+	parser.desc = sortFields[word] != ""
 	if word == "distance" || word == sortRelevance {
-		q.Cost++
+		parser.Cost++
 	}
-	if word == "distance" && (!q.sent("geoloc_lat") || !q.sent("geoloc_lng")) { // from nowhere
+	if word == "distance" && (!parser.sent("geoloc_lat") || !parser.sent("geoloc_lng")) { // from nowhere
 		value.Refuse(calendar.ReasonPairMissing, "geoloc_lat, geoloc_lng")
 	}
 }
 
 // readDirection is without effect, and not looked at, where no order is asked for.
-func readDirection(q *parser, value *param.Value) {
-	if !q.sent("sort") {
+func readDirection(parser *parser, value *param.Value) {
+	if !parser.sent("sort") {
 		return
 	}
 	word, ok := value.Text(0)
 	switch {
 	case !ok:
-	case q.sort == sortRelevance: // best first, whatever is below it
+	case parser.sort == sortRelevance: // best first, whatever is below it
 		if !strings.EqualFold(word, "desc") {
 			value.Refuse(calendar.ReasonWord, "desc")
 		}
 	case strings.EqualFold(word, "asc"):
-		q.desc = false
+		parser.desc = false
 	case strings.EqualFold(word, "desc"):
-		q.desc = true
+		parser.desc = true
 	default:
 		value.Refuse(calendar.ReasonWord, "asc, desc")
 	}

@@ -91,17 +91,17 @@ const always = "&start_date=1970-01-01&end_date=2050-01-01"
 
 // input reads parameters; see testdata/lists/README.md.
 func input(query string) calendar.Input {
-	in := calendar.Input{}
+	input := calendar.Input{}
 	for pair := range strings.SplitSeq(query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
-			in[name] = value
+			input[name] = value
 			var decoded any
 			if (strings.HasPrefix(value, "[") || strings.HasPrefix(value, "{")) && json.Unmarshal([]byte(value), &decoded) == nil {
-				in[name] = decoded
+				input[name] = decoded
 			}
 		}
 	}
-	return in
+	return input
 }
 
 // asked reads the request of a row, "CALLER KIND PARAMETERS".
@@ -140,8 +140,8 @@ func shownFacets(facets []Facet) string {
 func answered(tb testing.TB, service *Service, row string) string {
 	tb.Helper()
 	list, _, err := answer(tb, service, asked(tb, row))
-	if e, is := asError(err); is && e.Kind > 0 {
-		return err.Error() + " of " + e.Kind.String()
+	if problem, is := asError(err); is && problem.Kind > 0 {
+		return err.Error() + " of " + problem.Kind.String()
 	}
 	if err != nil {
 		return err.Error()
@@ -215,11 +215,11 @@ func TestEmbedded(t *testing.T) {
 			t.Fatal(err)
 		}
 		criteria.Embeds |= EmbedTouched // as in feeds, which look at what blanked events link to
-		l, err := service.Run(t.Context(), criteria)
+		list, err := service.Run(t.Context(), criteria)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, view := range l.Views {
+		for _, view := range list.Views {
 			if view.Record.ID != id {
 				continue
 			}
@@ -289,14 +289,14 @@ func TestMonths(t *testing.T) {
 }
 
 // describe writes a window as the interface does.
-func (w *window) describe() string {
+func (window *window) describe() string {
 	var out []string
 	for at, name := range []string{"start", "end", "utc start", "utc end"} {
-		if w[at].Min != math.MinInt64 {
-			out = append(out, name+" >= "+calendar.Wall(w[at].Min).String())
+		if window[at].Min != math.MinInt64 {
+			out = append(out, name+" >= "+calendar.Wall(window[at].Min).String())
 		}
-		if w[at].Max != math.MaxInt64 {
-			out = append(out, name+" <= "+calendar.Wall(w[at].Max).String())
+		if window[at].Max != math.MaxInt64 {
+			out = append(out, name+" <= "+calendar.Wall(window[at].Max).String())
 		}
 	}
 	return strings.Join(out, ", ")

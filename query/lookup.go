@@ -11,21 +11,21 @@ import (
 )
 
 // load returns live records by id, nil for unknown ones and those of another kind.
-// The error of a failing store is in q.err.
-func (q *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Record {
+// The error of a failing store is in parser.err.
+func (parser *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Record {
 	out := make([]*calendar.Record, len(ids))
-	if q.err != nil || len(ids) == 0 {
+	if parser.err != nil || len(ids) == 0 {
 		return out
 	}
-	if q.past.FormOnly {
+	if parser.past.FormOnly {
 		for i, id := range ids {
 			out[i] = &calendar.Record{Kind: kind, ID: id}
 		}
 		return out
 	}
-	found, err := q.s.records.Load(q.ctx, ids...)
+	found, err := parser.service.records.Load(parser.ctx, ids...)
 	if err != nil {
-		q.err = err
+		parser.err = err
 		return out
 	}
 	for i, record := range found {
@@ -37,9 +37,9 @@ func (q *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Record 
 }
 
 // known reads a list of ids that all have to be records of the kind.
-func (q *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
+func (parser *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
 	ids, wrong := idList(value)
-	if i := slices.Index(q.load(kind, ids), nil); i >= 0 {
+	if i := slices.Index(parser.load(kind, ids), nil); i >= 0 {
 		wrong = ids[i].String()
 	}
 	if wrong != "" {
@@ -51,7 +51,7 @@ func (q *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
 
 // terms reads a list of terms by id or slug (interface 4.11), and by shown name where names
 // count.
-func (q *parser) terms(value *param.Value, kind calendar.Kind, names bool) []calendar.ID {
+func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) []calendar.ID {
 	list := value.List()
 	if list == nil {
 		return nil
@@ -63,12 +63,12 @@ func (q *parser) terms(value *param.Value, kind calendar.Kind, names bool) []cal
 		}
 	}
 	live := map[calendar.ID]bool{}
-	for _, record := range q.load(kind, numbers) {
+	for _, record := range parser.load(kind, numbers) {
 		if record != nil {
 			live[record.ID] = true
 		}
 	}
-	if q.err != nil {
+	if parser.err != nil {
 		return nil
 	}
 	var ids []calendar.ID
@@ -77,15 +77,15 @@ func (q *parser) terms(value *param.Value, kind calendar.Kind, names bool) []cal
 		id, _ := calendar.ParseID(text)
 		if lower := strings.ToLower(text); !live[id] {
 			if id = looked[lower]; id == 0 {
-				id = q.bySlug(kind, lower)
+				id = parser.bySlug(kind, lower)
 			}
-			if id == 0 && names && q.err == nil {
-				id = q.byName(kind, text)
+			if id == 0 && names && parser.err == nil {
+				id = parser.byName(kind, text)
 			}
 			looked[lower] = id
 		}
 		switch {
-		case q.err != nil:
+		case parser.err != nil:
 			return nil
 		case id == 0:
 			value.Refuse(calendar.UnknownReason(kind), text)
@@ -93,29 +93,29 @@ func (q *parser) terms(value *param.Value, kind calendar.Kind, names bool) []cal
 		}
 		ids = addDistinct(ids, id)
 	}
-	q.resolved = cache.Numbers(q.resolved, ids)
+	parser.resolved = cache.Numbers(parser.resolved, ids)
 	return ids
 }
 
 // bySlug finds a term by its slug; 0: none exists.
-func (q *parser) bySlug(kind calendar.Kind, slug string) calendar.ID {
-	if q.past.FormOnly {
+func (parser *parser) bySlug(kind calendar.Kind, slug string) calendar.ID {
+	if parser.past.FormOnly {
 		return 1
 	}
 	var record *calendar.Record
-	if record, q.err = q.s.records.BySlug(q.ctx, kind, slug); record == nil || record.Deleted {
+	if record, parser.err = parser.service.records.BySlug(parser.ctx, kind, slug); record == nil || record.Deleted {
 		return 0
 	}
 	return record.ID
 }
 
 // byName finds a term by its shown name, as names are compared; 0: none exists.
-func (q *parser) byName(kind calendar.Kind, name string) calendar.ID {
-	if q.s.o.Clean != nil {
-		name = q.s.o.Clean.Name(name)
+func (parser *parser) byName(kind calendar.Kind, name string) calendar.ID {
+	if parser.service.o.Clean != nil {
+		name = parser.service.o.Clean.Name(name)
 	}
 	var found []*calendar.Record
-	if found, q.err = q.s.records.ByName(q.ctx, kind, q.Lang, htmltext.NameKey(name)); len(found) == 0 {
+	if found, parser.err = parser.service.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(name)); len(found) == 0 {
 		return 0
 	}
 	return found[0].ID
@@ -123,31 +123,31 @@ func (q *parser) byName(kind calendar.Kind, name string) calendar.ID {
 
 // readEvent reads the event whose linked records are listed. One that the caller
 // may not see in full, and one with a password for every caller, counts as unknown. Of several rows the last one counts.
-func readEvent(q *parser, value *param.Value) {
+func readEvent(parser *parser, value *param.Value) {
 	id, ok := value.ID()
-	if !ok || q.past.FormOnly {
+	if !ok || parser.past.FormOnly {
 		return
 	}
-	record := q.load(calendar.KindEvent, []calendar.ID{id})[0]
-	if record == nil || !q.seesWhole(record) {
+	record := parser.load(calendar.KindEvent, []calendar.ID{id})[0]
+	if record == nil || !parser.seesWhole(record) {
 		value.Refuse(calendar.ReasonUnknownEvent, id.String())
 		return
 	}
-	q.ofEvent = true
-	q.linked = record.Fields.IDs(linkField(q.Kind))
-	q.resolved = cache.Numbers(q.resolved, q.linked)
+	parser.ofEvent = true
+	parser.linked = record.Fields.IDs(linkField(parser.Kind))
+	parser.resolved = cache.Numbers(parser.resolved, parser.linked)
 }
 
 // seesWhole reports whether a list shows the event to the caller, or would with the status
 // filter, and to all who see it not blanked.
-func (q *parser) seesWhole(record *calendar.Record) bool {
-	if record.Fields.Bool("protected") || q.withdrawn.has(record.ID) {
+func (parser *parser) seesWhole(record *calendar.Record) bool {
+	if record.Fields.Bool("protected") || parser.withdrawn.has(record.ID) {
 		return false
 	}
-	if record.Status(q.now) == calendar.StatusTrash {
-		return mayListTrashed(q.Caller, record)
+	if record.Status(parser.now) == calendar.StatusTrash {
+		return mayListTrashed(parser.Caller, record)
 	}
-	return calendar.MayRead(q.Caller, record, q.now)
+	return calendar.MayRead(parser.Caller, record, parser.now)
 }
 
 // linkField is the field of an event that links to records of the kind.

@@ -36,19 +36,19 @@ func firstOf(month calendar.ID) time.Time {
 }
 
 // Months returns the months of the listed events.
-func (s *Service) Months(ctx context.Context) (*Months, error) {
-	return present(ctx, s, func(st *state) (*Months, error) { return st.months(ctx) })
+func (service *Service) Months(ctx context.Context) (*Months, error) {
+	return present(ctx, service, func(st *state) (*Months, error) { return st.months(ctx) })
 }
 
-func (st *state) months(ctx context.Context) (*Months, error) {
-	listed := readmodel.And{st.published, notHidden}
+func (state *state) months(ctx context.Context) (*Months, error) {
+	listed := readmodel.And{state.published, notHidden}
 	open := readmodel.And{not(isProtected)}
-	months, err := st.tallied(ctx, listed, readmodel.Tally{Field: readmodel.FieldMonth}, readmodel.Tally{Filter: open, Field: readmodel.FieldMonth})
+	months, err := state.tallied(ctx, listed, readmodel.Tally{Field: readmodel.FieldMonth}, readmodel.Tally{Filter: open, Field: readmodel.FieldMonth})
 	if err != nil {
 		return nil, err
 	}
 	out := &Months{}
-	if out.Touched, err = st.touched(ctx, listed, keys(months[0].Values)); err != nil {
+	if out.Touched, err = state.touched(ctx, listed, keys(months[0].Values)); err != nil {
 		return nil, err
 	}
 	// On the clock of the site an event may start in the month before or after.
@@ -61,9 +61,9 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 	for some := range slices.Chunk(keys(near), partsAtOnce) {
 		parts := make([]readmodel.Filter, len(some))
 		for i, month := range some {
-			parts[i] = st.StartingIn(firstOf(month)).window.filters()
+			parts[i] = state.StartingIn(firstOf(month)).window.filters()
 		}
-		counts, err := st.tallied(ctx, append(listed, open...), readmodel.Tally{Parts: parts})
+		counts, err := state.tallied(ctx, append(listed, open...), readmodel.Tally{Parts: parts})
 		if err != nil {
 			return nil, err
 		}
@@ -77,10 +77,10 @@ func (st *state) months(ctx context.Context) (*Months, error) {
 }
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
-func (s *Service) StartingIn(first time.Time) *Criteria {
+func (service *Service) StartingIn(first time.Time) *Criteria {
 	criteria := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
 	for i, bound := range []*int64{&criteria.window[utcStart].Min, &criteria.window[utcStart].Max} {
-		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
+		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), service.o.Site)
 		*bound = begin.Unix() - int64(i)
 	}
 	return criteria
@@ -88,7 +88,7 @@ func (s *Service) StartingIn(first time.Time) *Criteria {
 
 // touched adds to the months in which events start those that they only go on in: where none
 // starts, the event that ends last of those before touches all months up to its end.
-func (st *state) touched(ctx context.Context, listed readmodel.And, started []calendar.ID) (out []time.Time, err error) {
+func (state *state) touched(ctx context.Context, listed readmodel.And, started []calendar.ID) (out []time.Time, err error) {
 	for i, first := range started {
 		out = append(out, firstOf(first))
 		next := calendar.ID(lastMonth + 1)
@@ -99,7 +99,7 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 			continue
 		}
 		before := readmodel.AtMost(readmodel.FieldMonth, int64(first))
-		longest, err := st.view.Search(ctx, readmodel.Query{
+		longest, err := state.view.Search(ctx, readmodel.Query{
 			Kind: calendar.KindEvent, Filter: append(listed, before), Limit: 1,
 			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),
 		})
@@ -118,10 +118,10 @@ func (st *state) touched(ctx context.Context, listed readmodel.And, started []ca
 // LinkedFrom returns the venues, organizers, categories and tags that the events of a list
 // without a search link to, and the categories above those; but for events that the caller
 // gets blanked.
-func (s *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map[calendar.ID]bool, error) {
+func (service *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map[calendar.ID]bool, error) {
 	shown := *criteria
 	shown.hides = true
-	return present(ctx, s, func(st *state) (map[calendar.ID]bool, error) {
+	return present(ctx, service, func(st *state) (map[calendar.ID]bool, error) {
 		and, err := st.filter(ctx, &shown)
 		if err != nil {
 			return nil, err
@@ -142,7 +142,7 @@ func (s *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map[calen
 }
 
 // tallied asks about the events that a filter admits.
-func (st *state) tallied(ctx context.Context, filter readmodel.Filter, of ...readmodel.Tally) ([]readmodel.Tallied, error) {
-	page, err := st.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: filter, Tallies: of})
+func (state *state) tallied(ctx context.Context, filter readmodel.Filter, tallies ...readmodel.Tally) ([]readmodel.TallyAnswer, error) {
+	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: filter, Tallies: tallies})
 	return page.Tallied, err
 }

@@ -23,9 +23,9 @@ type option struct {
 }
 
 // same reports whether two options of a parameter mean the same, however they were sent.
-func (o option) same(p option) bool {
-	p.word, p.label = o.word, o.label
-	return reflect.DeepEqual(o, p)
+func (option option) same(p option) bool {
+	p.word, p.label = option.word, option.label
+	return reflect.DeepEqual(option, p)
 }
 
 // numbersIn returns the numbers from one to below another.
@@ -54,9 +54,9 @@ var (
 		{word: "all_day", other: isTrue(readmodel.FieldAllDay)},
 	}
 	languages = func() (all []option) {
-		for _, l := range calendar.Langs {
-			has := readmodel.In{Field: readmodel.FieldLanguages, IDs: []calendar.ID{readmodel.LanguageID(l)}}
-			all = append(all, option{word: l.String(), other: has})
+		for _, lang := range calendar.Langs {
+			has := readmodel.In{Field: readmodel.FieldLanguages, IDs: []calendar.ID{readmodel.LanguageID(lang)}}
+			all = append(all, option{word: lang.String(), other: has})
 		}
 		return all
 	}()
@@ -64,8 +64,8 @@ var (
 )
 
 // either are the options of a boolean.
-func either(is readmodel.Filter) []option {
-	return []option{{word: "true", other: is}, {word: "false", other: not(is)}}
+func either(filter readmodel.Filter) []option {
+	return []option{{word: "true", other: filter}, {word: "false", other: not(filter)}}
 }
 
 // costBands are the bands of costs between bounds, that of what is free and the rest.
@@ -99,8 +99,8 @@ func ReadCostBands(text string) ([]string, error) {
 }
 
 // readOptions reads what a facet counts: a boolean, words, or entries that the facet reads.
-func readOptions(q *parser, value *param.Value) {
-	facet, known := facetOf(value.Name), q.s.options(value.Name)
+func readOptions(parser *parser, value *param.Value) {
+	facet, known := facetOf(value.Name), parser.service.options(value.Name)
 	var entries []string
 	if value.Type != "boolean" {
 		entries = value.List()
@@ -127,11 +127,11 @@ func readOptions(q *parser, value *param.Value) {
 			return
 		}
 	}
-	q.choose(value, chosen)
+	parser.choose(value, chosen)
 }
 
 // choose filters by some options.
-func (q *parser) choose(value *param.Value, chosen []option) {
+func (parser *parser) choose(value *param.Value, chosen []option) {
 	if len(chosen) == 0 {
 		return
 	}
@@ -139,11 +139,11 @@ func (q *parser) choose(value *param.Value, chosen []option) {
 	if field == readmodel.FieldCost && len(chosen) > maxBands {
 		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
-	if q.chosen == nil {
-		q.chosen = map[string][]option{}
+	if parser.chosen == nil {
+		parser.chosen = map[string][]option{}
 	}
-	q.chosen[value.Name] = chosen
-	q.where(value.Name, anyOf(field, chosen))
+	parser.chosen[value.Name] = chosen
+	parser.where(value.Name, anyOf(field, chosen))
 }
 
 // maxBands is how many bands of costs one list may ask for: a search server takes 1,024
@@ -153,11 +153,11 @@ const maxBands = 100
 // anyOf admits what one of some options of a field does.
 func anyOf(field string, options []option) readmodel.Filter {
 	out, numbers := readmodel.Or{}, readmodel.In{Field: field}
-	for _, o := range options {
-		if o.other != nil {
-			out = append(out, o.other)
+	for _, option := range options {
+		if option.other != nil {
+			out = append(out, option.other)
 		}
-		numbers.IDs = append(numbers.IDs, o.numbers...)
+		numbers.IDs = append(numbers.IDs, option.numbers...)
 	}
 	if numbers.IDs != nil {
 		out = append(out, numbers)
@@ -166,8 +166,8 @@ func anyOf(field string, options []option) readmodel.Filter {
 }
 
 func readMonth(entry string) (option, bool) {
-	t, err := time.Parse("2006-01", entry)
-	return month(readmodel.MonthOf(t.Year(), t.Month())), err == nil && t.Year() > 0
+	instant, err := time.Parse("2006-01", entry)
+	return month(readmodel.MonthOf(instant.Year(), instant.Month())), err == nil && instant.Year() > 0
 }
 
 // month is the option of a number of readmodel.FieldMonth.
@@ -207,8 +207,8 @@ func minuteOf(text string) (int64, bool) {
 	if text == "24:00" {
 		return dayMinutes, true
 	}
-	t, err := time.Parse("15:04", text)
-	return int64(t.Hour()*60 + t.Minute()), err == nil && len(text) == len("15:04")
+	instant, err := time.Parse("15:04", text)
+	return int64(instant.Hour()*60 + instant.Minute()), err == nil && len(text) == len("15:04")
 }
 
 // readCostBand reads A-B or A-, from A to below B.

@@ -42,7 +42,7 @@ type Param struct {
 // reader puts what was sent into the criteria, with what it costs. It is also called where
 // nothing was sent. What that means beyond its text, by the moment or the store, goes into
 // parser.resolved.
-type reader func(q *parser, v *param.Value)
+type reader func(q *parser, value *param.Value)
 
 // Parameters are those of a list, in the order of the interface.
 type Parameters []Param
@@ -51,9 +51,9 @@ type Parameters []Param
 const maxEarly = 6
 
 // IsList reports whether a name is that of a parameter that takes several values.
-func (p Parameters) IsList(name string) bool {
-	i := slices.IndexFunc(p, func(param Param) bool { return param.Name == name })
-	return i >= 0 && p[i].IsList()
+func (parameters Parameters) IsList(name string) bool {
+	i := slices.IndexFunc(parameters, func(param Param) bool { return param.Name == name })
+	return i >= 0 && parameters[i].IsList()
 }
 
 // Params returns the parameters of a list; nil for kinds without one. The caller must not
@@ -117,9 +117,9 @@ var tables = func() map[string]Parameters {
 var readers = map[string]reader{
 	"page":               whole(func(q *parser) *int { return &q.Page }),
 	"per_page":           readPerPage,
-	"multilang_language": func(q *parser, v *param.Value) { q.Lang = v.Language(q.Lang) },
+	"multilang_language": func(q *parser, value *param.Value) { q.Lang = value.Language(q.Lang) },
 	"_fields":            readFields,
-	"as_of":              func(_ *parser, v *param.Value) { v.Text(0) }, // read before, as it says which Service is asked
+	"as_of":              func(_ *parser, value *param.Value) { value.Text(0) }, // read before, as it says which Service is asked
 	"search":             readSearch,
 	"status":             readStatus,
 
@@ -138,7 +138,7 @@ var readers = map[string]reader{
 	"venue":            linkedBy(calendar.KindVenue),
 	"organizer":        linkedBy(calendar.KindOrganizer),
 	"geoloc":           boolean(func(q *parser) **bool { return &q.geoloc }),
-	"geoloc_lat":       func(q *parser, v *param.Value) { q.lat = readDegrees(v) },
+	"geoloc_lat":       func(q *parser, value *param.Value) { q.lat = readDegrees(value) },
 	"geoloc_lng":       readLongitude,
 	"geoloc_radius":    readRadius,
 	"include":          readIDs((*parser).includeOnly),
@@ -161,8 +161,8 @@ var readers = map[string]reader{
 	"facet_query":      readFacetQuery,
 	"collapse":         readCollapse,
 	"cursor":           readCursor,
-	"format":           func(q *parser, v *param.Value) { q.Format = word(v) },
-	"features":         func(q *parser, v *param.Value) { q.Venues = word(v) == "venues" },
+	"format":           func(q *parser, value *param.Value) { q.Format = word(value) },
+	"features":         func(q *parser, value *param.Value) { q.Venues = word(value) == "venues" },
 	"csv_bom":          flag(func(q *parser) *bool { return &q.BOM }),
 	"csv_raw":          flag(func(q *parser) *bool { return &q.Raw }),
 
@@ -173,7 +173,7 @@ var readers = map[string]reader{
 	"exclude":            termsOf(func(q *parser, ids []calendar.ID) { q.where("", not(withIDs(ids))) }),
 	"term include":       termsOf((*parser).includeOnly),
 	"term order":         readOrder,
-	"orderby":            func(q *parser, v *param.Value) { q.orderBy, _ = v.Text(0) },
+	"orderby":            func(q *parser, value *param.Value) { q.orderBy, _ = value.Text(0) },
 	"hide_empty":         readHideEmpty,
 	"parent":             readRecord(calendar.KindCategory, readmodel.FieldParent),
 	"post":               readEvent,
@@ -253,8 +253,8 @@ func termsOf(use func(*parser, []calendar.ID)) reader {
 
 // FromJSON returns what was sent for the parameter in JSON as a query string would have it;
 // what no text of it means stays as it is, and is refused when it is read.
-func (p *Param) FromJSON(v any) any {
-	list, isList := v.([]any)
+func (p *Param) FromJSON(value any) any {
+	list, isList := value.([]any)
 	switch {
 	case isList && p.IsList():
 		out := make([]any, len(list))
@@ -263,14 +263,14 @@ func (p *Param) FromJSON(v any) any {
 		}
 		return out
 	case len(list) == 1:
-		v = list[0]
+		value = list[0]
 	}
-	return p.textOf(v)
+	return p.textOf(value)
 }
 
 // textOf returns a value of JSON as text, where the type of the parameter has it.
-func (p *Param) textOf(v any) any {
-	switch v := v.(type) {
+func (p *Param) textOf(value any) any {
+	switch v := value.(type) {
 	case json.Number:
 		if p.IsList() || p.Type != "string" && p.Type != "date" {
 			return v.String()
@@ -280,5 +280,5 @@ func (p *Param) textOf(v any) any {
 			return strconv.FormatBool(v)
 		}
 	}
-	return v
+	return value
 }

@@ -22,13 +22,13 @@ const DefaultRadius = 25
 // parser reads the parameters of one request and collects the refused ones.
 type parser struct {
 	*Criteria
-	s    *Service
-	past Past
-	in   calendar.Input
-	now  time.Time
-	bad  calendar.Problems
-	ctx  context.Context // of the lookups
-	err  error           // of a lookup, not of the request
+	service *Service
+	past    Past
+	input   calendar.Input
+	now     time.Time
+	bad     calendar.Problems
+	ctx     context.Context // of the lookups
+	err     error           // of a lookup, not of the request
 
 	opened *walk // of the cursor that was sent; nil: it is none
 
@@ -42,25 +42,25 @@ type parser struct {
 // Parse checks the parameters of a list request and resolves dates, names and
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
-func (s *Service) Parse(ctx context.Context, request Request) (*Criteria, error) {
+func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, error) {
 	q := parser{
 		Criteria: &Criteria{
 			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, Embeds: EmbedAll, withdrawn: request.Past.Withdrawn,
 			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}),
 		},
-		s: s, past: request.Past, in: request.Input, now: cmp.Or(request.Past.Now, s.now()), ctx: ctx,
+		service: service, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
 	isEvent := request.Kind == calendar.KindEvent
 	if isEvent {
 		q.openWalk()
 	}
-	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
+	q.resolved = cache.Numbers(q.resolved, service.o.ProtectedNow)
 	params := request.Params
 	if params == nil {
 		params = Params(request.Kind)
 	}
-	value := param.NewValue(q.in, &q.bad)
+	value := param.NewValue(q.input, &q.bad)
 	for early := maxEarly; early >= 0; early-- {
 		for i := range params {
 			if p := &params[i]; p.Early == early {
@@ -80,7 +80,7 @@ func (s *Service) Parse(ctx context.Context, request Request) (*Criteria, error)
 		q.checkWalk(params)
 	}
 	q.bad.Fields = append(q.bad.Fields, request.Refused...)
-	if err := cmp.Or(q.bad.Err(), s.Afford(q.Cost)); err != nil {
+	if err := cmp.Or(q.bad.Err(), service.Afford(q.Cost)); err != nil {
 		return nil, err
 	}
 	if isEvent {
@@ -92,21 +92,21 @@ func (s *Service) Parse(ctx context.Context, request Request) (*Criteria, error)
 }
 
 // Afford refuses what costs more than a request may.
-func (s *Service) Afford(cost int) error {
-	if cost > s.o.QueryBudget {
-		return &calendar.Error{Code: calendar.CodeQueryTooCostly, Cost: cost, Limit: s.o.QueryBudget}
+func (service *Service) Afford(cost int) error {
+	if cost > service.o.QueryBudget {
+		return &calendar.Error{Code: calendar.CodeQueryTooCostly, Cost: cost, Limit: service.o.QueryBudget}
 	}
 	return nil
 }
 
-func (q *parser) sent(name string) bool {
-	_, sent := q.in[name]
+func (parser *parser) sent(name string) bool {
+	_, sent := parser.input[name]
 	return sent
 }
 
 // The readers of the rows.
 
-func readSearch(q *parser, value *param.Value) {
+func readSearch(parser *parser, value *param.Value) {
 	text, ok := text(value)
 	if !ok {
 		return
@@ -114,17 +114,17 @@ func readSearch(q *parser, value *param.Value) {
 	if text == "0" {
 		value.Refuse(calendar.ReasonZero)
 	}
-	if q.Kind.IsTerm() {
-		q.where("", readmodel.Contains{Fields: []string{readmodel.FieldNameLower(q.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
+	if parser.Kind.IsTerm() {
+		parser.where("", readmodel.Contains{Fields: []string{readmodel.FieldNameLower(parser.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
 		return
 	}
-	if q.search = readmodel.ParseSearch(text, q.Lang); !q.search.Within() {
+	if parser.search = readmodel.ParseSearch(text, parser.Lang); !parser.search.Within() {
 		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 
 // where filters by the parameter that a facet has the name of, "" by another one.
-func (q *parser) where(facet string, filter readmodel.Filter) { q.filters.add(facet, filter) }
+func (parser *parser) where(facet string, filter readmodel.Filter) { parser.filters.add(facet, filter) }
 
 // readRecord filters by the id of a record that there has to be.
 func readRecord(kind calendar.Kind, field string) reader {
@@ -140,14 +140,14 @@ func readRecord(kind calendar.Kind, field string) reader {
 	}
 }
 
-func readEventStatus(q *parser, value *param.Value) {
+func readEventStatus(parser *parser, value *param.Value) {
 	words := value.Words()
 	either := make(readmodel.Or, len(words))
 	for i, word := range words {
 		either[i] = readmodel.Term{Field: readmodel.FieldEventStatus, Value: word}
 	}
 	if len(either) > 0 {
-		q.where("", either)
+		parser.where("", either)
 	}
 }
 
@@ -176,65 +176,67 @@ func idList(value *param.Value) (ids []calendar.ID, wrong string) {
 }
 
 // writtenBy admits the events of some authors alone.
-func (q *parser) writtenBy(authors []calendar.ID) { q.where("", in(readmodel.FieldAuthor, authors...)) }
-
-// includeOnly admits some records alone.
-func (q *parser) includeOnly(ids []calendar.ID) {
-	q.include = ids
-	q.where("", withIDs(ids))
+func (parser *parser) writtenBy(authors []calendar.ID) {
+	parser.where("", in(readmodel.FieldAuthor, authors...))
 }
 
-func readUpcoming(q *parser, value *param.Value) {
+// includeOnly admits some records alone.
+func (parser *parser) includeOnly(ids []calendar.ID) {
+	parser.include = ids
+	parser.where("", withIDs(ids))
+}
+
+func readUpcoming(parser *parser, value *param.Value) {
 	if is, _ := value.Bool(); is {
-		q.fromNow()
+		parser.fromNow()
 	}
 }
 
 // fromNow limits counts to events that have not ended.
-func (q *parser) fromNow() {
-	q.upcomingAt = calendar.Wall(q.now.Unix())
-	q.resolved = q.resolved.Number(int64(q.upcomingAt))
+func (parser *parser) fromNow() {
+	parser.upcomingAt = calendar.Wall(parser.now.Unix())
+	parser.resolved = parser.resolved.Number(int64(parser.upcomingAt))
 }
 
-func readOrder(q *parser, value *param.Value) {
+func readOrder(parser *parser, value *param.Value) {
 	order, _ := value.Text(0)
-	q.desc = order != "" && !strings.EqualFold(order, "asc")
+	parser.desc = order != "" && !strings.EqualFold(order, "asc")
 }
 
 // readHideEmpty hides terms without events where nothing else is said.
-func readHideEmpty(q *parser, value *param.Value) {
+func readHideEmpty(parser *parser, value *param.Value) {
 	if hide, sent := value.Bool(); hide || !sent {
-		q.hasEvents = new(true)
+		parser.hasEvents = new(true)
 	}
 }
 
-func readSlug(q *parser, value *param.Value) {
+func readSlug(parser *parser, value *param.Value) {
 	if text, ok := value.Text(0); ok {
-		q.where("", readmodel.Term{Field: readmodel.FieldSlug, Value: strings.ToLower(text)})
+		parser.where("", readmodel.Term{Field: readmodel.FieldSlug, Value: strings.ToLower(text)})
 	}
 }
 
-func readPerPage(q *parser, value *param.Value) {
+func readPerPage(parser *parser, value *param.Value) {
 	n, ok := value.Whole(1, math.MaxInt64)
 	if !ok {
 		n = bound(value, "default")
 	}
-	q.PerPage = int(min(n, int64(q.s.o.PerPageMax)))
+	parser.PerPage = int(min(n, int64(parser.service.o.PerPageMax)))
 }
 
-func readFields(q *parser, value *param.Value) {
-	q.Fields = value.Fields()
-	q.Embeds = EmbedsOf(q.Fields)
+func readFields(parser *parser, value *param.Value) {
+	parser.Fields = value.Fields()
+	parser.Embeds = EmbedsOf(parser.Fields)
 }
 
 // date reads a date of the years 0001–9999, as it is compared.
-func (q *parser) date(value *param.Value) (date calendar.Date, ok bool) {
+func (parser *parser) date(value *param.Value) (date calendar.Date, ok bool) {
 	if date, ok = value.Date(); !ok {
 		return date, false
 	}
-	wall := date.Wall(q.now, q.s.o.Site)
+	wall := date.Wall(parser.now, parser.service.o.Site)
 	if date.IsInstant() {
-		wall = calendar.WallOf(date.Instant(q.now, q.s.o.Site))
+		wall = calendar.WallOf(date.Instant(parser.now, parser.service.o.Site))
 	}
 	if ok = wall.InYears(); !ok {
 		value.Refuse(calendar.ReasonDateRange)
@@ -243,43 +245,43 @@ func (q *parser) date(value *param.Value) (date calendar.Date, ok bool) {
 }
 
 // read puts a date on the window of interface 4.6. Bounds with a default admit the date itself.
-func (e edge) read(q *parser, value *param.Value) {
+func (edge edge) read(parser *parser, value *param.Value) {
 	equal := value.Moving != nil
-	q.fixed = q.fixed || !equal && q.sent(value.Name)
-	date, ok := q.date(value)
+	parser.fixed = parser.fixed || !equal && parser.sent(value.Name)
+	date, ok := parser.date(value)
 	if !ok {
 		return
 	}
-	q.Moves = q.Moves || date.IsWord()
-	window := &q.window
-	if (q.overlap || q.sheet.Period) && equal {
-		window = &q.lap
+	parser.Moves = parser.Moves || date.IsWord()
+	window := &parser.window
+	if (parser.overlap || parser.sheet.Period) && equal {
+		window = &parser.lap
 	}
-	instant, zone := date.IsInstant(), q.s.o.Site
-	if q.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
-		instant, zone = q.sheet.Zone != nil, cmp.Or(q.sheet.Zone, zone)
+	instant, zone := date.IsInstant(), parser.service.o.Site
+	if parser.sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
+		instant, zone = parser.sheet.Zone != nil, cmp.Or(parser.sheet.Zone, zone)
 	}
-	wall, bound := date.Wall(q.now, zone), date.Instant(q.now, zone).Unix()
+	wall, bound := date.Wall(parser.now, zone), date.Instant(parser.now, zone).Unix()
 	if !instant {
 		zone, bound = nil, int64(wall)
 	}
 	switch first, last := daysIn(wall, wall, zone); {
-	case q.strict:
-	case e.lower && equal:
+	case parser.strict:
+	case edge.lower && equal:
 		bound = first
 	default:
 		bound = last
 	}
-	q.resolved = q.resolved.Number(bound)
+	parser.resolved = parser.resolved.Number(bound)
 	span, end := window.spans(zone)
-	if !e.start {
+	if !edge.start {
 		span = end
 	}
 	beyond := int64(1)
 	if equal {
 		beyond = 0
 	}
-	if e.lower {
+	if edge.lower {
 		span.Min = max(span.Min, bound+beyond)
 	} else {
 		span.Max = min(span.Max, bound-beyond)
@@ -290,56 +292,56 @@ func (e edge) read(q *parser, value *param.Value) {
 var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
 // readWhen puts the days of a word on the window that events overlap.
-func readWhen(q *parser, value *param.Value) {
+func readWhen(parser *parser, value *param.Value) {
 	word, ok := value.Text(0)
 	for _, name := range DateParams {
-		if q.sent(value.Name) && q.sent(name) {
+		if parser.sent(value.Name) && parser.sent(name) {
 			value.Refuse(calendar.ReasonTogether, name)
-			q.bad.Add(name, calendar.ReasonTogether, value.Name)
+			parser.bad.Add(name, calendar.ReasonTogether, value.Name)
 		}
 	}
 	if !ok || !value.Known(word) {
 		return
 	}
-	q.fixed, q.Moves = true, true
-	first, last := DaysOf(word, q.now, q.s.o.Site, q.s.o.Sunday)
-	q.lap.days(first, last, q.sheet.Zone)
-	q.resolved = q.resolved.Number(int64(first))
+	parser.fixed, parser.Moves = true, true
+	first, last := DaysOf(word, parser.now, parser.service.o.Site, parser.service.o.Sunday)
+	parser.lap.days(first, last, parser.sheet.Zone)
+	parser.resolved = parser.resolved.Number(int64(first))
 }
 
 // closeWindow puts the defaults on a window that has none of starts_* and ends_*.
-func (q *parser) closeWindow() {
-	if q.include != nil || q.source != nil { // dates are checked, and then of no effect
-		q.window, q.lap = newWindow(), newWindow()
-		q.Moves = false
-		if q.source != nil {
-			q.where("", q.source.filter(blanked(q.Caller)))
+func (parser *parser) closeWindow() {
+	if parser.include != nil || parser.source != nil { // dates are checked, and then of no effect
+		parser.window, parser.lap = newWindow(), newWindow()
+		parser.Moves = false
+		if parser.source != nil {
+			parser.where("", parser.source.filter(blanked(parser.Caller)))
 		}
 		return
 	}
-	window, sheet := &q.window, &q.sheet
-	if sheet.Past && window[wallEnd].Max >= int64(calendar.WallOf(q.now.In(q.s.o.Site))) { // else it says more
+	window, sheet := &parser.window, &parser.sheet
+	if sheet.Past && window[wallEnd].Max >= int64(calendar.WallOf(parser.now.In(parser.service.o.Site))) { // else it says more
 		window[wallEnd].Max = readmodel.AllNumbers.Max
-		window[utcEnd].Max = min(window[utcEnd].Max, q.now.Unix()-1)
+		window[utcEnd].Max = min(window[utcEnd].Max, parser.now.Unix()-1)
 	}
-	if q.fixed || sheet.Past || sheet.Period {
+	if parser.fixed || sheet.Past || sheet.Period {
 		return
 	}
-	if q.overlap {
-		window = &q.lap
+	if parser.overlap {
+		window = &parser.lap
 	}
-	site := cmp.Or(sheet.Zone, q.s.o.Site)
+	site := cmp.Or(sheet.Zone, parser.service.o.Site)
 	lower, upper := window.spans(sheet.Zone)
-	if !q.sent("start_date") {
-		q.startDefault, q.Moves = startOfWindow(q.now, site), true
-		if !q.strict {
-			q.startDefault = q.startDefault.Midnight()
+	if !parser.sent("start_date") {
+		parser.startDefault, parser.Moves = startOfWindow(parser.now, site), true
+		if !parser.strict {
+			parser.startDefault = parser.startDefault.Midnight()
 		}
-		lower.Min = max(lower.Min, calendar.WallToInstant(q.startDefault, sheet.Zone).Unix())
+		lower.Min = max(lower.Min, calendar.WallToInstant(parser.startDefault, sheet.Zone).Unix())
 	}
-	if !q.sent("end_date") {
-		q.endDefault, q.Moves = endOfWindow(q.now, site), true
-		upper.Max = min(upper.Max, calendar.WallToInstant(q.endDefault, sheet.Zone).Unix())
+	if !parser.sent("end_date") {
+		parser.endDefault, parser.Moves = endOfWindow(parser.now, site), true
+		upper.Max = min(upper.Max, calendar.WallToInstant(parser.endDefault, sheet.Zone).Unix())
 	}
 }
 
@@ -359,21 +361,21 @@ func readDegrees(value *param.Value) *float64 {
 	return &n
 }
 
-func readLongitude(q *parser, value *param.Value) {
-	q.lng = readDegrees(value)
-	lat, lng := q.sent("geoloc_lat"), q.sent(value.Name)
+func readLongitude(parser *parser, value *param.Value) {
+	parser.lng = readDegrees(value)
+	lat, lng := parser.sent("geoloc_lat"), parser.sent(value.Name)
 	switch {
 	case lat && !lng:
 		value.Refuse(calendar.ReasonPairMissing, "geoloc_lat")
 	case lng && !lat:
-		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, value.Name)
+		parser.bad.Add("geoloc_lat", calendar.ReasonPairMissing, value.Name)
 	}
-	if q.geoloc != nil && !*q.geoloc && (lat || lng) {
-		q.bad.Add("geoloc", calendar.ReasonGeolocConflict)
+	if parser.geoloc != nil && !*parser.geoloc && (lat || lng) {
+		parser.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	}
 }
 
-func readRadius(q *parser, value *param.Value) {
+func readRadius(parser *parser, value *param.Value) {
 	km, ok := value.Number()
 	if limit := bound(value, "maximum"); ok && (km <= 0 || km > float64(limit)) {
 		value.Refuse(calendar.ReasonRangeAbove, "0", strconv.FormatInt(limit, 10))
@@ -381,8 +383,8 @@ func readRadius(q *parser, value *param.Value) {
 	if !ok {
 		km = DefaultRadius
 	}
-	if q.lat != nil && q.lng != nil {
-		q.near = &circle{lat: *q.lat, lng: *q.lng, km: km}
+	if parser.lat != nil && parser.lng != nil {
+		parser.near = &circle{lat: *parser.lat, lng: *parser.lng, km: km}
 	}
 }
 
@@ -390,7 +392,7 @@ func readRadius(q *parser, value *param.Value) {
 var statuses = []string{"publish", "future", "draft", "pending", "private", "trash"}
 
 // readStatus reads the status filter and checks that the caller may use it.
-func readStatus(q *parser, value *param.Value) {
+func readStatus(parser *parser, value *param.Value) {
 	list := value.List()
 	if list == nil {
 		return
@@ -403,11 +405,11 @@ func readStatus(q *parser, value *param.Value) {
 		}
 		out = append(out, calendar.Status(text))
 	}
-	if viewOf(q.Caller) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
+	if viewOf(parser.Caller) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
 		value.Refuse(calendar.ReasonStatusFilter)
 		return
 	}
-	q.statuses = out
+	parser.statuses = out
 }
 
 // addDistinct adds an id that is not there: one has several texts, as 5 and 05.

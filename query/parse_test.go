@@ -46,19 +46,19 @@ func TestParseAnything(t *testing.T) {
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(calendar.Kinds[:]).Draw(t, "kind")
-		in := calendar.Input{}
+		input := calendar.Input{}
 		for range rapid.IntRange(0, 4).Draw(t, "sent") {
 			name := rapid.SampledFrom(Params(kind)).Draw(t, "param").Name
-			in[name] = value.Draw(t, name)
+			input[name] = value.Draw(t, name)
 		}
 		who := rapid.SampledFrom([]string{"anonymous", "contributor", "editor"}).Draw(t, "who")
-		criteria, err := service.Parse(t.Context(), Request{Kind: kind, Input: in, Lang: calendar.LangEN, Caller: callers[who]})
+		criteria, err := service.Parse(t.Context(), Request{Kind: kind, Input: input, Lang: calendar.LangEN, Caller: callers[who]})
 		if err != nil {
-			e, ok := asError(err)
-			if !ok || e.Code != calendar.CodeInvalidParam || len(e.Fields) == 0 {
-				t.Fatalf("%v: %v", in, err)
+			problem, ok := asError(err)
+			if !ok || problem.Code != calendar.CodeInvalidParam || len(problem.Fields) == 0 {
+				t.Fatalf("%v: %v", input, err)
 			}
-			for _, fieldError := range e.Fields {
+			for _, fieldError := range problem.Fields {
 				if texts.Messages["reason."+string(fieldError.Reason)] == (calendar.Text{}) {
 					t.Fatalf("%s: refused for %q", fieldError.Field, fieldError.Reason)
 				}
@@ -66,11 +66,11 @@ func TestParseAnything(t *testing.T) {
 			return
 		}
 		list, err := service.Run(t.Context(), criteria)
-		if e, ok := asError(err); ok && e.Code == calendar.CodePageNotFound && criteria.Page > 1 && kind.IsPost() {
+		if problem, ok := asError(err); ok && problem.Code == calendar.CodePageNotFound && criteria.Page > 1 && kind.IsPost() {
 			return
 		}
 		if err != nil || criteria.Key == "" || criteria.Page < 1 || criteria.PerPage < 1 || criteria.PerPage > 100 || len(list.Views) > criteria.PerPage || list.Total < len(list.Views) {
-			t.Fatalf("%v: %+v, %+v, %v", in, criteria, list, err)
+			t.Fatalf("%v: %+v, %+v, %v", input, criteria, list, err)
 		}
 	})
 }

@@ -16,48 +16,48 @@ type circle struct{ lat, lng, km float64 }
 
 // distance returns the great circle distance of a place from the centre, in kilometres
 // (haversine).
-func (c *circle) distance(lat, lng float64) float64 {
+func (circle *circle) distance(lat, lng float64) float64 {
 	const rad = math.Pi / 180
-	a := math.Sin((lat - c.lat) * rad / 2)
-	b := math.Sin((lng - c.lng) * rad / 2)
-	h := a*a + math.Cos(c.lat*rad)*math.Cos(lat*rad)*b*b
+	a := math.Sin((lat - circle.lat) * rad / 2)
+	b := math.Sin((lng - circle.lng) * rad / 2)
+	h := a*a + math.Cos(circle.lat*rad)*math.Cos(lat*rad)*b*b
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(h, 1)))
 }
 
-func (c *circle) holds(lat, lng float64) bool { return c.distance(lat, lng) <= c.km }
+func (circle *circle) holds(lat, lng float64) bool { return circle.distance(lat, lng) <= circle.km }
 
 // box is what lies between bounds in degrees, both included; west above east crosses
 // longitude 180.
 type box struct{ west, south, east, north float64 }
 
-func (b *box) holds(lat, lng float64) bool {
-	west, east := lng >= b.west, lng <= b.east
-	return lat >= b.south && lat <= b.north && (west && east || b.west > b.east && (west || east))
+func (box *box) holds(lat, lng float64) bool {
+	west, east := lng >= box.west, lng <= box.east
+	return lat >= box.south && lat <= box.north && (west && east || box.west > box.east && (west || east))
 }
 
 func everywhere(_, _ float64) bool { return true }
 
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
-func (st *state) addPlaces(ctx context.Context, criteria *Criteria, f *choice) error {
+func (state *state) addPlaces(ctx context.Context, criteria *Criteria, choice *choice) error {
 	if criteria.near == nil && criteria.geoloc == nil && criteria.box == nil && criteria.places == nil {
 		return nil
 	}
-	visible, err := st.visible(ctx, criteria, calendar.KindVenue)
+	visible, err := state.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return err
 	}
 	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
 	case criteria.near != nil:
-		f.add("", at(visible.within(criteria.near.holds)))
+		choice.add("", at(visible.within(criteria.near.holds)))
 	case criteria.geoloc != nil && *criteria.geoloc:
-		f.add("", at(visible.within(everywhere)))
+		choice.add("", at(visible.within(everywhere)))
 	case criteria.geoloc != nil:
-		f.add("", not(at(visible.within(everywhere))))
+		choice.add("", not(at(visible.within(everywhere))))
 	}
 	if criteria.box != nil {
-		f.add("", at(visible.within(criteria.box.holds)))
+		choice.add("", at(visible.within(criteria.box.holds)))
 	}
 	for _, detail := range placeDetails {
 		if keys := criteria.places[detail]; keys != nil {
@@ -65,29 +65,29 @@ func (st *state) addPlaces(ctx context.Context, criteria *Criteria, f *choice) e
 			for _, key := range keys {
 				ids = append(ids, visible.names[detail][key]...)
 			}
-			f.add(detail, at(ids))
+			choice.add(detail, at(ids))
 		}
 	}
 	return nil
 }
 
 // within returns the venues in an area, by id.
-func (v *visible) within(holds func(lat, lng float64) bool) []calendar.ID {
+func (visible *visibleRecords) within(holds func(lat, lng float64) bool) []calendar.ID {
 	out := []calendar.ID{}
-	for at, point := range v.points {
-		if point.known && v.seen[at] && holds(point.lat, point.lng) {
-			out = append(out, v.records[at].ID)
+	for at, point := range visible.points {
+		if point.known && visible.seen[at] && holds(point.lat, point.lng) {
+			out = append(out, visible.records[at].ID)
 		}
 	}
 	return out
 }
 
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
-func (v *visible) metres(from *circle) map[calendar.ID]int64 {
+func (visible *visibleRecords) metres(from *circle) map[calendar.ID]int64 {
 	out := map[calendar.ID]int64{}
-	for _, id := range v.within(from.holds) {
-		at, _ := v.find(id)
-		out[id] = int64(math.Round(from.distance(v.points[at].lat, v.points[at].lng) * 1000))
+	for _, id := range visible.within(from.holds) {
+		at, _ := visible.find(id)
+		out[id] = int64(math.Round(from.distance(visible.points[at].lat, visible.points[at].lng) * 1000))
 	}
 	return out
 }

@@ -19,13 +19,13 @@ type Records interface {
 	// Load returns records in the order of ids; nil for unknown and deleted ones.
 	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
 	// BySlug returns the record of a kind that holds the slug; nil when none does.
-	BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error)
+	BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error)
 	// ByName returns the live records of a kind whose shown name in the language
 	// equals name, case aside, by id.
-	ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error)
+	ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error)
 	// Absent is the error of a record of a kind that Load does not give:
 	// calendar.CodeErased for one that was erased, else calendar.CodeNotFound.
-	Absent(ctx context.Context, k calendar.Kind, id calendar.ID) error
+	Absent(ctx context.Context, kind calendar.Kind, id calendar.ID) error
 	// Head returns the position of the last entry of the store.
 	Head(ctx context.Context) (calendar.Position, error)
 }
@@ -90,8 +90,8 @@ type Past struct {
 // they are left out, embedded ones too.
 type Withdrawn []calendar.ID
 
-func (w Withdrawn) has(id calendar.ID) bool {
-	_, found := slices.BinarySearch(w, id)
+func (withdrawn Withdrawn) has(id calendar.ID) bool {
+	_, found := slices.BinarySearch(withdrawn, id)
 	return found
 }
 
@@ -205,14 +205,14 @@ type LinkParam struct{ Name, Value string }
 // it goes and what the documents hold. It changes with each visible change, also with
 // one that leaves the position, and whenever a scheduled post becomes due.
 type Generation struct {
-	readmodel.Shown
+	readmodel.VisibleState
 	Due int64 // Unix time of the last due publication that is counted in
 }
 
 // Key adds the generation to a key. All of it stands in every key of what depends
 // on the state of the read model.
-func (g Generation) Key(key cache.Key) cache.Key {
-	return key.Number(int64(g.Position)).Text(string(g.Hash[:])).Number(int64(g.Content)).Number(g.Due)
+func (generation Generation) Key(key cache.Key) cache.Key {
+	return key.Number(int64(generation.Position)).Text(string(generation.Hash[:])).Number(int64(generation.Content)).Number(generation.Due)
 }
 
 // ErrUnavailable is that of lists while the read model is out of reach.

@@ -37,8 +37,8 @@ func sampleCursor(tb testing.TB) string {
 }
 
 // same reports whether two criteria have the same answer at one generation.
-func (c *Criteria) same(o *Criteria) bool {
-	a, b := *c, *o
+func (criteria *Criteria) same(o *Criteria) bool {
+	a, b := *criteria, *o
 	for _, x := range []*Criteria{&a, &b} {
 		x.Key, x.Links, x.Sent, x.Paged, x.Moves, x.LooksUp = "", nil, nil, false, false, false
 	}
@@ -61,12 +61,12 @@ func TestRows(t *testing.T) {
 				t.Parallel()
 				service, store, _, now := setup(t, world(t))
 				request := func(sent string) Request {
-					in := calendar.Input{}
+					input := calendar.Input{}
 					values, _ := url.ParseQuery(sent)
 					for name := range values {
-						in[name] = values.Get(name)
+						input[name] = values.Get(name)
 					}
-					return Request{Kind: kind, Input: in, Caller: editor, Lang: calendar.LangEN}
+					return Request{Kind: kind, Input: input, Caller: editor, Lang: calendar.LangEN}
 				}
 				parse := func(sent string) *Criteria {
 					criteria, err := service.Parse(t.Context(), request(sent))
@@ -96,8 +96,8 @@ func TestRows(t *testing.T) {
 					r := request(of[0])
 					r.Input[param.Name] = empty
 					_, err := service.Parse(t.Context(), r)
-					e, refused := asError(err)
-					if named := refused && slices.ContainsFunc(e.Fields, func(fieldError calendar.FieldError) bool { return fieldError.Field == param.Name }); named != (param.Name != "_fields") {
+					problem, refused := asError(err)
+					if named := refused && slices.ContainsFunc(problem.Fields, func(fieldError calendar.FieldError) bool { return fieldError.Field == param.Name }); named != (param.Name != "_fields") {
 						t.Errorf("%s=%q: %v", param.Name, empty, err)
 					}
 				}

@@ -11,8 +11,8 @@ import (
 
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
-func (s *Service) Run(ctx context.Context, criteria *Criteria) (*List, error) {
-	list, err := present(ctx, s, func(st *state) (*List, error) { return st.list(ctx, criteria) })
+func (service *Service) Run(ctx context.Context, criteria *Criteria) (*List, error) {
+	list, err := present(ctx, service, func(st *state) (*List, error) { return st.list(ctx, criteria) })
 	if err == nil && criteria.Page > 1 && len(list.Views) == 0 && criteria.Kind.IsPost() {
 		return nil, calendar.Fail(calendar.CodePageNotFound, criteria.Kind)
 	}
@@ -22,8 +22,8 @@ func (s *Service) Run(ctx context.Context, criteria *Criteria) (*List, error) {
 // Several answers the criteria of several lists of events as of one state, and calls use
 // with each list in their order; a page past the end is an empty one. It may begin again:
 // use is called for the first again then.
-func (s *Service) Several(ctx context.Context, all []*Criteria, use func(i int, list *List) error) error {
-	_, err := present(ctx, s, func(st *state) (none struct{}, err error) {
+func (service *Service) Several(ctx context.Context, all []*Criteria, use func(i int, list *List) error) error {
+	_, err := present(ctx, service, func(st *state) (none struct{}, err error) {
 		for i, criteria := range all {
 			list, err := st.list(ctx, criteria)
 			if err == nil {
@@ -39,8 +39,8 @@ func (s *Service) Several(ctx context.Context, all []*Criteria, use func(i int, 
 }
 
 // list answers the criteria; a page past the end is empty.
-func (st *state) list(ctx context.Context, criteria *Criteria) (*List, error) {
-	found, err := st.search(ctx, criteria)
+func (state *state) list(ctx context.Context, criteria *Criteria) (*List, error) {
+	found, err := state.search(ctx, criteria)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (st *state) list(ctx context.Context, criteria *Criteria) (*List, error) {
 	list := &List{
 		Total:      page.Total,
 		TotalPages: (page.Total + criteria.PerPage - 1) / criteria.PerPage,
-		Position:   st.view.Shown().Position,
+		Position:   state.view.Shown().Position,
 		Facets:     found.facets,
 		Spelling:   found.criteria.spelling(),
 	}
@@ -56,12 +56,12 @@ func (st *state) list(ctx context.Context, criteria *Criteria) (*List, error) {
 		page.Documents = page.Documents[:criteria.PerPage]
 		list.Next = walk.next(order, page.Documents[criteria.PerPage-1].Record, found.criteria.step)
 	}
-	list.Views, err = st.views(ctx, found.criteria, page.Documents, order)
+	list.Views, err = state.views(ctx, found.criteria, page.Documents, order)
 	return list, err
 }
 
-// found is what a search found.
-type found struct {
+// searchOutcome is what a search found.
+type searchOutcome struct {
 	criteria *Criteria // of the step that found something
 	query    readmodel.Query
 	page     readmodel.Page
@@ -69,16 +69,16 @@ type found struct {
 }
 
 // search searches in the steps of typos=auto.
-func (st *state) search(ctx context.Context, criteria *Criteria) (*found, error) {
-	var out *found
+func (state *state) search(ctx context.Context, criteria *Criteria) (*searchOutcome, error) {
+	var out *searchOutcome
 	at, err := stepped(criteria, func(criteria *Criteria) (int, error) {
-		q, counts, err := st.query(ctx, criteria)
+		query, counts, err := state.query(ctx, criteria)
 		if err != nil {
 			return 0, err
 		}
-		page, err := st.page(ctx, criteria, q)
+		page, err := state.page(ctx, criteria, query)
 		if err == nil && (out == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
-			out = &found{query: q, page: page}
+			out = &searchOutcome{query: query, page: page}
 			for i, count := range counts {
 				out.facets = append(out.facets, count.made(&page.Tallied[i]))
 			}
@@ -93,71 +93,71 @@ func (st *state) search(ctx context.Context, criteria *Criteria) (*found, error)
 }
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
-func (st *state) query(ctx context.Context, criteria *Criteria) (q readmodel.Query, counts []*facetCount, err error) {
-	chosen, err := st.choice(ctx, criteria)
+func (state *state) query(ctx context.Context, criteria *Criteria) (query readmodel.Query, counts []*facetCount, err error) {
+	chosen, err := state.choice(ctx, criteria)
 	if err != nil {
-		return q, nil, err
+		return query, nil, err
 	}
-	order, err := st.order(ctx, criteria)
+	order, err := state.order(ctx, criteria)
 	if err != nil {
-		return q, nil, err
+		return query, nil, err
 	}
 	isCounted := func(name string) bool { return slices.Contains(criteria.Facets, name) }
-	q = readmodel.Query{
+	query = readmodel.Query{
 		Kind: criteria.Kind, Filter: criteria.protect(chosen.parts(func(name string) bool { return !isCounted(name) })),
 		Sort: order, Offset: (criteria.Page - 1) * criteria.PerPage, Limit: criteria.PerPage,
 	}
 	if rest := chosen.parts(isCounted); len(rest) > 0 {
-		q.Narrow = rest
+		query.Narrow = rest
 	}
 	for _, name := range criteria.Facets {
-		count, err := st.facet(ctx, criteria, name)
+		count, err := state.facet(ctx, criteria, name)
 		if err != nil {
-			return q, nil, err
+			return query, nil, err
 		}
 		among := chosen.parts(func(other string) bool { return isCounted(other) && other != name })
 		if filter := blanked(criteria.Caller); filter != nil && !count.blanked && !criteria.hides {
 			among = append(among, not(filter))
 		}
-		q.Tallies = append(q.Tallies, count.tally(among))
+		query.Tallies = append(query.Tallies, count.tally(among))
 		counts = append(counts, count)
 	}
 	if criteria.collapse {
-		q.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(criteria.Caller)}
+		query.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(criteria.Caller)}
 	}
 	if walk := criteria.walk; walk != nil && criteria.PerPage > 0 {
 		if len(walk.At) == len(order) { // else it is of another order, made up
-			q.After = walk.At
+			query.After = walk.At
 		}
-		q.Limit++ // one more, to know whether there is a next page
+		query.Limit++ // one more, to know whether there is a next page
 	}
-	return q, counts, nil
+	return query, counts, nil
 }
 
 // page finds the documents of the page.
-func (st *state) page(ctx context.Context, criteria *Criteria, query readmodel.Query) (readmodel.Page, error) {
+func (state *state) page(ctx context.Context, criteria *Criteria, query readmodel.Query) (readmodel.Page, error) {
 	switch {
 	case criteria.Kind.IsTerm() && criteria.orderBy == "count":
-		counts, err := st.countedOf(ctx, criteria.Kind)
+		counts, err := state.countedOf(ctx, criteria.Kind)
 		if err != nil {
 			return readmodel.Page{}, err
 		}
-		return st.ranked(ctx, criteria, query.Filter, counts)
+		return state.ranked(ctx, criteria, query.Filter, counts)
 	case criteria.Kind.IsTerm() && criteria.orderBy == "include" && criteria.include != nil:
 		place := make(map[calendar.ID]int, len(criteria.include))
 		for i, id := range criteria.include {
 			place[id] = i
 		}
-		return st.ranked(ctx, criteria, query.Filter, place)
+		return state.ranked(ctx, criteria, query.Filter, place)
 	}
-	return st.view.Search(ctx, query)
+	return state.view.Search(ctx, query)
 }
 
 // order returns the order of the list.
-func (st *state) order(ctx context.Context, criteria *Criteria) ([]readmodel.Sort, error) {
+func (state *state) order(ctx context.Context, criteria *Criteria) ([]readmodel.Sort, error) {
 	switch {
 	case criteria.sort == "distance":
-		venues, err := st.visible(ctx, criteria, calendar.KindVenue)
+		venues, err := state.visible(ctx, criteria, calendar.KindVenue)
 		if err != nil {
 			return nil, err
 		}
@@ -176,34 +176,34 @@ func byStart(desc bool) []readmodel.Sort {
 }
 
 // order returns an order by fields (interface 4.4, 4.11).
-func (c *Criteria) order() []readmodel.Sort {
-	isEvent := c.Kind == calendar.KindEvent
-	switch field := sortFields[c.sort]; {
+func (criteria *Criteria) order() []readmodel.Sort {
+	isEvent := criteria.Kind == calendar.KindEvent
+	switch field := sortFields[criteria.sort]; {
 	case field != "": // events without one are last, by id
-		return []readmodel.Sort{{Field: field, Desc: c.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: c.desc}}
-	case c.sort == "end":
-		return readmodel.By(c.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
-	case isEvent && (c.sort != "" || c.include == nil):
-		return byStart(c.desc)
-	case c.Kind.IsPost():
+		return []readmodel.Sort{{Field: field, Desc: criteria.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: criteria.desc}}
+	case criteria.sort == "end":
+		return readmodel.By(criteria.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
+	case isEvent && (criteria.sort != "" || criteria.include == nil):
+		return byStart(criteria.desc)
+	case criteria.Kind.IsPost():
 		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
 	}
-	field := readmodel.FieldNameKey(c.Lang)
-	switch c.orderBy {
+	field := readmodel.FieldNameKey(criteria.Lang)
+	switch criteria.orderBy {
 	case "id", "none":
-		return readmodel.By(c.desc, readmodel.FieldID)
+		return readmodel.By(criteria.desc, readmodel.FieldID)
 	case "slug":
 		field = readmodel.FieldSlug
 	case "description":
-		field = readmodel.FieldDescriptionKey(c.Lang)
+		field = readmodel.FieldDescriptionKey(criteria.Lang)
 	}
-	return []readmodel.Sort{{Field: field, Desc: c.desc}, {Field: readmodel.FieldID}}
+	return []readmodel.Sort{{Field: field, Desc: criteria.desc}, {Field: readmodel.FieldID}}
 }
 
 // ranked answers a page of terms in an order that the read model does not have: by rank,
 // then by id.
-func (st *state) ranked(ctx context.Context, criteria *Criteria, filter readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
-	found, err := readmodel.Counts(ctx, st.view, criteria.Kind, readmodel.FieldID, filter)
+func (state *state) ranked(ctx context.Context, criteria *Criteria, filter readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
+	found, err := readmodel.Counts(ctx, state.view, criteria.Kind, readmodel.FieldID, filter)
 	if err != nil {
 		return readmodel.Page{}, err
 	}
@@ -217,7 +217,7 @@ func (st *state) ranked(ctx context.Context, criteria *Criteria, filter readmode
 	page := readmodel.Page{Total: len(ids)}
 	from := min((criteria.Page-1)*criteria.PerPage, len(ids))
 	ids = ids[from:min(from+criteria.PerPage, len(ids))]
-	documents, err := st.view.Get(ctx, ids)
+	documents, err := state.view.Get(ctx, ids)
 	for _, id := range ids {
 		if document, ok := documents[id]; ok {
 			page.Documents = append(page.Documents, document)
@@ -227,8 +227,8 @@ func (st *state) ranked(ctx context.Context, criteria *Criteria, filter readmode
 }
 
 // views makes the views of a page, with what its events embed.
-func (st *state) views(ctx context.Context, criteria *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
-	now := st.moment()
+func (state *state) views(ctx context.Context, criteria *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
+	now := state.moment()
 	out := make([]View, len(documents))
 	for i, document := range documents {
 		out[i] = View{
@@ -236,19 +236,19 @@ func (st *state) views(ctx context.Context, criteria *Criteria, documents []read
 			Blanked: criteria.Kind == calendar.KindEvent && calendar.NeedsPassword(criteria.Caller, document.Record),
 		}
 		if criteria.sort == "distance" {
-			if at := readmodel.Place(order[:1], document.Record)[0]; at.Has {
-				out[i].Distance = &at.N
+			if key := readmodel.Place(order[:1], document.Record)[0]; key.Has {
+				out[i].Distance = &key.N
 			}
 		}
 	}
-	j := st.join(criteria.Caller, criteria.Lang, criteria.Embeds)
-	j.withdrawn = criteria.withdrawn
-	return out, j.views(ctx, criteria.Kind, out)
+	join := state.join(criteria.Caller, criteria.Lang, criteria.Embeds)
+	join.withdrawn = criteria.withdrawn
+	return out, join.views(ctx, criteria.Kind, out)
 }
 
 // join returns the join of what events of the state embed.
-func (st *state) join(c calendar.Caller, l calendar.Lang, e Embeds) *join {
+func (state *state) join(caller calendar.Caller, lang calendar.Lang, embeds Embeds) *join {
 	return &join{
-		records: st.load, counts: st.countsOf, caller: c, lang: l, now: st.moment(), embeds: e, left: st.o.MaxAnswer,
+		records: state.load, counts: state.countsOf, caller: caller, lang: lang, now: state.moment(), embeds: embeds, left: state.o.MaxAnswer,
 	}
 }

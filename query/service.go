@@ -23,10 +23,10 @@ type Service struct {
 }
 
 // Forget drops what is in memory of linked records, which may have been erased.
-func (s *Service) Forget() {
-	s.shared.Store(nil)
-	for k := range s.directories {
-		s.directories[k].Store(nil)
+func (service *Service) Forget() {
+	service.shared.Store(nil)
+	for k := range service.directories {
+		service.directories[k].Store(nil)
 	}
 }
 
@@ -54,7 +54,7 @@ func New(index readmodel.Index, records Records, options Options) (*Service, err
 	return &Service{index: index, records: records, o: options, bands: costBands(options.CostBands)}, nil
 }
 
-func (s *Service) now() time.Time { return s.o.Now() }
+func (service *Service) now() time.Time { return service.o.Now() }
 
 // Await waits until lists show position least, or returns *calendar.Error with
 // CodePositionNotReached after the longest wait, at once when the store has not come
@@ -62,18 +62,18 @@ func (s *Service) now() time.Time { return s.o.Now() }
 // now, and goes on without an error when that wait ends first (interface 2.10).
 // It returns the position that was reached. Another generation of the index may answer
 // by the time of the list: an answer has to be compared with it.
-func (s *Service) Await(ctx context.Context, caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
+func (service *Service) Await(ctx context.Context, caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
 	known := caller.Role != calendar.Anonymous
 	if least == 0 && !known {
 		return 0, nil
 	}
-	shown, err := s.index.Visible(ctx)
+	shown, err := service.index.Visible(ctx)
 	if err != nil {
 		return 0, err
 	}
 	want := least
 	if known || shown.Position < least {
-		head, err := s.records.Head(ctx)
+		head, err := service.records.Head(ctx)
 		switch {
 		case err != nil:
 			return 0, err
@@ -86,15 +86,15 @@ func (s *Service) Await(ctx context.Context, caller calendar.Caller, least calen
 	if want <= shown.Position {
 		return want, nil
 	}
-	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
+	wait, cancel := context.WithTimeout(ctx, service.o.PositionWait)
 	defer cancel()
-	switch err := s.index.Wait(wait, want); {
+	switch err := service.index.Wait(wait, want); {
 	case err == nil:
 		return want, nil
 	case ctx.Err() != nil || !errors.Is(wait.Err(), context.DeadlineExceeded):
 		return 0, err
 	}
-	if shown, err = s.index.Visible(ctx); err == nil && shown.Position < least {
+	if shown, err = service.index.Visible(ctx); err == nil && shown.Position < least {
 		err = calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
 	if err != nil {

@@ -31,31 +31,31 @@ const (
 )
 
 // lap is the window of the period, open for none.
-func (s *Sheet) lap() window {
-	w := newWindow()
-	if !s.Period {
-		return w
+func (sheet *Sheet) lap() window {
+	window := newWindow()
+	if !sheet.Period {
+		return window
 	}
-	if w.days(s.First, s.Last, s.Zone); s.Zone != nil { // all-day events are on their own dates, which may be beyond
-		w[utcStart].Min = min(w[utcStart].Min, int64(s.First)+daySeconds-eastmost-2)
-		w[utcEnd].Max = max(w[utcEnd].Max, int64(s.Last)+westmost)
+	if window.days(sheet.First, sheet.Last, sheet.Zone); sheet.Zone != nil { // all-day events are on their own dates, which may be beyond
+		window[utcStart].Min = min(window[utcStart].Min, int64(sheet.First)+daySeconds-eastmost-2)
+		window[utcEnd].Max = max(window[utcEnd].Max, int64(sheet.Last)+westmost)
 	}
-	return w
+	return window
 }
 
 // Exact are the parameters of a list without a sheet that has the same events: those that
 // were sent, with all bounds of the sheet.
-func (c *Criteria) Exact() []LinkParam {
-	if c.sheet == (Sheet{}) {
-		return c.Sent
+func (criteria *Criteria) Exact() []LinkParam {
+	if criteria.sheet == (Sheet{}) {
+		return criteria.Sent
 	}
-	overlaps := c.lap != newWindow()
-	out := slices.DeleteFunc(slices.Clone(c.Sent), func(linkParam LinkParam) bool {
+	overlaps := criteria.lap != newWindow()
+	out := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool {
 		return slices.Contains(DateParams, linkParam.Name) || linkParam.Name == "when" || linkParam.Name == "strict_dates" || linkParam.Name == "overlap" && overlaps
 	})
 	for _, zone := range []*time.Location{nil, time.UTC} {
-		first, last := c.lap.spans(zone)
-		start, end := c.window.spans(zone)
+		first, last := criteria.lap.spans(zone)
+		start, end := criteria.window.spans(zone)
 		// What is a second beyond an open end wraps around, to the other one.
 		for i, bound := range []int64{first.Min, last.Max, start.Max + 1, start.Min - 1, end.Max + 1, end.Min - 1} {
 			if bound != readmodel.AllNumbers.Min && bound != readmodel.AllNumbers.Max {
@@ -71,17 +71,17 @@ func (c *Criteria) Exact() []LinkParam {
 
 // told is a second as a bound, in the years that there are: in a zone, for nil as a wall clock.
 func told(second int64, zone *time.Location) string {
-	at := time.Unix(min(max(second, firstSecond), lastSecond), 0)
+	instant := time.Unix(min(max(second, firstSecond), lastSecond), 0)
 	if zone == nil {
-		return at.UTC().Format(calendar.WallLayout)
+		return instant.UTC().Format(calendar.WallLayout)
 	}
-	return at.In(zone).Format(time.RFC3339)
+	return instant.In(zone).Format(time.RFC3339)
 }
 
 // Range is the window that events overlap, as the source of calendar widgets takes it: its
 // end is not in it; false where that cannot tell the list.
-func (c *Criteria) Range() (from, until string, ok bool) {
-	sheet, lap := c.sheet, c.lap
+func (criteria *Criteria) Range() (from, until string, ok bool) {
+	sheet, lap := criteria.sheet, criteria.lap
 	if sheet.Period {
 		lap.days(sheet.First, sheet.Last, sheet.Zone)
 	}
@@ -93,6 +93,6 @@ func (c *Criteria) Range() (from, until string, ok bool) {
 		_, offset := time.Unix(end.Max, 0).In(zone).Zone()
 		zone = time.FixedZone("", offset)
 	}
-	ok = start.Min != readmodel.AllNumbers.Min && start.Min <= end.Max && end.Max < lastSecond-eastmost && c.window == newWindow() && !c.collapse
+	ok = start.Min != readmodel.AllNumbers.Min && start.Min <= end.Max && end.Max < lastSecond-eastmost && criteria.window == newWindow() && !criteria.collapse
 	return told(start.Min, sheet.Zone), told(end.Max+1, zone), ok
 }

@@ -15,18 +15,18 @@ import (
 // linked records come from the store, counts from the read model. While the read model is
 // out of reach the last known counts stand, so single records stay readable. Protected
 // events are not blanked here: the caller of View checks the right to read first.
-func (s *Service) View(ctx context.Context, c calendar.Caller, record *calendar.Record, l calendar.Lang, e Embeds, moment Moment) (View, error) {
-	j := join{records: moment.Load, caller: c, lang: l, now: cmp.Or(moment.Now, s.now()), embeds: e, left: s.o.MaxAnswer}
+func (service *Service) View(ctx context.Context, caller calendar.Caller, record *calendar.Record, lang calendar.Lang, embeds Embeds, moment Moment) (View, error) {
+	j := join{records: moment.Load, caller: caller, lang: lang, now: cmp.Or(moment.Now, service.now()), embeds: embeds, left: service.o.MaxAnswer}
 	if moment.Load == nil {
-		j.records, j.counts = s.records.Load, s.lastingCounts
+		j.records, j.counts = service.records.Load, service.lastingCounts
 	}
 	return j.view(ctx, record, cmp.Or(moment.Own, j.now))
 }
 
 // view makes the view of a record whose own status is that of a moment.
-func (j *join) view(ctx context.Context, record *calendar.Record, own time.Time) (View, error) {
+func (join *join) view(ctx context.Context, record *calendar.Record, own time.Time) (View, error) {
 	views := []View{{Record: record, Status: statusOf(record, own)}}
-	err := j.views(ctx, record.Kind, views)
+	err := join.views(ctx, record.Kind, views)
 	return views[0], err
 }
 
@@ -36,15 +36,15 @@ const countsLimit = time.Second
 
 // lastingCounts returns the numbers of counted events of some terms: the last known ones
 // while the read model is out of reach.
-func (s *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
+func (service *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
-	counts, err = present(within, s, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, terms) })
+	counts, err = present(within, service, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, terms) })
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err
 	}
-	if last := s.shared.Load(); last != nil {
+	if last := service.shared.Load(); last != nil {
 		counts, _ = last.knownCounts(terms)
 	}
 	return counts, nil
@@ -60,14 +60,14 @@ const countWait = 500 * time.Millisecond
 // reach, the answer goes out as it is.
 //
 // An index of another process is not waited for: each such wait would cost it a refresh.
-func (s *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
+func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
 	ofTerms := record.Kind == calendar.KindEvent && len(record.Fields.IDs("categories"))+len(record.Fields.IDs("tags")) > 0
-	if !s.o.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
+	if !service.o.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
 		return
 	}
-	wait, cancel := context.WithTimeout(ctx, min(countWait, s.o.PositionWait))
+	wait, cancel := context.WithTimeout(ctx, min(countWait, service.o.PositionWait))
 	defer cancel()
-	_ = s.index.Wait(wait, position) // counts may lag
+	_ = service.index.Wait(wait, position) // counts may lag
 }
 
 // Read answers a single read: it finds the record by id or slug, checks that the
@@ -75,24 +75,24 @@ func (s *Service) AwaitCounts(ctx context.Context, record *calendar.Record, posi
 // CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected), and returns its view.
 // The password is checked by verify, which is called for protected events that the
 // caller needs it for; nil (reads by slug) refuses them.
-func (s *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds Embeds,
+func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (View, error) {
-	state, err := s.current(ctx)
+	state, err := service.current(ctx)
 	if err != nil {
 		return View{}, err
 	}
 	if state != nil {
 		defer state.view.Close()
 	}
-	record, err := s.find(ctx, state, kind, id, slug)
+	record, err := service.find(ctx, state, kind, id, slug)
 	switch {
 	case err != nil:
 		return View{}, err
 	case record == nil || record.Kind != kind || record.Deleted:
-		return View{}, s.records.Absent(ctx, kind, id)
+		return View{}, service.records.Absent(ctx, kind, id)
 	}
-	now := s.now()
+	now := service.now()
 	switch {
 	case kind == calendar.KindEvent && record.Status(now) == calendar.StatusTrash:
 		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, kind)
@@ -110,21 +110,21 @@ func (s *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, 
 		}
 	}
 	if state == nil {
-		return s.View(ctx, caller, record, lang, embeds, Moment{})
+		return service.View(ctx, caller, record, lang, embeds, Moment{})
 	}
 	return state.join(caller, lang, embeds).view(ctx, record, now)
 }
 
 // find returns a record by slug when there is one, else by id; nil when unknown.
-func (s *Service) find(ctx context.Context, st *state, kind calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+func (service *Service) find(ctx context.Context, state *state, kind calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
 	if slug != "" {
-		return s.records.BySlug(ctx, kind, strings.ToLower(slug))
+		return service.records.BySlug(ctx, kind, strings.ToLower(slug))
 	}
-	if st != nil {
-		found, err := st.view.Get(ctx, []calendar.ID{id})
+	if state != nil {
+		found, err := state.view.Get(ctx, []calendar.ID{id})
 		return found[id].Record, err
 	}
-	found, err := s.records.Load(ctx, id)
+	found, err := service.records.Load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -134,28 +134,28 @@ func (s *Service) find(ctx context.Context, st *state, kind calendar.Kind, id ca
 // current returns the state of an index in this process that shows all that the store has:
 // a document then costs less than a record of the store. Its view has to be closed. nil:
 // while it is behind the store or out of reach, and while entries are quarantined.
-func (s *Service) current(ctx context.Context) (*state, error) {
-	if !s.o.LocalIndex {
+func (service *Service) current(ctx context.Context) (*state, error) {
+	if !service.o.LocalIndex {
 		return nil, nil
 	}
-	head, err := s.records.Head(ctx) // first: what the index shows after it is no older
+	head, err := service.records.Head(ctx) // first: what the index shows after it is no older
 	if err != nil {
 		return nil, err
 	}
-	quarantined, err := s.index.Quarantined(ctx)
+	quarantined, err := service.index.Quarantined(ctx)
 	if err != nil || len(quarantined) > 0 {
 		return nil, ignoreUnavailable(err)
 	}
-	view, err := s.index.View(ctx)
+	view, err := service.index.View(ctx)
 	if err != nil {
 		return nil, ignoreUnavailable(err)
 	}
-	st, err := s.stateOf(ctx, view)
-	if err != nil || st.gen.Position < head {
+	state, err := service.stateOf(ctx, view)
+	if err != nil || state.gen.Position < head {
 		view.Close()
 		return nil, ignoreUnavailable(err)
 	}
-	return st, nil
+	return state, nil
 }
 
 func ignoreUnavailable(err error) error {

@@ -17,11 +17,11 @@ type source struct {
 	zone  *time.Location // of the answer; nil: that of each event
 }
 
-func (q *parser) widget() *source {
-	if q.source == nil {
-		q.source = &source{timed: newWindow(), days: readmodel.AllNumbers}
+func (parser *parser) widget() *source {
+	if parser.source == nil {
+		parser.source = &source{timed: newWindow(), days: readmodel.AllNumbers}
 	}
-	return q.source
+	return parser.source
 }
 
 // readBound reads the first or the last bound of the range: an instant, else a clock of the
@@ -33,11 +33,11 @@ func readBound(lower bool) reader {
 			return
 		}
 		source := q.widget()
-		zone, digits := source.zone, date.Wall(q.now, q.s.o.Site)
+		zone, digits := source.zone, date.Wall(q.now, q.service.o.Site)
 		at := int64(digits)
 		switch {
 		case date.IsInstant():
-			zone, at = time.UTC, date.Instant(q.now, q.s.o.Site).Unix()
+			zone, at = time.UTC, date.Instant(q.now, q.service.o.Site).Unix()
 			sent, _ := value.Sent()
 			text, _ := sent.(string)
 			if clock, ok := calendar.ParseDate(offsetForm.ReplaceAllString(calendar.Trim(text), "")); ok && !clock.IsInstant() {
@@ -58,7 +58,7 @@ func readBound(lower bool) reader {
 // offsetForm is what makes a wall clock an instant, with a fraction of a second before it.
 var offsetForm = regexp.MustCompile(`(?i)(\.\d+)?(z|[+-]\d\d:?\d\d)$`)
 
-func readTimeZone(q *parser, value *param.Value) {
+func readTimeZone(parser *parser, value *param.Value) {
 	text, ok := value.Text(0)
 	if !ok || strings.EqualFold(text, "local") {
 		return
@@ -68,14 +68,14 @@ func readTimeZone(q *parser, value *param.Value) {
 		value.Refuse(calendar.ReasonZone)
 		return
 	}
-	q.widget().zone = zone.Location
+	parser.widget().zone = zone.Location
 }
 
 // filter admits what is in the range; blanked events show no whole days.
-func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
-	first, last := s.timed[utcStart].Min, s.timed[utcEnd].Max
+func (source *source) filter(blanked readmodel.Filter) readmodel.Filter {
+	first, last := source.timed[utcStart].Min, source.timed[utcEnd].Max
 	if first == readmodel.AllNumbers.Min || last == readmodel.AllNumbers.Max {
-		first, last = s.days.Min, s.days.Max
+		first, last = source.days.Min, source.days.Max
 	}
 	if last < first {
 		return readmodel.Or{}
@@ -85,10 +85,10 @@ func (s *source) filter(blanked readmodel.Filter) readmodel.Filter {
 		allDay = append(allDay, not(blanked))
 	}
 	within := readmodel.And{
-		allDay, readmodel.AtMost(readmodel.FieldStart, s.days.Max), readmodel.AtLeast(readmodel.FieldEnd, s.days.Min),
+		allDay, readmodel.AtMost(readmodel.FieldStart, source.days.Max), readmodel.AtLeast(readmodel.FieldEnd, source.days.Min),
 	}
-	return readmodel.Or{s.timed.overlaps(readmodel.And{not(allDay)}), within}
+	return readmodel.Or{source.timed.overlaps(readmodel.And{not(allDay)}), within}
 }
 
 // Zone is the zone of the answer to a calendar widget, nil for that of each event.
-func (c *Criteria) Zone() *time.Location { return c.source.zone }
+func (criteria *Criteria) Zone() *time.Location { return criteria.source.zone }

@@ -22,7 +22,7 @@ type state struct {
 }
 
 // moment is the one that decides which scheduled posts are published.
-func (st *state) moment() time.Time { return time.Unix(st.second, 0) }
+func (state *state) moment() time.Time { return time.Unix(state.second, 0) }
 
 // shared is what requests of one generation share.
 type shared struct {
@@ -41,8 +41,8 @@ type shared struct {
 }
 
 // holds returns what is valid for a state of the index at a moment.
-func holds(shown readmodel.Shown, now int64) func(*shared) bool {
-	return func(g *shared) bool { return g.gen.Shown == shown && g.gen.Due <= now && now < g.nextDue }
+func holds(shown readmodel.VisibleState, now int64) func(*shared) bool {
+	return func(g *shared) bool { return g.gen.VisibleState == shown && g.gen.Due <= now && now < g.nextDue }
 }
 
 // lazy is a value that is loaded by the first caller who needs it; others wait. An error is
@@ -54,44 +54,44 @@ type lazy[T any] struct {
 
 // get returns the value while it is valid, else what load makes of the one before, which is
 // nil at first.
-func (l *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(previous *T) (*T, error)) (*T, error) {
-	if value := l.Load(); value != nil && valid(value) {
+func (lazy *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(previous *T) (*T, error)) (*T, error) {
+	if value := lazy.Load(); value != nil && valid(value) {
 		return value, nil
 	}
-	release, err := l.loading.Acquire(ctx, struct{}{})
+	release, err := lazy.loading.Acquire(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	value := l.Load()
+	value := lazy.Load()
 	if value != nil && valid(value) {
 		return value, nil
 	}
 	if value, err = load(value); err == nil {
-		l.Store(value)
+		lazy.Store(value)
 	}
 	return value, err
 }
 
 // Generation returns the present generation. While nothing changes it costs one look at
 // what the index shows and the clock.
-func (s *Service) Generation(ctx context.Context) (Generation, error) {
-	shown, err := s.index.Visible(ctx)
+func (service *Service) Generation(ctx context.Context) (Generation, error) {
+	shown, err := service.index.Visible(ctx)
 	if err != nil {
 		return Generation{}, err
 	}
-	if shared := s.shared.Load(); shared != nil && holds(shown, s.now().Unix())(shared) {
+	if shared := service.shared.Load(); shared != nil && holds(shown, service.now().Unix())(shared) {
 		return shared.gen, nil
 	}
-	return present(ctx, s, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
+	return present(ctx, service, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
 }
 
 // present returns what is made of the present state, again when it moved meanwhile.
 func present[T any](ctx context.Context, service *Service, made func(*state) (T, error)) (out T, err error) {
 	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
-		st, err := service.stateOf(ctx, view)
+		state, err := service.stateOf(ctx, view)
 		if err == nil {
-			out, err = made(st)
+			out, err = made(state)
 		}
 		return err
 	})
@@ -99,18 +99,18 @@ func present[T any](ctx context.Context, service *Service, made func(*state) (T,
 }
 
 // stateOf adds to a view what its generation shares.
-func (s *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
-	now := s.now().Unix()
-	g, err := s.shared.get(ctx, holds(view.Shown(), now), func(*shared) (*shared, error) {
+func (service *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
+	now := service.now().Unix()
+	g, err := service.shared.get(ctx, holds(view.Shown(), now), func(*shared) (*shared, error) {
 		due, next, err := dueTimes(ctx, view, now)
 		return &shared{
-			gen: Generation{Shown: view.Shown(), Due: due}, second: now, nextDue: next,
+			gen: Generation{VisibleState: view.Shown(), Due: due}, second: now, nextDue: next,
 			// All moments from the last due publication on decide alike. With that one the
 			// filters are the same in most generations.
-			published: published(due), counted: countedEvents(due, s.o.ProtectedNow),
+			published: published(due), counted: countedEvents(due, service.o.ProtectedNow),
 		}, err
 	})
-	return &state{s, g, view}, err
+	return &state{service, g, view}, err
 }
 
 // dueTimes returns the time of the last scheduled publication that has come, 0 for none,
@@ -143,14 +143,14 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 
 // eventsOf returns how many of the events that a filter admits link to each record of a kind.
 // Records without any are absent.
-func (st *state) eventsOf(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) (map[calendar.ID]int, error) {
-	return readmodel.Counts(ctx, st.view, calendar.KindEvent, linkField(kind), filter)
+func (state *state) eventsOf(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) (map[calendar.ID]int, error) {
+	return readmodel.Counts(ctx, state.view, calendar.KindEvent, linkField(kind), filter)
 }
 
 // countedOf returns how many counted events link to each record of a kind; the map is shared.
-func (st *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calendar.ID]int, error) {
-	counts, err := st.allCounts[kind].get(ctx, func(*map[calendar.ID]int) bool { return true }, func(*map[calendar.ID]int) (*map[calendar.ID]int, error) {
-		counts, err := st.eventsOf(ctx, kind, st.counted)
+func (state *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calendar.ID]int, error) {
+	counts, err := state.allCounts[kind].get(ctx, func(*map[calendar.ID]int) bool { return true }, func(*map[calendar.ID]int) (*map[calendar.ID]int, error) {
+		counts, err := state.eventsOf(ctx, kind, state.counted)
 		return &counts, err
 	})
 	if err != nil {
@@ -161,8 +161,8 @@ func (st *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calenda
 
 // countsOf returns the numbers of counted events of some terms, by kind, the same for every
 // caller.
-func (st *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
-	counts, missing := st.knownCounts(terms)
+func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
+	counts, missing := state.knownCounts(terms)
 	var ids []calendar.ID
 	var each []readmodel.Filter
 	one := make([]readmodel.Filter, 0, 2)                                              // few events have one of them
@@ -180,22 +180,22 @@ func (st *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calenda
 	if len(ids) == 0 {
 		return counts, nil
 	}
-	fresh, err := st.tallied(ctx, readmodel.And{readmodel.Or(one), st.counted}, readmodel.Tally{Parts: each})
+	fresh, err := state.tallied(ctx, readmodel.And{readmodel.Or(one), state.counted}, readmodel.Tally{Parts: each})
 	if err != nil {
 		return counts, err
 	}
 	for i, n := range fresh[0].Parts {
 		counts[ids[i]] = n
-		st.counts.Store(ids[i], n)
+		state.counts.Store(ids[i], n)
 	}
 	return counts, nil
 }
 
-func (g *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known map[calendar.ID]int, missing map[calendar.Kind][]calendar.ID) {
+func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known map[calendar.ID]int, missing map[calendar.Kind][]calendar.ID) {
 	known, missing = map[calendar.ID]int{}, map[calendar.Kind][]calendar.ID{}
 	for kind, ids := range terms {
 		for _, id := range ids {
-			if n, ok := g.counts.Load(id); ok {
+			if n, ok := shared.counts.Load(id); ok {
 				known[id], _ = n.(int)
 			} else {
 				missing[kind] = append(missing[kind], id)
@@ -207,12 +207,12 @@ func (g *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known map[c
 
 // withAbove returns the counted records, ascending, and of categories those above them, too,
 // so that a list has whole branches.
-func (st *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) ([]calendar.ID, error) {
+func (state *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) ([]calendar.ID, error) {
 	ids := keys(counts)
 	if kind != calendar.KindCategory {
 		return ids, nil
 	}
-	directory, err := st.directory(ctx, kind)
+	directory, err := state.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +228,8 @@ func (st *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[c
 }
 
 // coming admits the counted events that end at a moment or later.
-func (g *shared) coming(at calendar.Wall) readmodel.And {
-	return append(slices.Clone(g.counted), readmodel.AtLeast(readmodel.FieldUTCEnd, int64(at)))
+func (shared *shared) coming(wall calendar.Wall) readmodel.And {
+	return append(slices.Clone(shared.counted), readmodel.AtLeast(readmodel.FieldUTCEnd, int64(wall)))
 }
 
 // keys returns the ids of counts in order, so that equal filters are equal.
@@ -250,11 +250,11 @@ type linkedRecords struct {
 }
 
 // load returns the records of ids, in their order, nil for unknown ones.
-func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+func (state *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	out := make([]*calendar.Record, len(ids))
 	var missing []calendar.ID
 	for i, id := range ids {
-		value, known := st.links.Load(id)
+		value, known := state.links.Load(id)
 		if out[i], _ = value.(*calendar.Record); !known {
 			missing = append(missing, id)
 		}
@@ -262,7 +262,7 @@ func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 	if len(missing) == 0 {
 		return out, nil
 	}
-	found, err := st.view.Get(ctx, missing)
+	found, err := state.view.Get(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -272,9 +272,9 @@ func (st *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 		}
 	}
 	for _, id := range missing { // while there is room
-		if n := int64(len(found[id].Body) + linkedBytes); st.links.bytes.Load()+n <= maxLinkedBytes {
-			st.links.Store(id, found[id].Record)
-			st.links.bytes.Add(n)
+		if n := int64(len(found[id].Body) + linkedBytes); state.links.bytes.Load()+n <= maxLinkedBytes {
+			state.links.Store(id, found[id].Record)
+			state.links.bytes.Add(n)
 		}
 	}
 	return out, nil

@@ -15,33 +15,33 @@ import (
 )
 
 // readTyped reads what was typed.
-func readTyped(q *parser, value *param.Value) {
+func readTyped(parser *parser, value *param.Value) {
 	text, ok := text(value)
 	if !ok {
 		return
 	}
-	q.search = readmodel.ParseSearch(text, q.Lang)
-	switch expression := &q.search; {
+	parser.search = readmodel.ParseSearch(text, parser.Lang)
+	switch expression := &parser.search; {
 	case expression.IsZero():
 		value.Refuse(calendar.ReasonNoWord)
 	case !expression.Within():
 		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
-	q.fromNow()
+	parser.fromNow()
 }
 
-func readSuggestTypos(q *parser, value *param.Value) {
+func readSuggestTypos(parser *parser, value *param.Value) {
 	if _, sent := value.Sent(); !sent {
-		q.typos = typosAuto
+		parser.typos = typosAuto
 	}
-	readTypos(q, value)
+	readTypos(parser, value)
 }
 
-func readKinds(q *parser, value *param.Value) {
+func readKinds(parser *parser, value *param.Value) {
 	list := value.Words()
 	for _, kind := range calendar.Kinds {
 		if list == nil || slices.Contains(list, kind.Collection()) {
-			q.kinds = append(q.kinds, kind)
+			parser.kinds = append(parser.kinds, kind)
 		}
 	}
 }
@@ -64,9 +64,9 @@ type Suggestion struct {
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
 // they show is the public view, no matter who asks.
-func (s *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Suggested, at calendar.Position, err error) {
-	out, err = present(ctx, s, func(st *state) ([]Suggested, error) {
-		at = st.gen.Position
+func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Suggested, position calendar.Position, err error) {
+	out, err = present(ctx, service, func(st *state) ([]Suggested, error) {
+		position = st.gen.Position
 		out := make([]Suggested, len(criteria.kinds))
 		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i := range out {
@@ -77,42 +77,42 @@ func (s *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Sugges
 		}
 		return out, group.Wait()
 	})
-	return out, at, err
+	return out, position, err
 }
 
-func (st *state) suggestKind(ctx context.Context, criteria *Criteria, kind calendar.Kind) (Suggested, error) {
-	of := Suggested{Kind: kind}
+func (state *state) suggestKind(ctx context.Context, criteria *Criteria, kind calendar.Kind) (Suggested, error) {
+	suggested := Suggested{Kind: kind}
 	found, err := stepped(criteria, func(criteria *Criteria) (_ int, err error) {
 		if kind == calendar.KindEvent {
-			of.List, err = st.suggestEvents(ctx, criteria)
+			suggested.List, err = state.suggestEvents(ctx, criteria)
 		} else {
-			of.List, err = st.suggestOthers(ctx, criteria, kind)
+			suggested.List, err = state.suggestOthers(ctx, criteria, kind)
 		}
-		return len(of.List), err
+		return len(suggested.List), err
 	})
 	if err != nil {
 		return Suggested{}, err
 	}
-	of.Spelling = found.spelling()
-	return of, nil
+	suggested.Spelling = found.spelling()
+	return suggested, nil
 }
 
-func (st *state) suggestEvents(ctx context.Context, criteria *Criteria) ([]Suggestion, error) {
+func (state *state) suggestEvents(ctx context.Context, criteria *Criteria) ([]Suggestion, error) {
 	name := criteria.name()
-	page, err := st.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: append(st.coming(criteria.upcomingAt), name), Limit: criteria.suggested,
+	page, err := state.view.Search(ctx, readmodel.Query{
+		Kind: calendar.KindEvent, Filter: append(state.coming(criteria.upcomingAt), name), Limit: criteria.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
 		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(criteria.Lang)},
 	})
 	if err != nil || page.Total == 0 {
 		return nil, err
 	}
-	venues, err := st.visible(ctx, criteria, calendar.KindVenue)
+	venues, err := state.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Suggestion, len(page.Documents))
-	now := st.moment()
+	now := state.moment()
 	for i, document := range page.Documents {
 		view := &out[i].View
 		view.Record, view.Status = document.Record, document.Record.Status(now)
@@ -127,21 +127,21 @@ func (st *state) suggestEvents(ctx context.Context, criteria *Criteria) ([]Sugge
 	return out, nil
 }
 
-func (st *state) suggestOthers(ctx context.Context, criteria *Criteria, kind calendar.Kind) ([]Suggestion, error) {
+func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind calendar.Kind) ([]Suggestion, error) {
 	name := criteria.name()
 	and := readmodel.And{name}
 	if kind.IsPost() {
-		and = append(and, st.published)
+		and = append(and, state.published)
 	}
-	found, err := readmodel.Counts(ctx, st.view, kind, readmodel.FieldID, and)
+	found, err := readmodel.Counts(ctx, state.view, kind, readmodel.FieldID, and)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	counts, err := st.eventsOf(ctx, kind, append(st.coming(criteria.upcomingAt), in(linkField(kind), keys(found)...)))
+	counts, err := state.eventsOf(ctx, kind, append(state.coming(criteria.upcomingAt), in(linkField(kind), keys(found)...)))
 	if err != nil {
 		return nil, err
 	}
-	directory, err := st.directory(ctx, kind)
+	directory, err := state.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (st *state) suggestOthers(ctx context.Context, criteria *Criteria, kind cal
 	all := make([]entry, 0, len(found))
 	named := map[string]int{} // by folded name
 	rank := readmodel.Relevance{Text: name}
-	now := st.moment()
+	now := state.moment()
 	for id := range found {
 		at, ok := directory.find(id)
 		if !ok || counts[id] == 0 {
@@ -180,4 +180,4 @@ func (st *state) suggestOthers(ctx context.Context, criteria *Criteria, kind cal
 func oneBlank(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Typed is what suggestions are for.
-func (c *Criteria) Typed() readmodel.Expression { return c.search }
+func (criteria *Criteria) Typed() readmodel.Expression { return criteria.search }

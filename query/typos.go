@@ -12,54 +12,54 @@ const (
 	typosOn   = "on"
 )
 
-func readTypos(q *parser, value *param.Value) {
+func readTypos(parser *parser, value *param.Value) {
 	word, ok := value.Text(0)
 	if !ok {
 		return
 	}
-	q.Typos = true
+	parser.Typos = true
 	on, ok := calendar.ParseBool(word)
 	switch {
 	case word == typosAuto:
-		q.typos = typosAuto
+		parser.typos = typosAuto
 	case !ok:
 		value.Known(word)
 	case on:
-		q.typos = typosOn
+		parser.typos = typosOn
 	}
-	if q.typos != "" {
-		q.Cost += 3
-	}
-}
-
-func readHighlight(q *parser, value *param.Value) {
-	if q.Highlight, _ = value.Bool(); q.Highlight {
-		q.Cost++
+	if parser.typos != "" {
+		parser.Cost += 3
 	}
 }
 
-func readCollapse(q *parser, value *param.Value) {
-	if q.collapse = word(value) != ""; q.collapse {
-		q.Cost += 2
+func readHighlight(parser *parser, value *param.Value) {
+	if parser.Highlight, _ = value.Bool(); parser.Highlight {
+		parser.Cost++
+	}
+}
+
+func readCollapse(parser *parser, value *param.Value) {
+	if parser.collapse = word(value) != ""; parser.collapse {
+		parser.Cost += 2
 	}
 }
 
 // spelling returns the one of the step of the search.
-func (c *Criteria) spelling() readmodel.Spelling { return readmodel.Spellings[c.step] }
+func (criteria *Criteria) spelling() readmodel.Spelling { return readmodel.Spellings[criteria.step] }
 
 // steps are the places in readmodel.Spellings of the searches that are made, one after the
 // other, until one finds something.
-func (c *Criteria) steps() []int {
+func (criteria *Criteria) steps() []int {
 	last := len(readmodel.Spellings) - 1
 	switch {
-	case c.search.Query == "" || c.typos == "":
+	case criteria.search.Query == "" || criteria.typos == "":
 		return []int{0}
-	case c.typos == typosOn:
+	case criteria.typos == typosOn:
 		return []int{last}
-	case c.walk != nil && c.walk.sent != "": // that of its beginning
-		return []int{min(int(c.walk.Step), last)}
+	case criteria.walk != nil && criteria.walk.sent != "": // that of its beginning
+		return []int{min(int(criteria.walk.Step), last)}
 	}
-	return c.search.Steps()
+	return criteria.search.Steps()
 }
 
 // stepped calls try with the criteria of each step until one finds something, and returns
@@ -79,9 +79,9 @@ func stepped(criteria *Criteria, try func(*Criteria) (total int, err error)) (*C
 
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
 // are wanted.
-func (c *Criteria) Highlighter(spelling readmodel.Spelling) *readmodel.Highlighter {
-	if !c.Highlight || c.search.Query == "" {
+func (criteria *Criteria) Highlighter(spelling readmodel.Spelling) *readmodel.Highlighter {
+	if !criteria.Highlight || criteria.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(c.search, spelling)
+	return readmodel.NewHighlighter(criteria.search, spelling)
 }

@@ -9,19 +9,19 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Whole is a list over all pages, of one state. It is not safe for concurrent use, and has to
+// WholeSelection is a list over all pages, of one state. It is not safe for concurrent use, and has to
 // be closed.
-type Whole struct {
+type WholeSelection struct {
 	*state
-	found *found
+	found *searchOutcome
 }
 
 // Span is what some events lie within, on their own clocks.
 type Span struct{ Start, End calendar.Wall }
 
 // Count returns how many events criteria find, whatever their page.
-func (s *Service) Count(ctx context.Context, criteria *Criteria) (int, error) {
-	return present(ctx, s, func(st *state) (int, error) {
+func (service *Service) Count(ctx context.Context, criteria *Criteria) (int, error) {
+	return present(ctx, service, func(st *state) (int, error) {
 		whole, err := st.whole(ctx, criteria)
 		if err != nil {
 			return 0, err
@@ -31,9 +31,9 @@ func (s *Service) Count(ctx context.Context, criteria *Criteria) (int, error) {
 }
 
 // Whole begins to answer criteria over all pages.
-func (s *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Whole, err error) {
-	_, err = readmodel.Open(ctx, s.index, func(view readmodel.View) error {
-		state, err := s.stateOf(ctx, view)
+func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *WholeSelection, err error) {
+	_, err = readmodel.Open(ctx, service.index, func(view readmodel.View) error {
+		state, err := service.stateOf(ctx, view)
 		if err != nil {
 			return err
 		}
@@ -48,29 +48,29 @@ func (s *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Whole, 
 }
 
 // whole counts a selection, and its facets.
-func (st *state) whole(ctx context.Context, criteria *Criteria) (*Whole, error) {
+func (state *state) whole(ctx context.Context, criteria *Criteria) (*WholeSelection, error) {
 	unpaged := *criteria
 	unpaged.Page, unpaged.PerPage = 1, 0
-	found, err := st.search(ctx, &unpaged)
+	found, err := state.search(ctx, &unpaged)
 	if err != nil {
 		return nil, err
 	}
-	return &Whole{state: st, found: found}, nil
+	return &WholeSelection{state: state, found: found}, nil
 }
 
 // Position is the one up to which all changes show.
-func (w *Whole) Position() calendar.Position { return w.gen.Position }
+func (whole *WholeSelection) Position() calendar.Position { return whole.gen.Position }
 
 // Total is how many records there are.
-func (w *Whole) Total() int { return w.found.page.Total }
+func (whole *WholeSelection) Total() int { return whole.found.page.Total }
 
 // Zones returns the earliest start and the latest end of the events whose times can be told
 // by the clock of a zone, by its name, as the caller sees them.
-func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
+func (whole *WholeSelection) Zones(ctx context.Context) (map[string]Span, error) {
 	out := map[string]Span{}
-	return out, w.records(ctx, w.found.query, func(record *calendar.Record) {
+	return out, whole.records(ctx, whole.found.query, func(record *calendar.Record) {
 		name := readmodel.Zone(record)
-		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(w.found.criteria.Caller, record) { // told in UTC, or by the day
+		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(whole.found.criteria.Caller, record) { // told in UTC, or by the day
 			return
 		}
 		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
@@ -82,22 +82,22 @@ func (w *Whole) Zones(ctx context.Context) (map[string]Span, error) {
 }
 
 // Facets are those of the selection, nil where none were asked for.
-func (w *Whole) Facets() []Facet { return w.found.facets }
+func (whole *WholeSelection) Facets() []Facet { return whole.found.facets }
 
 // Spelling is the one that the search was made with.
-func (w *Whole) Spelling() readmodel.Spelling { return w.found.criteria.spelling() }
+func (whole *WholeSelection) Spelling() readmodel.Spelling { return whole.found.criteria.spelling() }
 
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
-func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
-	trashed := *w.found.criteria
+func (whole *WholeSelection) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
+	trashed := *whole.found.criteria
 	trashed.trashedSince = new(since.Unix())
-	and, err := w.filter(ctx, &trashed)
+	and, err := whole.filter(ctx, &trashed)
 	if err != nil {
 		return err
 	}
 	query := readmodel.Query{Kind: calendar.KindEvent, Filter: and, Sort: readmodel.By(false, readmodel.FieldID)}
-	return w.records(ctx, query, func(record *calendar.Record) {
+	return whole.records(ctx, query, func(record *calendar.Record) {
 		if !record.Changed.Before(since) && record.FormerStatus(record.Changed) == calendar.StatusPublish {
 			use(record)
 		}
@@ -105,11 +105,11 @@ func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Re
 }
 
 // Close releases what the selection holds.
-func (w *Whole) Close() { w.view.Close() }
+func (whole *WholeSelection) Close() { whole.view.Close() }
 
 // records calls use with the records that a query finds, in order.
-func (w *Whole) records(ctx context.Context, query readmodel.Query, use func(*calendar.Record)) error {
-	return w.view.Walk(ctx, query, func(documents []readmodel.Document) error {
+func (whole *WholeSelection) records(ctx context.Context, query readmodel.Query, use func(*calendar.Record)) error {
+	return whole.view.Walk(ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			use(documents[i].Record)
 		}
@@ -118,19 +118,19 @@ func (w *Whole) records(ctx context.Context, query readmodel.Query, use func(*ca
 }
 
 // Each calls use with the views of the selection in order. A view is valid during the call.
-func (w *Whole) Each(ctx context.Context, use func(*View) error) error {
-	return w.view.Walk(ctx, w.found.query, func(documents []readmodel.Document) error { return w.each(ctx, documents, use) })
+func (whole *WholeSelection) Each(ctx context.Context, use func(*View) error) error {
+	return whole.view.Walk(ctx, whole.found.query, func(documents []readmodel.Document) error { return whole.each(ctx, documents, use) })
 }
 
 // each makes views; where all that they embed is more than an answer may have, one by one.
-func (w *Whole) each(ctx context.Context, documents []readmodel.Document, use func(*View) error) error {
-	views, err := w.views(ctx, w.found.criteria, documents, w.found.query.Sort)
+func (whole *WholeSelection) each(ctx context.Context, documents []readmodel.Document, use func(*View) error) error {
+	views, err := whole.views(ctx, whole.found.criteria, documents, whole.found.query.Sort)
 	if errors.Is(err, ErrTooLarge) && len(documents) > 1 {
 		half := len(documents) / 2
-		if err := w.each(ctx, documents[:half], use); err != nil {
+		if err := whole.each(ctx, documents[:half], use); err != nil {
 			return err
 		}
-		return w.each(ctx, documents[half:], use)
+		return whole.each(ctx, documents[half:], use)
 	}
 	if err != nil {
 		return err

@@ -35,8 +35,8 @@ func newWindow() window {
 }
 
 // filters are the ranges of the window.
-func (w *window) filters() (and readmodel.And) {
-	for at, span := range w {
+func (window *window) filters() (and readmodel.And) {
+	for at, span := range window {
 		if span != readmodel.AllNumbers {
 			and = append(and, readmodel.Range{Field: windowFields[at], Span: span})
 		}
@@ -44,14 +44,14 @@ func (w *window) filters() (and readmodel.And) {
 	return and
 }
 
-// overlaps adds what events overlap that w holds the bounds of (listings, section 2).
-func (w *window) overlaps(and readmodel.And) readmodel.And {
-	for at := 0; at < len(w); at += 2 {
+// overlaps adds what events overlap that window holds the bounds of (listings, section 2).
+func (window *window) overlaps(and readmodel.And) readmodel.And {
+	for at := 0; at < len(window); at += 2 {
 		start, end := windowFields[at], windowFields[at+1]
-		if last := w[at+1].Max; last != readmodel.AllNumbers.Max {
+		if last := window[at+1].Max; last != readmodel.AllNumbers.Max {
 			and = append(and, readmodel.AtMost(start, last))
 		}
-		if first := w[at].Min; first != readmodel.AllNumbers.Min {
+		if first := window[at].Min; first != readmodel.AllNumbers.Min {
 			and = append(and, readmodel.Or{readmodel.AtLeast(end, first+1), readmodel.AtLeast(start, first)})
 		}
 	}
@@ -65,17 +65,17 @@ type edge struct {
 }
 
 // spans are those of a zone: of instants, for nil of wall clocks.
-func (w *window) spans(zone *time.Location) (start, end *readmodel.Span) {
+func (window *window) spans(zone *time.Location) (start, end *readmodel.Span) {
 	if zone != nil {
-		return &w[utcStart], &w[utcEnd]
+		return &window[utcStart], &window[utcEnd]
 	}
-	return &w[wallStart], &w[wallEnd]
+	return &window[wallStart], &window[wallEnd]
 }
 
 // days puts days on the window.
-func (w *window) days(first, last calendar.Wall, zone *time.Location) {
+func (window *window) days(first, last calendar.Wall, zone *time.Location) {
 	from, until := daysIn(first, last, zone)
-	start, end := w.spans(zone)
+	start, end := window.spans(zone)
 	start.Min, end.Max = max(start.Min, from), min(end.Max, until)
 }
 
@@ -111,14 +111,14 @@ var Days = []string{"today", "tomorrow", "this_weekend", "next_weekend", "this_w
 // a clock in the site zone shows.
 func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first, last calendar.Wall) {
 	today := calendar.WallOf(now.In(site)).Midnight()
-	t := today.UTC()
-	weekday := calendar.Wall(t.Weekday())
+	instant := today.UTC()
+	weekday := calendar.Wall(instant.Weekday())
 	toSunday := (7 - weekday) % 7
 	days := func(first, last calendar.Wall) (calendar.Wall, calendar.Wall) {
 		return today + first*daySeconds, today + last*daySeconds
 	}
 	month := func(n int) calendar.Wall {
-		return calendar.Wall(time.Date(t.Year(), t.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC).Unix())
+		return calendar.Wall(time.Date(instant.Year(), instant.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC).Unix())
 	}
 	switch word {
 	case "tomorrow":

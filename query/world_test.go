@@ -23,42 +23,44 @@ type fakeRecords struct {
 	asked atomic.Int64 // ids, slugs and names
 }
 
-func (f *fakeRecords) Absent(_ context.Context, kind calendar.Kind, _ calendar.ID) error {
+func (fakeRecords *fakeRecords) Absent(_ context.Context, kind calendar.Kind, _ calendar.ID) error {
 	return calendar.Fail(calendar.CodeNotFound, kind)
 }
 
-func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	f.asked.Add(int64(len(ids)))
+func (fakeRecords *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	fakeRecords.asked.Add(int64(len(ids)))
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
-		out[i] = f.byID[id]
+		out[i] = fakeRecords.byID[id]
 	}
 	return out, nil
 }
 
-func (f *fakeRecords) all(kind calendar.Kind, fits func(*calendar.Record) bool) (out []*calendar.Record) {
-	f.asked.Add(1)
-	for _, id := range slices.Sorted(maps.Keys(f.byID)) {
-		if record := f.byID[id]; record.Kind == kind && fits(record) {
+func (fakeRecords *fakeRecords) all(kind calendar.Kind, fits func(*calendar.Record) bool) (out []*calendar.Record) {
+	fakeRecords.asked.Add(1)
+	for _, id := range slices.Sorted(maps.Keys(fakeRecords.byID)) {
+		if record := fakeRecords.byID[id]; record.Kind == kind && fits(record) {
 			out = append(out, record)
 		}
 	}
 	return out
 }
 
-func (f *fakeRecords) BySlug(_ context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
-	found := append(f.all(kind, func(record *calendar.Record) bool { return record.Slug() == slug }), nil)
+func (fakeRecords *fakeRecords) BySlug(_ context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
+	found := append(fakeRecords.all(kind, func(record *calendar.Record) bool { return record.Slug() == slug }), nil)
 	return found[0], nil
 }
 
-func (f *fakeRecords) ByName(_ context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
-	return f.all(kind, func(record *calendar.Record) bool {
+func (fakeRecords *fakeRecords) ByName(_ context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
+	return fakeRecords.all(kind, func(record *calendar.Record) bool {
 		shown, _ := record.Name(lang)
 		return calendar.Fold(shown) == calendar.Fold(name)
 	}), nil
 }
 
-func (f *fakeRecords) Head(context.Context) (calendar.Position, error) { return f.head, nil }
+func (fakeRecords *fakeRecords) Head(context.Context) (calendar.Position, error) {
+	return fakeRecords.head, nil
+}
 
 // fakeIndex is a plain index that counts the documents it is asked for, and fails on demand.
 type fakeIndex struct {
@@ -68,8 +70,8 @@ type fakeIndex struct {
 }
 
 // put shows records and moves the position by one.
-func (x *fakeIndex) put(records ...*calendar.Record) {
-	marks, _ := x.Marks(context.Background())
+func (fakeIndex *fakeIndex) put(records ...*calendar.Record) {
+	marks, _ := fakeIndex.Marks(context.Background())
 	batch := readmodel.Batch{Mark: calendar.Mark{Position: marks.All.Position + 1}}
 	for _, record := range records {
 		body, err := calendar.EncodeRecord(record)
@@ -78,30 +80,30 @@ func (x *fakeIndex) put(records ...*calendar.Record) {
 		}
 		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: record, Body: body})
 	}
-	_, _ = x.Write(context.Background(), batch)
+	_, _ = fakeIndex.Write(context.Background(), batch)
 }
 
-func (x *fakeIndex) View(ctx context.Context) (readmodel.View, error) {
-	view, err := x.Plain.View(ctx)
-	return &fakeView{view, x}, err
+func (fakeIndex *fakeIndex) View(ctx context.Context) (readmodel.View, error) {
+	view, err := fakeIndex.Plain.View(ctx)
+	return &fakeView{view, fakeIndex}, err
 }
 
 // fakeView is a view of a fakeIndex.
 type fakeView struct {
 	readmodel.View
-	x *fakeIndex
+	fakeIndex *fakeIndex
 }
 
-func (v *fakeView) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
-	if v.x.fault != nil {
-		return readmodel.Page{}, v.x.fault(ctx)
+func (fakeView *fakeView) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
+	if fakeView.fakeIndex.fault != nil {
+		return readmodel.Page{}, fakeView.fakeIndex.fault(ctx)
 	}
-	return v.View.Search(ctx, query)
+	return fakeView.View.Search(ctx, query)
 }
 
-func (v *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	v.x.fetched += len(ids)
-	return v.View.Get(ctx, ids)
+func (fakeView *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	fakeView.fakeIndex.fetched += len(ids)
+	return fakeView.View.Get(ctx, ids)
 }
 
 // fill writes records into an index, and waits until they are visible.
@@ -181,20 +183,20 @@ func wall(tb testing.TB, text string) calendar.Wall {
 	if len(text) == len(time.DateOnly) {
 		text += " 00:00:00"
 	}
-	w, err := calendar.ParseWall(text)
+	wall, err := calendar.ParseWall(text)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return w
+	return wall
 }
 
 func zone(tb testing.TB, name string) *time.Location {
 	tb.Helper()
-	z, ok := calendar.ParseZone(name)
+	zone, ok := calendar.ParseZone(name)
 	if !ok {
 		tb.Fatalf("zone %s", name)
 	}
-	return z.Location
+	return zone.Location
 }
 
 // world is a small calendar on 2030-05-01.
@@ -222,9 +224,9 @@ func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *
 }
 
 // list parses and runs a list of events.
-func list(tb testing.TB, service *Service, caller calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
+func list(tb testing.TB, service *Service, caller calendar.Caller, input calendar.Input) (*List, *Criteria, error) {
 	tb.Helper()
-	return answer(tb, service, Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN, Caller: caller})
+	return answer(tb, service, Request{Kind: calendar.KindEvent, Input: input, Lang: calendar.LangEN, Caller: caller})
 }
 
 func answer(tb testing.TB, service *Service, request Request) (*List, *Criteria, error) {

@@ -40,27 +40,27 @@ var errNoKey = errors.New("there is no key to sign with: --signing-key names one
 type auditCheckpoint struct{}
 
 // work signs a checkpoint where there are new entries, and prints the newest one.
-func (*auditCheckpoint) work(ctx context.Context, b *backend, c *console) error {
-	if b.signer == nil {
+func (*auditCheckpoint) work(ctx context.Context, backend *backend, console *console) error {
+	if backend.signer == nil {
 		return errNoKey
 	}
-	signed, err := b.signer.Sign(ctx)
+	signed, err := backend.signer.Sign(ctx)
 	if err != nil {
 		return err
 	}
-	b.signer.Cosign(ctx, signed)
-	if signed, err = b.proofs.Checkpoint(ctx, signed.Size); err != nil {
+	backend.signer.Cosign(ctx, signed)
+	if signed, err = backend.proofs.Checkpoint(ctx, signed.Size); err != nil {
 		return err
 	}
-	if !c.JSON {
-		_, _ = c.out.Write(signed.Note)
+	if !console.JSON {
+		_, _ = console.out.Write(signed.Note)
 		return nil
 	}
 	head, err := proof.ReadHead(signed.Note)
 	if err != nil {
 		return err
 	}
-	return c.printJSON(map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
+	return console.printJSON(map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
 }
 
 type auditProof struct {
@@ -69,9 +69,9 @@ type auditProof struct {
 }
 
 // work prints the proof that an entry is in the log.
-func (cmd *auditProof) work(ctx context.Context, b *backend, c *console) error {
+func (cmd *auditProof) work(ctx context.Context, backend *backend, console *console) error {
 	position := cmd.Position
-	newest, err := b.proofs.Checkpoint(ctx, 0)
+	newest, err := backend.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -79,26 +79,26 @@ func (cmd *auditProof) work(ctx context.Context, b *backend, c *console) error {
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
-	hashes, root, err := b.proofs.Inclusion(ctx, position, size)
+	hashes, root, err := backend.proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return err
 	}
-	if !c.JSON {
-		signed, err := b.proofs.Checkpoint(ctx, size)
+	if !console.JSON {
+		signed, err := backend.proofs.Checkpoint(ctx, size)
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = c.out.Write(proof.Text(int64(position)-1, hashes, signed.Note))
+		_, _ = console.out.Write(proof.Text(int64(position)-1, hashes, signed.Note))
 		return nil
 	}
 	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if out.Leaf, err = b.proofs.Leaf(ctx, position); err != nil {
+	if out.Leaf, err = backend.proofs.Leaf(ctx, position); err != nil {
 		return err
 	}
-	if out.Opening, err = b.proofs.Opening(ctx, history.New(b.events, time.Now), c.auditor().Caller, position); err != nil {
+	if out.Opening, err = backend.proofs.Opening(ctx, history.New(backend.events, time.Now), console.auditor().Caller, position); err != nil {
 		return err
 	}
-	return c.printJSON(out)
+	return console.printJSON(out)
 }
 
 type auditKeys struct {
@@ -110,9 +110,9 @@ type auditKeys struct {
 type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
-func (*keyList) work(ctx context.Context, b *backend, c *console) error {
+func (*keyList) work(ctx context.Context, backend *backend, console *console) error {
 	var vkeys []string
-	newest, err := b.proofs.Checkpoint(ctx, 0)
+	newest, err := backend.proofs.Checkpoint(ctx, 0)
 	switch {
 	case errors.Is(err, proof.ErrNoCheckpoint):
 	case err != nil:
@@ -126,8 +126,8 @@ func (*keyList) work(ctx context.Context, b *backend, c *console) error {
 			vkeys = append(vkeys, keySpan.VKey)
 		}
 	}
-	if b.signer != nil {
-		keys, err := b.signer.PublicKeys(ctx)
+	if backend.signer != nil {
+		keys, err := backend.signer.PublicKeys(ctx)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (*keyList) work(ctx context.Context, b *backend, c *console) error {
 	}
 	for i, text := range vkeys {
 		if !slices.Contains(vkeys[:i], text) {
-			fmt.Fprintln(c.out, text)
+			fmt.Fprintln(console.out, text)
 		}
 	}
 	return nil
@@ -146,13 +146,13 @@ func (*keyList) work(ctx context.Context, b *backend, c *console) error {
 type keyConfirm struct{}
 
 // work lets a key sign on that has no note of what it signed last.
-func (*keyConfirm) work(ctx context.Context, b *backend, c *console) error {
-	if b.signer == nil {
+func (*keyConfirm) work(ctx context.Context, backend *backend, console *console) error {
+	if backend.signer == nil {
 		return errNoKey
 	}
-	size, err := b.signer.Confirm(ctx)
+	size, err := backend.signer.Confirm(ctx)
 	if err == nil {
-		fmt.Fprintf(c.out, "the key signs on after the checkpoint of %s\n", counted(int(size), "entry", "entries"))
+		fmt.Fprintf(console.out, "the key signs on after the checkpoint of %s\n", counted(int(size), "entry", "entries"))
 	}
 	return err
 }
@@ -163,10 +163,10 @@ type keyNew struct {
 
 // work prints a new key. With an origin a new log begins with it, where there is one already
 // or the key belongs to the data directory.
-func (cmd *keyNew) work(ctx context.Context, b *backend, c *console) error {
-	signer, origin := b.signer, cmd.Origin
+func (cmd *keyNew) work(ctx context.Context, backend *backend, console *console) error {
+	signer, origin := backend.signer, cmd.Origin
 	if signer == nil {
-		signer = proof.NewSigner(b.proofs, proof.Keyring{Origin: b.s.LogOrigin, Address: b.s.address()}, proof.SignerOptions{})
+		signer = proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.config.LogOrigin, Address: backend.config.address()}, proof.SignerOptions{})
 	}
 	var privateKey *proof.PrivateKey
 	var err error
@@ -183,8 +183,8 @@ func (cmd *keyNew) work(ctx context.Context, b *backend, c *console) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", privateKey.Public)
-	fmt.Fprint(c.out, privateKey.Text())
+	fmt.Fprintf(console.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", privateKey.Public)
+	fmt.Fprint(console.out, privateKey.Text())
 	return nil
 }
 
@@ -198,9 +198,9 @@ type trustOptions struct {
 	Notes [][]byte `kong:"-"` // in the files of checkpoints
 }
 
-func (o *trustOptions) trust() (t audit.Trust, err error) {
-	t.Checkpoints = o.Notes
-	read := func(to *[]*proof.Key, vkeys []string, witness bool) error {
+func (trustOptions *trustOptions) trust() (trust audit.Trust, err error) {
+	trust.Checkpoints = trustOptions.Notes
+	read := func(keys *[]*proof.Key, vkeys []string, witness bool) error {
 		for _, text := range vkeys {
 			key, err := proof.ParseKey(text)
 			if err != nil {
@@ -209,11 +209,11 @@ func (o *trustOptions) trust() (t audit.Trust, err error) {
 			if key.Cosigns() != witness {
 				return usageError("%s: --key takes those of logs, --witness those of witnesses", text)
 			}
-			*to = append(*to, key)
+			*keys = append(*keys, key)
 		}
 		return nil
 	}
-	return t, errors.Join(read(&t.Keys, o.Key, false), read(&t.Witnesses, o.Witness, true))
+	return trust, errors.Join(read(&trust.Keys, trustOptions.Key, false), read(&trust.Witnesses, trustOptions.Witness, true))
 }
 
 type verifyCommand struct {
@@ -225,8 +225,8 @@ type verifyCommand struct {
 type auditVerify struct{ trustOptions }
 
 // Run checks entries and checkpoints, of the store or of an export.
-func (o *trustOptions) Run(ctx context.Context, c *console) error {
-	for _, file := range o.Checkpoint {
+func (trustOptions *trustOptions) Run(ctx context.Context, console *console) error {
+	for _, file := range trustOptions.Checkpoint {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return usageError("--checkpoint: %w", err)
@@ -234,19 +234,19 @@ func (o *trustOptions) Run(ctx context.Context, c *console) error {
 		if _, err := proof.ReadHead(data); err != nil {
 			return usageError("--checkpoint: %s: %w", file, err)
 		}
-		o.Notes = append(o.Notes, data)
+		trustOptions.Notes = append(trustOptions.Notes, data)
 	}
-	trust, err := o.trust()
+	trust, err := trustOptions.trust()
 	if err != nil {
 		return err
 	}
-	if o.File == "" {
-		return perform(ctx, c, o, nil)
+	if trustOptions.File == "" {
+		return perform(ctx, console, trustOptions, nil)
 	}
-	if len(o.Key) == 0 {
+	if len(trustOptions.Key) == 0 {
 		return usageError("--file needs a --key: a log is checked by the key of who signed it")
 	}
-	f, err := os.Open(o.File)
+	f, err := os.Open(trustOptions.File)
 	if err != nil {
 		return err
 	}
@@ -257,46 +257,46 @@ func (o *trustOptions) Run(ctx context.Context, c *console) error {
 		verified, err = audit.VerifyExport(ctx, from, trust)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.File, err)
+		return fmt.Errorf("%s: %w", trustOptions.File, err)
 	}
-	return printVerified(c, &verified, true)
+	return printVerified(console, &verified, true)
 }
 
-func (o *trustOptions) work(ctx context.Context, b *backend, c *console) error {
-	trust, err := o.trust()
+func (trustOptions *trustOptions) work(ctx context.Context, backend *backend, console *console) error {
+	trust, err := trustOptions.trust()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(c, "verify", "entries")
-	verified, err := audit.VerifyStore(ctx, b.events, b.proofs.Tree, trust, bar.at)
+	bar := newProgress(console, "verify", "entries")
+	verified, err := audit.VerifyStore(ctx, backend.events, backend.proofs.Tree, trust, bar.at)
 	bar.end()
-	if err == nil && verified.Result != verify.Tampered && b.file != nil {
+	if err == nil && verified.Result != verify.Tampered && backend.file != nil {
 		// Last, because what was checked before names the entry.
-		if err = b.file.Integrity(ctx); err != nil {
+		if err = backend.file.Integrity(ctx); err != nil {
 			err = verified.Damage(fmt.Errorf("inspect the store: %w", err))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if !c.JSON {
-		fmt.Fprintf(c.out, "chain head %x\n", verified.Head)
+	if !console.JSON {
+		fmt.Fprintf(console.out, "chain head %x\n", verified.Head)
 	}
-	return printVerified(c, &verified, len(trust.Keys)+len(o.Notes) > 0)
+	return printVerified(console, &verified, len(trust.Keys)+len(trustOptions.Notes) > 0)
 }
 
 // printVerified prints what was found, and returns the exit status; signed says that
 // something signed has to be there.
-func printVerified(c *console, verified *audit.Verified, signed bool) error {
-	if c.JSON {
+func printVerified(console *console, verified *audit.Verified, signed bool) error {
+	if console.JSON {
 		verified.Erasures = append([]verify.Erasure{}, verified.Erasures...) // [], not null
-		_ = c.printJSON(verified)
+		_ = console.printJSON(verified)
 	} else {
 		text := findingsText(&verified.Findings)
 		if verified.Err() == nil {
 			text += fmt.Sprintf("; %d signed, %d unsigned", verified.Signed, verified.Unsigned)
 		}
-		fmt.Fprintln(c.out, text)
+		fmt.Fprintln(console.out, text)
 	}
 	switch {
 	case verified.Err() != nil:
@@ -334,11 +334,11 @@ type exportCommand struct {
 type auditExport struct{ exportOptions }
 
 // Run prints the export, or writes it to a file, whole or not at all.
-func (o *exportOptions) Run(ctx context.Context, c *console) (err error) {
-	if o.File == "" {
-		return perform(ctx, c, o, nil)
+func (exportOptions *exportOptions) Run(ctx context.Context, console *console) (err error) {
+	if exportOptions.File == "" {
+		return perform(ctx, console, exportOptions, nil)
 	}
-	file, err := os.CreateTemp(filepath.Dir(o.File), filepath.Base(o.File)+".*")
+	file, err := os.CreateTemp(filepath.Dir(exportOptions.File), filepath.Base(exportOptions.File)+".*")
 	if err != nil {
 		return err
 	}
@@ -348,21 +348,21 @@ func (o *exportOptions) Run(ctx context.Context, c *console) (err error) {
 			_ = os.Remove(file.Name())
 		}
 	}()
-	into := *c
+	into := *console
 	into.out = file
-	if strings.HasSuffix(o.File, ".gz") {
+	if strings.HasSuffix(exportOptions.File, ".gz") {
 		writer := gzip.NewWriter(file)
 		into.out = writer
-		err = errors.Join(perform(ctx, &into, o, nil), writer.Close())
+		err = errors.Join(perform(ctx, &into, exportOptions, nil), writer.Close())
 	} else {
-		err = perform(ctx, &into, o, nil)
+		err = perform(ctx, &into, exportOptions, nil)
 	}
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), o.File)
+	return os.Rename(file.Name(), exportOptions.File)
 }
 
-func (*exportOptions) work(ctx context.Context, b *backend, c *console) error {
-	return audit.Export(ctx, b.events, c.out)
+func (*exportOptions) work(ctx context.Context, backend *backend, console *console) error {
+	return audit.Export(ctx, backend.events, console.out)
 }

@@ -27,7 +27,7 @@ import (
 // backend is what tasks and the service work on: the event store and the write
 // side, and in a running service the read model.
 type backend struct {
-	s       *config
+	config  *config
 	log     *slog.Logger
 	hooks   telemetry.Hooks
 	events  eventstore.Store // with its calls watched
@@ -50,31 +50,31 @@ type backend struct {
 // open opens the store, which has to exist or is made, and the write side.
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after close.
-func (b *backend) open(ctx context.Context, existing bool) error {
-	b.calls = &storeWatch{log: b.log}
-	store, err := b.openStore(ctx, existing)
+func (backend *backend) open(ctx context.Context, existing bool) error {
+	backend.calls = &storeWatch{log: backend.log}
+	store, err := backend.openStore(ctx, existing)
 	if err != nil {
 		return err
 	}
-	rules := &calendar.Rules{Site: b.s.zone().Location, Clean: htmltext.New()}
-	b.events = watchedStore{b.hooks.Store(store), b.calls}
-	b.users = access.New(b.events)
-	b.command = command.New(b.events, rules, access.NewHasher(), time.Now)
-	b.records = b.command.Records()
-	b.proofs = proof.NewLog(b.events)
-	if b.signer, err = b.newSigner(); err != nil {
-		return errors.Join(err, b.close())
+	rules := &calendar.Rules{Site: backend.config.zone().Location, Clean: htmltext.New()}
+	backend.events = watchedStore{backend.hooks.Store(store), backend.calls}
+	backend.users = access.New(backend.events)
+	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
+	backend.records = backend.command.Records()
+	backend.proofs = proof.NewLog(backend.events)
+	if backend.signer, err = backend.newSigner(); err != nil {
+		return errors.Join(err, backend.close())
 	}
 	return nil
 }
 
 // withModel works on the read model of the running service, else on the one that
 // the settings name.
-func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error) (err error) {
-	if b.status != nil {
-		return work(b.model) // processes without a read model take no commands
+func (backend *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error) (err error) {
+	if backend.status != nil {
+		return work(backend.model) // processes without a read model take no commands
 	}
-	m, err := b.openModel(ctx, nil)
+	m, err := backend.openModel(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -87,66 +87,66 @@ func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error
 
 // shownHealth is the health of the running service; outside of one that of the
 // servers that the settings name.
-func (b *backend) shownHealth(ctx context.Context) (health status.Health, err error) {
-	if b.status != nil {
-		health, _ = b.status.Health(ctx)
+func (backend *backend) shownHealth(ctx context.Context) (health status.Health, err error) {
+	if backend.status != nil {
+		health, _ = backend.status.Health(ctx)
 		return health, nil
 	}
-	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
-		b.tryWrite(ctx)
-		reporter := b.reporter(m)
+	err = backend.withModel(ctx, func(m *upkeep.Upkeep) error {
+		backend.tryWrite(ctx)
+		reporter := backend.reporter(m)
 		var report *status.Report
 		health, report = reporter.Health(ctx)
 		return reporter.Settle(ctx, &health, report)
 	})
-	if err == nil && health.Status == status.OK && b.s.Feed != "" {
-		err = b.lookAtFeed(ctx, &health)
+	if err == nil && health.Status == status.OK && backend.config.Feed != "" {
+		err = backend.lookAtFeed(ctx, &health)
 	}
 	return health, err
 }
 
 // reporter returns what asks the parts of this process, those of its roles aside.
-func (b *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
-	r := &status.Reporter{Parts: status.Parts{
-		Role: string(b.s.Role), Store: b.events,
-		Faults: []func(context.Context, calendar.Position) (string, string){b.failing, b.unsigned},
+func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
+	reporter := &status.Reporter{Parts: status.Parts{
+		Role: string(backend.config.Role), Store: backend.events,
+		Faults: []func(context.Context, calendar.Position) (string, string){backend.failing, backend.unsigned},
 	}}
-	if b.file != nil {
-		r.LostFile = b.file.Lost
+	if backend.file != nil {
+		reporter.LostFile = backend.file.Lost
 	}
 	if m != nil {
-		r.Index = m.Index()
+		reporter.Index = m.Index()
 	}
-	if b.signer != nil && b.s.signs() {
-		r.Signer = b.signer.Stats
+	if backend.signer != nil && backend.config.signs() {
+		reporter.Signer = backend.signer.Stats
 	}
-	return r
+	return reporter
 }
 
 // tryWrite notes whether a store on a server takes writes.
-func (b *backend) tryWrite(ctx context.Context) {
-	if b.leases == nil {
+func (backend *backend) tryWrite(ctx context.Context) {
+	if backend.leases == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, status.Wait)
 	defer cancel()
-	b.calls.wrote(b.events.Sync(ctx))
+	backend.calls.wrote(backend.events.Sync(ctx))
 }
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.
-func (b *backend) lookAtFeed(ctx context.Context, health *status.Health) error {
-	js, err := b.openFeed() //nolint:contextcheck // its log lines come long after this call
+func (backend *backend) lookAtFeed(ctx context.Context, health *status.Health) error {
+	jetStream, err := backend.openFeed() //nolint:contextcheck // its log lines come long after this call
 	if err != nil {
 		return err
 	}
-	defer js.Conn().Close()
-	health.Published, err = b.published(ctx, js, health.Head, status.MaxStill)
+	defer jetStream.Conn().Close()
+	health.Published, err = backend.published(ctx, jetStream, health.Head, status.MaxStill)
 	switch {
 	case err == nil && health.Published >= health.Head, health.Head == 0:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !js.Conn().IsConnected():
+	case !jetStream.Conn().IsConnected():
 		health.Degrade(status.NoFeed, "")
 		return nil
 	}
@@ -160,28 +160,28 @@ func (b *backend) lookAtFeed(ctx context.Context, health *status.Health) error {
 
 // published waits until the feed has the entries up to a position, and tells how far it
 // is after a limit; the error is that of the last look, or of the context.
-func (b *backend) published(ctx context.Context, js jetstream.JetStream, want calendar.Position, limit time.Duration) (at calendar.Position, err error) {
+func (backend *backend) published(ctx context.Context, jetStream jetstream.JetStream, want calendar.Position, limit time.Duration) (position calendar.Position, err error) {
 	for left := limit; ; left -= minServerWait {
-		at, err = feed.Published(ctx, b.events, js, b.s.FeedPrefix)
-		if err == nil && at >= want || want == 0 || left <= 0 {
-			return at, err
+		position, err = feed.Published(ctx, backend.events, jetStream, backend.config.FeedPrefix)
+		if err == nil && position >= want || want == 0 || left <= 0 {
+			return position, err
 		}
 		if err := pause.For(ctx, minServerWait); err != nil {
-			return at, err
+			return position, err
 		}
 	}
 }
 
 // openFeed connects to the feed that the settings name. Servers that are not there yet do
 // not stop it: the connection is made when they come. Close its Conn in the end.
-func (b *backend) openFeed() (jetstream.JetStream, error) {
-	s, servers := b.s, redactedURLs(b.s.Feed)
-	_, js, err := feed.Connect(s.Feed, feed.ConnectOptions{
-		Log: b.log.With("servers", servers), Credentials: s.FeedCredentials, NKey: s.FeedNKey, Domain: s.FeedDomain, APIPrefix: s.FeedAPIPrefix,
-		CA: s.FeedCA, Cert: s.FeedCert, Key: s.FeedKey,
+func (backend *backend) openFeed() (jetstream.JetStream, error) {
+	config, servers := backend.config, redactedURLs(backend.config.Feed)
+	_, jetStream, err := feed.Connect(config.Feed, feed.ConnectOptions{
+		Log: backend.log.With("servers", servers), Credentials: config.FeedCredentials, NKey: config.FeedNKey, Domain: config.FeedDomain, APIPrefix: config.FeedAPIPrefix,
+		CA: config.FeedCA, Cert: config.FeedCert, Key: config.FeedKey,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("feed %s: %w", servers, err)
 	}
-	return js, nil
+	return jetStream, nil
 }

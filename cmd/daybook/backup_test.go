@@ -28,9 +28,9 @@ func copyFiles(t *testing.T, from string, names ...string) string {
 // vacuum makes a backup of the store of a data directory in another one while it is open.
 func vacuum(t *testing.T, data, to string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
+	database, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
 	if err == nil {
-		_, err = db.ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(to, sqlite.FileName))
+		_, err = database.ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(to, sqlite.FileName))
 	}
-	must(t, errors.Join(err, db.Close()))
+	must(t, errors.Join(err, database.Close()))
 }

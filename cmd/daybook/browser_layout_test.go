@@ -134,13 +134,13 @@ func manyEvents(t *testing.T) *looked {
 		lines.add("event", fmt.Sprint("e", i), fmt.Sprintf(`"title":"Event number %d of this week","start_date":%q,"end_date":%q,"venue":{"key":"v%d"},"organizer":{"key":"o"},"categories":[{"key":"c%d"}],"tags":["full"],"cost":"%d €"`,
 			i, start.Format(clockLayout), start.Add(length).Format(clockLayout), i%20, i%20, i%40))
 	}
-	l := lines.serve(t)
-	l.day = today.Format(time.DateOnly)
-	return l
+	looked := lines.serve(t)
+	looked.day = today.Format(time.DateOnly)
+	return looked
 }
 
 // numbers measures what PAGES P5.2 promises in numbers (13.55).
-func (l *looked) numbers(t *testing.T) {
+func (looked *looked) numbers(t *testing.T) {
 	t.Helper()
 	page := browser.Open(t, "about:blank")
 	page.Watch()
@@ -149,13 +149,13 @@ func (l *looked) numbers(t *testing.T) {
 	dense := ""
 	for day := 1; dense == "" && day < 60; day++ {
 		of := time.Now().UTC().AddDate(0, 0, day).Format(time.DateOnly)
-		if l.want(200, http.MethodGet, "/events?start_date="+of+"&end_date="+of+"T23:59:59", "", "")["total"].(float64) >= 6 {
+		if looked.want(200, http.MethodGet, "/events?start_date="+of+"&end_date="+of+"T23:59:59", "", "")["total"].(float64) >= 6 {
 			dense = of
 		}
 	}
 	for size, least := range map[[2]int]float64{{1280, 900}: 6, {360, 780}: 4} {
 		page.Resize(size[0], size[1])
-		page.Goto(l.host + "/events/?start_date=" + dense)
+		page.Goto(looked.host + "/events/?start_date=" + dense)
 		if got := page.Eval(`[...document.querySelectorAll('#results article')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom <= innerHeight).length`).(float64); got < least {
 			t.Errorf("%v: %v events in the first view, want %v", size, got, least)
 		}
@@ -163,7 +163,7 @@ func (l *looked) numbers(t *testing.T) {
 
 	// Titles of the month can be read.
 	page.Resize(1280, 900)
-	page.Goto(l.host + "/events/month/" + l.day[:7] + "/")
+	page.Goto(looked.host + "/events/month/" + looked.day[:7] + "/")
 	nothing(t, page, "titles", `(() => {
 		const wrong = [];
 		for (const a of document.querySelectorAll('#month a[data-event-id]:not(.is-carried)')) {
@@ -182,14 +182,14 @@ func (l *looked) numbers(t *testing.T) {
 
 	// The page of an event says when, where, how much and how to get in at once.
 	page.Resize(360, 780)
-	page.Goto(l.host + l.event)
+	page.Goto(looked.host + looked.event)
 	nothing(t, page, "key facts", `['[data-field=start_date]', '[data-field=venue]', '[data-field=cost]', 'a[data-action]'].filter((s) => {
 		const e = document.querySelector('#key-facts ' + s), r = e?.getBoundingClientRect();
 		return !(r?.height > 0 && r.bottom <= innerHeight);
 	}).join()`)
 
 	// The header is a row of 64 px that stays, below 64 rem two that do not.
-	page.Goto(l.host + "/events/")
+	page.Goto(looked.host + "/events/")
 	for _, width := range widths {
 		page.Resize(width, 900)
 		got := page.Eval(`((h) => [getComputedStyle(h).position === 'sticky', getComputedStyle(h).position === 'sticky' ? h.offsetHeight <= 65 : true])(document.getElementById('site-header'))`)

@@ -26,28 +26,28 @@ const whole = `(() => {
 
 // replaced: a selection that changes in the page leaves what the page itself would be; focus,
 // history and open drawers are kept (PAGES P4.3).
-func (l *looked) replaced(t *testing.T) {
+func (looked *looked) replaced(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1280, 900)
-	p.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1280, 900)
+	page.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
 	q := browser.Open(t, "about:blank")
 	q.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
 	asLoaded := func(what string) {
 		t.Helper()
-		if p.Eval(`window.stays`) != true {
+		if page.Eval(`window.stays`) != true {
 			t.Errorf("%s: the page was loaded anew", what)
 		}
-		q.Goto(p.Eval(`location.href`).(string))
-		same(t, what, p.Eval(whole), q.Eval(whole))
+		q.Goto(page.Eval(`location.href`).(string))
+		same(t, what, page.Eval(whole), q.Eval(whole))
 	}
-	steps := l.on(t, p)
+	steps := looked.on(t, page)
 	steps.steps(`
 		let found one('#results').dataset.total + all('#chips').length
 		visit /search/
 		name total one('#results').dataset.total`)
-	before := p.Eval(whole)
+	before := page.Eval(whole)
 	steps.steps(`
 		do window.stays = true; one('#selection-as').open = true; window.box = one('#facets input'); box.focus()
 		name count box.dataset.count
@@ -58,8 +58,8 @@ func (l *looked) replaced(t *testing.T) {
 		is location.search !== '' -> true
 		is document.activeElement.name + document.activeElement.value + document.activeElement.checked + one('#selection-as').open -> $valuetruetrue`)
 	asLoaded("after a filter")
-	p.Wait(isDrawn)
-	if at, _ := p.Eval(`document.getElementById('map').dataset.geojson`).(string); at == steps.names["places"] || !p.Requested(at) {
+	page.Wait(isDrawn)
+	if at, _ := page.Eval(`document.getElementById('map').dataset.geojson`).(string); at == steps.names["places"] || !page.Requested(at) {
 		t.Errorf("the map does not ask for the places of %s", at)
 	}
 	steps.steps(`
@@ -73,7 +73,7 @@ func (l *looked) replaced(t *testing.T) {
 	steps.steps(`
 		do history.back()
 		is $found -> $total0`)
-	same(t, "at the beginning", p.Eval(whole), before)
+	same(t, "at the beginning", page.Eval(whole), before)
 
 	// The zone of the browser, by script; a map keeps up.
 	steps.steps(`
@@ -105,12 +105,12 @@ func same(t *testing.T, where string, got, want any) {
 }
 
 // helped: suggestions, the menu, copies, and the line of the present time (PAGES P4.3, P5.2).
-func (l *looked) helped(t *testing.T) {
+func (looked *looked) helped(t *testing.T) {
 	t.Helper()
 	page := browser.Open(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
-	steps := l.on(t, page)
+	steps := looked.on(t, page)
 	steps.steps(`
 		visit /events/?tags=markup
 		do one('#q').focus()
@@ -154,12 +154,12 @@ func (l *looked) helped(t *testing.T) {
 		page.Is(button, `labels.length === 3 && labels[0] === labels[2] && labels[1] === button.dataset.copied && labels[1] !== labels[0]`, true)
 		page.Is(button, `navigator.clipboard.readText().then((s) => s === (button.dataset.copy ?? document.querySelector('link[rel=canonical]').href))`, true)
 	}
-	page.Goto(l.host + l.event) // where copying is not allowed, nothing fails
+	page.Goto(looked.host + looked.event) // where copying is not allowed, nothing fails
 	page.Eval(`navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.querySelector('.actions [data-action=share]').click(); 0`)
-	page.Allow(l.host, "clipboardReadWrite", "clipboardSanitizedWrite")
-	page.Goto(l.host + l.event)
+	page.Allow(looked.host, "clipboardReadWrite", "clipboardSanitizedWrite")
+	page.Goto(looked.host + looked.event)
 	copied("[data-action=share]")
-	page.Goto(l.host + "/events/?tags=markup")
+	page.Goto(looked.host + "/events/?tags=markup")
 	copied("#selection-as [data-format=json] button")
 	copied("#selection-as [data-format=embed] button")
 	page.Is("the copied link", `((li) => li.querySelector('a').href === li.querySelector('button').dataset.copy)(document.querySelector('#selection-as [data-format=json]'))`, true)
@@ -167,12 +167,12 @@ func (l *looked) helped(t *testing.T) {
 	// It is noon in some zone; its hours are always shown.
 	now := time.Now().UTC()
 	zone := "Etc/GMT" + fmt.Sprintf("%+d", now.Hour()-12) // whose signs are turned round
-	page.Goto(l.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
+	page.Goto(looked.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
 	page.Is(zone, `document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`, "1 "+zone)
 	if got, _ := page.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li:not(.now-at)').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
 		t.Errorf("the line of noon stands at %v o'clock", got)
 	}
-	page.Goto(l.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
+	page.Goto(looked.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
 	page.Is("lines of the present time on another day", `document.querySelectorAll('.now-line').length`, 0.0)
 	if len(page.Faults) > 0 {
 		t.Error(page.Faults)
@@ -184,22 +184,22 @@ var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
 
 // printed: black on white whatever the theme, no controls, cards unbroken, the URLs of
 // links on event pages, a month on one sheet (PAGES P5.2).
-func (l *looked) printed(t *testing.T) {
+func (looked *looked) printed(t *testing.T) {
 	t.Helper()
 	page := browser.Open(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	page.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `try { localStorage.setItem('theme', 'dark') } catch {}`}, nil)
-	for _, path := range []string{"/events/", "/search/?search=jazz", "/events/month/" + l.day[:7] + "/", "/events/map/", l.event, l.venue, l.event + "history/"} {
+	for _, path := range []string{"/events/", "/search/?search=jazz", "/events/month/" + looked.day[:7] + "/", "/events/map/", looked.event, looked.venue, looked.event + "history/"} {
 		page.Prefer(map[string]string{"prefers-color-scheme": "dark"})
-		page.Goto(l.host + path)
+		page.Goto(looked.host + path)
 		drawn(page)
 		page.Call("Emulation.setEmulatedMedia", browser.Object{"media": "print"}, nil)
 		page.Is(path, `((s) => s(document.documentElement).backgroundColor + s(document.querySelector('h1')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)")
 		page.Is(path, `[...document.querySelectorAll('main a')].filter((e) => e.checkVisibility() && !['rgb(0, 0, 0)', 'rgb(51, 51, 51)'].includes(getComputedStyle(e).color)).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
 		page.Is(path, `[...document.querySelectorAll('button, input, select, form:not(#compare), #site-nav, #pager, .step, .on-map, .leaflet-control-zoom, summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
 		page.Is(path, `[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`, true)
-		if path == l.event {
+		if path == looked.event {
 			page.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http], .facts-of a[href^=http]')].filter((a) => a.checkVisibility()))`, true)
 		}
 		var printed struct{ Data []byte }

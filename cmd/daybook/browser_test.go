@@ -40,7 +40,7 @@ func look(t *testing.T) *looked {
 
 // prepare adds what the calendar lacks for pages to show all that they can, and finds the
 // paths of its records: those of an event in a number of languages.
-func (l *looked) prepare(t *testing.T, languages int) {
+func (looked *looked) prepare(t *testing.T, languages int) {
 	t.Helper()
 	at := func(o map[string]any) string {
 		address, err := url.Parse(o["url"].(string))
@@ -55,48 +55,48 @@ func (l *looked) prepare(t *testing.T, languages int) {
 		if method == http.MethodPost {
 			status = 201
 		}
-		return l.want(status, method, path, l.token, string(data))
+		return looked.want(status, method, path, looked.token, string(data))
 	}
 	long := strings.Repeat("unfortunately", 4)
 	tomorrow := time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
-	l.script = at(made(http.MethodPost, "/events", map[string]any{
+	looked.script = at(made(http.MethodPost, "/events", map[string]any{
 		"title": "&lt;img src=x onerror=alert(1)&gt;", "start_date": tomorrow + " 09:00", "end_date": tomorrow + " 10:00",
 		"venue": map[string]any{"venue": "&lt;img src=y onerror=alert(2)&gt;", "city": "Lyon", "geo_lat": 45.76, "geo_lng": 4.84}, "tags": []any{"markup"},
 	}))
-	l.cancelled = at(made(http.MethodPost, "/events", map[string]any{
+	looked.cancelled = at(made(http.MethodPost, "/events", map[string]any{
 		"title": "Night walk", "start_date": tomorrow + " 21:00", "end_date": tomorrow + " 23:00", "cost": "5", "website": "https://walks.example",
 		"event_status": "cancelled", "event_status_reason": "The guide is ill, " + long,
 	}))
 	category := 0.0
 	for i := range 3 {
 		term := made(http.MethodPost, "/categories", map[string]any{"name": fmt.Sprint(i, " ", long), "parent": category})
-		category, l.nested = term["id"].(float64), at(term)
+		category, looked.nested = term["id"].(float64), at(term)
 	}
-	l.past = at(made(http.MethodPost, "/events", map[string]any{
+	looked.past = at(made(http.MethodPost, "/events", map[string]any{
 		"title": "Long words", "start_date": "-40 days 19:00", "end_date": "-40 days 21:00", "categories": []any{category},
 		"description": "<table><tr><td>" + long + "</td><td>" + long + "</td></tr></table>",
 	}))
 	locked := made(http.MethodPost, "/events", map[string]any{"title": "Members’ evening", "start_date": tomorrow + " 19:00", "end_date": tomorrow + " 21:00", "description": "secret"})
 	made(http.MethodPatch, "/events/"+idOf(locked), map[string]any{"password": "open sesame"})
-	l.protected = at(locked)
+	looked.protected = at(locked)
 	trashed := made(http.MethodPost, "/events", map[string]any{"title": "Called off", "start_date": tomorrow + " 19:00", "end_date": tomorrow + " 21:00"})
-	l.want(200, http.MethodDelete, "/events/"+idOf(trashed), l.token, "")
-	l.gone = at(trashed)
+	looked.want(200, http.MethodDelete, "/events/"+idOf(trashed), looked.token, "")
+	looked.gone = at(trashed)
 	made(http.MethodPost, "/events", map[string]any{"title": "Open days", "start_date": tomorrow, "end_date": time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), "all_day": true, "timezone": "Europe/Paris"})
 
-	list := l.want(200, http.MethodGet, "/events?geoloc=true&per_page=50&starts_after=%2B2%20days", l.token, "")["events"].([]any)
+	list := looked.want(200, http.MethodGet, "/events?geoloc=true&per_page=50&starts_after=%2B2%20days", looked.token, "")["events"].([]any)
 	for _, value := range list {
 		e := value.(map[string]any)
 		venue, is := e["venue"].(map[string]any)
 		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == languages && e["cost"] != "" {
-			l.event, l.venue, l.organizer = at(e), at(venue), at(organizers[0].(map[string]any))
-			l.category = "/events/category/" + e["categories"].([]any)[0].(map[string]any)["slug"].(string) + "/"
-			l.tag = "/events/tag/" + e["tags"].([]any)[0].(map[string]any)["slug"].(string) + "/"
-			l.day = e["start_date"].(string)[:len(time.DateOnly)]
+			looked.event, looked.venue, looked.organizer = at(e), at(venue), at(organizers[0].(map[string]any))
+			looked.category = "/events/category/" + e["categories"].([]any)[0].(map[string]any)["slug"].(string) + "/"
+			looked.tag = "/events/tag/" + e["tags"].([]any)[0].(map[string]any)["slug"].(string) + "/"
+			looked.day = e["start_date"].(string)[:len(time.DateOnly)]
 			break
 		}
 	}
-	if l.event == "" {
+	if looked.event == "" {
 		t.Fatal("no event of the calendar has all that pages show")
 	}
 }
@@ -139,42 +139,42 @@ type shownPage struct {
 }
 
 // pages are all of PAGES P1.1, and those that tell of errors.
-func (l *looked) pages() []shownPage {
+func (looked *looked) pages() []shownPage {
 	return []shownPage{
 		{"home", "/", 200},
 		{"list", "/events/", 200},
-		{"month", "/events/month/" + l.day[:7] + "/", 200},
+		{"month", "/events/month/" + looked.day[:7] + "/", 200},
 		{"week", "/events/week/", 200},
-		{"day", "/events/day/" + l.day + "/", 200},
+		{"day", "/events/day/" + looked.day + "/", 200},
 		{"map", "/events/map/", 200},
 		{"search", "/search/?search=jazz", 200},
 		{"empty", "/search/?search=nothing+of+it&city=Nowhere", 200},
-		{"event", l.event, 200},
-		{"cancelled", l.cancelled, 200},
-		{"protected", l.protected, 200},
-		{"venue", l.venue, 200},
-		{"organizer", l.organizer, 200},
-		{"category", l.category, 200},
-		{"tag", l.tag, 200},
-		{"history", l.event + "history/", 200},
-		{"version", l.event + "?as_of=version:1", 200},
-		{"compared", l.event + "history/?from=1&to=2", 200},
+		{"event", looked.event, 200},
+		{"cancelled", looked.cancelled, 200},
+		{"protected", looked.protected, 200},
+		{"venue", looked.venue, 200},
+		{"organizer", looked.organizer, 200},
+		{"category", looked.category, 200},
+		{"tag", looked.tag, 200},
+		{"history", looked.event + "history/", 200},
+		{"version", looked.event + "?as_of=version:1", 200},
+		{"compared", looked.event + "history/?from=1&to=2", 200},
 		{"docs", "/docs/", 200},
 		{"directory", "/venues/", 200},
 		{"categories", "/categories/", 200},
-		{"embedded-event", "/embed" + l.event, 200},
+		{"embedded-event", "/embed" + looked.event, 200},
 		{"embedded-list", "/embed/events/", 200},
 		{"embedded-month", "/embed/events/?view=month", 200},
 		{"not-found", "/events/month/2026-13/", 404},
 		{"bad", "/events/?start_date=foo", 400},
-		{"gone", l.gone, 410},
+		{"gone", looked.gone, 410},
 	}
 }
 
 // axe is the source of axe-core.
 var axe = sync.OnceValues(func() (string, error) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "pages", "testdata", "axe-core", "axe.min.js"))
-	return string(b), err
+	data, err := os.ReadFile(filepath.Join("..", "..", "internal", "pages", "testdata", "axe-core", "axe.min.js"))
+	return string(data), err
 })
 
 // inTheme is what readers of a theme prefer. Nothing moves: a colour on its way to another
@@ -224,9 +224,9 @@ func keepPicture(t *testing.T, page *browser.Page, name string) {
 
 // clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
 // a style in the page itself.
-func (l *looked) clean(t *testing.T, page *browser.Page, where string, status int) {
+func (looked *looked) clean(t *testing.T, page *browser.Page, where string, status int) {
 	t.Helper()
-	l.quiet(t, page, where, status)
+	looked.quiet(t, page, where, status)
 	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
 		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
 	page.Is(where, inline, "")
@@ -234,7 +234,7 @@ func (l *looked) clean(t *testing.T, page *browser.Page, where string, status in
 }
 
 // quiet reports a console error, a report of a policy, and a request to another host.
-func (l *looked) quiet(t *testing.T, page *browser.Page, where string, status int) {
+func (looked *looked) quiet(t *testing.T, page *browser.Page, where string, status int) {
 	t.Helper()
 	for _, text := range page.Faults {
 		if status == 200 || !strings.Contains(text, fmt.Sprintf("status of %d", status)) {
@@ -242,7 +242,7 @@ func (l *looked) quiet(t *testing.T, page *browser.Page, where string, status in
 		}
 	}
 	for _, load := range page.Requests {
-		if !strings.HasPrefix(load.URL, l.host+"/") && !strings.HasPrefix(load.URL, "blob:") {
+		if !strings.HasPrefix(load.URL, looked.host+"/") && !strings.HasPrefix(load.URL, "blob:") {
 			t.Errorf("%s: a request to %s", where, load.URL)
 		}
 	}
@@ -264,7 +264,7 @@ func drawn(page *browser.Page) {
 // axe-core, nothing inline, no request to another host, nothing that is too small for a
 // finger (PAGES 13.21, 13.28). Another theme has other colours only, and another language
 // has the same ones.
-func (l *looked) everyPage(t *testing.T) {
+func (looked *looked) everyPage(t *testing.T) {
 	t.Helper()
 	rules := map[string]map[string]string{"": {"light": everyRule, "dark": colourRules}, "/cn": {"light": otherRules}}
 	for _, lang := range []string{"", "/cn"} {
@@ -272,19 +272,19 @@ func (l *looked) everyPage(t *testing.T) {
 			t.Parallel()
 			p := browser.Open(t, "about:blank")
 			p.Watch()
-			for _, page := range l.pages() {
+			for _, page := range looked.pages() {
 				for _, width := range []int{1280, 390} {
 					where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
 					p.Prefer(inTheme("light"))
 					p.Resize(width, 800)
 					// A map of places asks again for another size.
 					if width == 1280 || p.Eval(`document.querySelector('#map[data-geojson]') !== null`) == true {
-						p.Goto(l.host + lang + page.path)
+						p.Goto(looked.host + lang + page.path)
 						drawn(p)
 						if name := p.Eval(`document.body.dataset.page`); name == nil {
 							t.Fatalf("%s is no page: %v", where, p.Eval(`document.body.innerText`))
 						}
-						l.clean(t, p, where, page.status)
+						looked.clean(t, p, where, page.status)
 					}
 					for _, theme := range []string{"light", "dark"} {
 						p.Prefer(inTheme(theme))
@@ -298,7 +298,7 @@ func (l *looked) everyPage(t *testing.T) {
 				nothing(t, p, page.name+" has narrow links", `[...document.querySelectorAll('#site-footer a, .directory a')].filter((e) => e.offsetWidth < 24 || e.offsetHeight < 24).map((e) => e.textContent).join()`)
 				p.Resize(320, 640)
 				nothing(t, p, page.name, sideways)
-				l.quiet(t, p, page.name, page.status)
+				looked.quiet(t, p, page.name, page.status)
 			}
 		})
 	}
@@ -312,14 +312,14 @@ const sideways = `[document.documentElement, ...document.querySelectorAll('body 
 	(e === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))).map((e) => e.tagName + '.' + e.className + ' ' + e.scrollWidth).join()`
 
 // wishes: what readers ask their system for (PAGES P4.2, 13.21).
-func (l *looked) wishes(t *testing.T) {
+func (looked *looked) wishes(t *testing.T) {
 	t.Helper()
 	page := browser.Open(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 800)
-	for _, path := range []string{"/events/", "/events/month/", "/events/map/", l.event} {
+	for _, path := range []string{"/events/", "/events/month/", "/events/map/", looked.event} {
 		page.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
-		page.Goto(l.host + path)
+		page.Goto(looked.host + path)
 		drawn(page)
 		page.Is(path, `document.querySelectorAll('.leaflet-zoom-anim, .leaflet-fade-anim').length`, 0.0)
 		page.Is(path, `[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`, "")
@@ -329,34 +329,34 @@ func (l *looked) wishes(t *testing.T) {
 	page.Prefer(nil)
 	// Long words break, also in breadcrumbs and tables.
 	page.Resize(320, 800)
-	for _, path := range []string{l.past, l.nested + "?past=true", l.cancelled} {
-		page.Goto(l.host + path)
+	for _, path := range []string{looked.past, looked.nested + "?past=true", looked.cancelled} {
+		page.Goto(looked.host + path)
 		page.Is(path, sideways, "")
 	}
 	// Where a table has no head, its values say what they are; filters stand apart from the count.
 	page.Resize(360, 800)
-	page.Goto(l.host + "/docs/")
+	page.Goto(looked.host + "/docs/")
 	page.Is("extension", `document.querySelector('#routes td:last-child').innerText`, "Extension: No")
-	page.Goto(l.host + "/events/?categories=markets")
+	page.Goto(looked.host + "/events/?categories=markets")
 	page.Is("room below the filters", `document.querySelector('.tools').getBoundingClientRect().top - document.querySelector('#chips .chip').getBoundingClientRect().bottom >= 12`, true)
 	// Facets are folded on small screens, and next to the results on wide ones (PAGES P5.2).
 	page.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
 	for width, want := range map[int]bool{390: false, 1280: true} {
 		page.Resize(width, 800)
-		page.Goto(l.host + "/search/?search=jazz")
+		page.Goto(looked.host + "/search/?search=jazz")
 		page.Is(fmt.Sprint(width), `document.querySelector('#facets input').checkVisibility()`, want)
 	}
 	page.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": false}, nil)
 	// Spacing of text as WCAG 1.4.12 has it.
 	page.Resize(390, 800)
-	page.Goto(l.host + "/events/")
+	page.Goto(looked.host + "/events/")
 	page.Eval(`{const s = new CSSStyleSheet(); s.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }'); document.adoptedStyleSheets = [s]} 0`)
 	page.Is("with wider text", sideways, "")
 	page.Is("cut off with wider text", `[...document.querySelectorAll('h1, h2, h3, h3 a, .when, .where, #views a, button, .chip')].filter((e) => e.offsetHeight && !e.closest('.hidden') && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' || e.scrollHeight > e.clientHeight + 6 && getComputedStyle(e).overflowY === 'hidden')).map((e) => e.className + e.textContent).join()`, "")
 }
 
 // keyboard goes through month and search by keyboard (PAGES P4.2.3, 13.20).
-func (l *looked) keyboard(t *testing.T) {
+func (looked *looked) keyboard(t *testing.T) {
 	t.Helper()
 	p := browser.Open(t, "about:blank")
 	p.Watch()
@@ -364,23 +364,23 @@ func (l *looked) keyboard(t *testing.T) {
 	of := func(what string) string { return `((e) => ` + what + `)(document.activeElement)` }
 	is := func(where, what string, want any) { t.Helper(); p.Is(where, of(what), want) }
 
-	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
+	p.Goto(looked.host + "/events/month/" + looked.day[:7] + "/")
 	p.Press("Tab")
 	is("the first focus", "e.id", "skip")
 	p.Press("Enter")
 	is("behind the skip link", "e.id", "main")
-	p.Eval(`document.querySelector('td[data-date="` + l.day[:7] + `-10"] a').focus(); 0`)
+	p.Eval(`document.querySelector('td[data-date="` + looked.day[:7] + `-10"] a').focus(); 0`)
 	for _, step := range []struct{ key, want string }{{"ArrowRight", "-11"}, {"ArrowDown", "-18"}, {"ArrowLeft", "-17"}, {"ArrowUp", "-10"}} {
 		p.Press(step.key)
-		is(step.key, "e.closest('td').dataset.date", l.day[:7]+step.want)
+		is(step.key, "e.closest('td').dataset.date", looked.day[:7]+step.want)
 	}
 	// Every control is a stop that is seen, has an outline, and does not lie below the header.
 	// The header is the same on all pages, so that it is skipped on all but the first.
-	for i, page := range l.pages() {
+	for i, page := range looked.pages() {
 		if slices.Contains([]string{"organizer", "category", "tag", "version", "gone"}, page.name) { // as others
 			continue
 		}
-		p.Goto(l.host + page.path)
+		p.Goto(looked.host + page.path)
 		drawn(p)
 		p.Eval(`window.reached = new Set(); 0`)
 		if i > 0 && p.Eval(`document.getElementById('skip') !== null`) == true {
@@ -410,7 +410,7 @@ func (l *looked) keyboard(t *testing.T) {
 	}
 
 	// Search by suggestions; the map can be used by keyboard, and left.
-	l.on(t, p).steps(`
+	looked.on(t, p).steps(`
 		visit /search/
 		do one('#q').focus()
 		type jaz
@@ -442,13 +442,13 @@ func (l *looked) keyboard(t *testing.T) {
 
 // mapped: markers, popups that tell of a venue as text, and what the map can be asked for
 // (PAGES P1.3, 13.32).
-func (l *looked) mapped(t *testing.T) {
+func (looked *looked) mapped(t *testing.T) {
 	t.Helper()
 	page := browser.Open(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	page.Prefer(inTheme("light"))
-	steps := l.on(t, page)
+	steps := looked.on(t, page)
 	steps.steps(`
 		visit /events/map/?tags=markup
 		wait one('#map').dataset.view && all('#map [data-marker]').length === 1
@@ -459,23 +459,23 @@ func (l *looked) mapped(t *testing.T) {
 		follow one('#map-here').click()
 		is new URLSearchParams(location.search).get('bbox').split(',').length -> 4
 		is one('#results').dataset.total -> 1`)
-	l.clean(t, page, "map", 200)
+	looked.clean(t, page, "map", 200)
 	drawn(page)
 	for range 10 { // not in the first view, and not where they show nothing
 		steps.steps(`click .leaflet-control-zoom-out`)
 	}
 	page.Until("finer outlines", func() bool { return page.Requested("countries-50m") })
-	page.Allow(l.host, "geolocation")
+	page.Allow(looked.host, "geolocation")
 	page.Call("Emulation.setGeolocationOverride", browser.Object{"latitude": 45.7, "longitude": 4.8, "accuracy": 10}, nil)
 	steps.steps(`
 		visit /events/map/?tags=markup&page=1&bbox=4,45,5,46
 		follow one('#map-near').click()
 		is location.search + one('#results').dataset.total -> ?tags=markup&geoloc_lat=45.70000&geoloc_lng=4.800001
 		draw`)
-	l.clean(t, page, "near me", 200)
+	looked.clean(t, page, "near me", 200)
 	for _, width := range []int{1280, 360} {
 		page.Resize(width, 900)
-		page.Goto(l.host + "/events/map/?city=Port+Merrow")
+		page.Goto(looked.host + "/events/map/?city=Port+Merrow")
 		page.Eval(`document.getElementById('map').scrollIntoView(); 0`)
 		for zoom := range 3 {
 			page.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length > 0`)
@@ -486,12 +486,12 @@ func (l *looked) mapped(t *testing.T) {
 		}
 	}
 	page.Resize(1280, 900)
-	for _, path := range []string{l.script, "/events/?tags=markup"} {
-		page.Goto(l.host + path)
+	for _, path := range []string{looked.script, "/events/?tags=markup"} {
+		page.Goto(looked.host + path)
 		if got, _ := page.Eval(`document.querySelector('h1[data-field=title], .card h3').innerText`).(string); got != "<img src=x onerror=alert(1)>" {
 			t.Errorf("%s: title %q", path, got)
 		}
-		l.clean(t, page, path, 200)
+		looked.clean(t, page, path, 200)
 	}
 }
 
@@ -530,17 +530,17 @@ const markers = `(async () => {
 })()`
 
 // plain uses pages without scripts (PAGES P4.3, 13.23).
-func (l *looked) plain(t *testing.T) {
+func (looked *looked) plain(t *testing.T) {
 	t.Helper()
 	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 800)
 	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
-	for _, page := range l.pages() {
-		p.Goto(l.host + page.path)
+	for _, page := range looked.pages() {
+		p.Goto(looked.host + page.path)
 		p.Is(page.name, `document.querySelector('main').innerText.length > 20 && [...document.querySelectorAll('button[data-copy], #theme-switch')].every((e) => !e.offsetHeight)`, true)
 	}
-	l.on(t, p).steps(`
+	looked.on(t, p).steps(`
 		visit /events/
 		do one('#q').value = 'jazz'
 		follow one('#search-form button').click()
@@ -559,26 +559,26 @@ func (l *looked) plain(t *testing.T) {
 		is location.search.includes('tz=UTC') -> true
 		do one('#selection-as summary').click()
 		is one('#selection-as a').offsetHeight > 0 -> true
-		visit ` + l.protected + `
+		visit ` + looked.protected + `
 		do one('#password').value = 'open sesame'
 		follow one('#unlock button').click()
 		is one('[data-field=description]').innerText.includes('secret') -> true`)
 }
 
 // firstViews measures what a reader's first view costs (PAGES P6.2, 13.25).
-func (l *looked) firstViews(t *testing.T) {
+func (looked *looked) firstViews(t *testing.T) {
 	t.Helper()
 	page := browser.Open(t, "about:blank")
 	page.Watch()
 	measure := func(path string) (total, requests int, of map[string]int) { // without pictures of records
 		page.Goto("about:blank") // what the last page still asks for is not of this one
-		page.Goto(l.host + path)
+		page.Goto(looked.host + path)
 		drawn(page)
 		page.Eval(`((icon) => { icon.src = document.querySelector('link[rel=icon]').href; return icon.decode() })(new Image())`) // without a window nothing asks for it
 		page.Eval(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 0)))`)
 		of = map[string]int{}
 		for _, load := range page.Requests {
-			if strings.HasPrefix(load.URL, l.host+demoPictures) {
+			if strings.HasPrefix(load.URL, looked.host+demoPictures) {
 				continue
 			}
 			requests++
@@ -596,13 +596,13 @@ func (l *looked) firstViews(t *testing.T) {
 			of["Document"] == 0 || of["Stylesheet"] == 0 || of["Script"] == 0 || of["Font"] == 0 {
 			t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
 		}
-		if total, requests, of := measure(lang + l.event); total > 100*kB {
-			t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+l.event, width, total, requests, of)
+		if total, requests, of := measure(lang + looked.event); total > 100*kB {
+			t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+looked.event, width, total, requests, of)
 		}
-		for _, path := range []string{"/", "/events/", "/events/month/", "/events/week/", l.event} {
+		for _, path := range []string{"/", "/events/", "/events/month/", "/events/week/", looked.event} {
 			moves := 1.0
 			for try := 0; moves > 0.02 && try < 20; try++ { // a busy machine draws before its cache gives the font
-				page.Goto(l.host + lang + path)
+				page.Goto(looked.host + lang + path)
 				moves, _ = page.Eval(shifted).(float64)
 			}
 			if moves > 0.02 {
@@ -630,7 +630,7 @@ func (l *looked) firstViews(t *testing.T) {
 	quick := false
 	var slow any
 	for end := time.Now().Add(limit); time.Now().Before(end); {
-		page.Goto(l.host + "/events/")
+		page.Goto(looked.host + "/events/")
 		slow = page.Eval(`new Promise((done) => {
 			const seen = {tasks: [], painted: 0};
 			new PerformanceObserver((l) => seen.tasks.push(...l.getEntries().map((e) => e.duration))).observe({type: 'longtask', buffered: true});
@@ -671,45 +671,45 @@ func foreign(t *testing.T, policy, body string) string {
 }
 
 // on returns a page as scenes take steps on it.
-func (l *looked) on(t *testing.T, page *browser.Page) *deskPage {
+func (looked *looked) on(t *testing.T, page *browser.Page) *deskPage {
 	t.Helper()
-	p := (&desk{server: l.server}).at(t)
-	p.Page = page
-	return p
+	deskPage := (&desk{server: looked.server}).at(t)
+	deskPage.Page = page
+	return deskPage
 }
 
 // element: <daybook-calendar> on a page of another origin under a strict policy
 // (PAGES P8.1, 13.31, 13.32).
-func (l *looked) element(t *testing.T) {
+func (looked *looked) element(t *testing.T) {
 	t.Helper()
-	u := foreign(t, "default-src 'none'; script-src "+l.host+"; connect-src "+l.host+"; img-src data:; require-trusted-types-for 'script'",
-		`<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
+	u := foreign(t, "default-src 'none'; script-src "+looked.host+"; connect-src "+looked.host+"; img-src data:; require-trusted-types-for 'script'",
+		`<script type="module" src="`+looked.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar id="first" limit="5" tags="markup" target="_blank"><a href="/">Events</a></daybook-calendar>
-		<daybook-calendar id="two" view="month" date="`+l.day+`" tz="UTC" lang="fr" theme="dark"></daybook-calendar>`)
-	p := browser.Open(t, "about:blank")
-	p.Watch()
-	p.Resize(1000, 900)
-	p.Goto(u)
-	p.Eval(`window.seen = []; for (const n of ['load', 'select', 'change', 'error']) document.addEventListener('daybook-' + n, (e) => { seen.push([n, e.target.id, e.detail]); if (n === 'select' && window.hold) e.preventDefault() });
+		<daybook-calendar id="two" view="month" date="`+looked.day+`" tz="UTC" lang="fr" theme="dark"></daybook-calendar>`)
+	page := browser.Open(t, "about:blank")
+	page.Watch()
+	page.Resize(1000, 900)
+	page.Goto(u)
+	page.Eval(`window.seen = []; for (const n of ['load', 'select', 'change', 'error']) document.addEventListener('daybook-' + n, (e) => { seen.push([n, e.target.id, e.detail]); if (n === 'select' && window.hold) e.preventDefault() });
 		window.first = document.getElementById('first'), window.two = document.getElementById('two'), window.inside = (e, s) => [...e.shadowRoot.querySelectorAll(s)]; 0`)
-	p.Wait(`inside(first, '[part~=item]').length === 1 && inside(two, '[part~=day]').length >= 28`)
-	if got := p.Eval(`inside(first, 'h3')[0].innerText + '|' + inside(first, '[part~=place]')[0].innerText + '|' + inside(first, 'h3 a')[0].target + '|' + inside(first, 'img').length`); got != "<img src=x onerror=alert(1)>|<img src=y onerror=alert(2)>, Lyon|_blank|0" {
+	page.Wait(`inside(first, '[part~=item]').length === 1 && inside(two, '[part~=day]').length >= 28`)
+	if got := page.Eval(`inside(first, 'h3')[0].innerText + '|' + inside(first, '[part~=place]')[0].innerText + '|' + inside(first, 'h3 a')[0].target + '|' + inside(first, 'img').length`); got != "<img src=x onerror=alert(1)>|<img src=y onerror=alert(2)>, Lyon|_blank|0" {
 		t.Errorf("it tells %v", got)
 	}
 	// The month shows what the list says of it, in French.
-	month := l.want(200, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+l.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, l.day)+"T23:59:59Z", "", "")
+	month := looked.want(200, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+looked.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, looked.day)+"T23:59:59Z", "", "")
 	var ids []string
 	for _, value := range month["events"].([]any) {
 		ids = append(ids, idOf(value.(map[string]any)))
 	}
 	slices.Sort(ids)
-	got, _ := p.Eval(`[...new Set(inside(two, '[part~=chip]').map((a) => a.dataset.eventId))].sort().join()`).(string)
+	got, _ := page.Eval(`[...new Set(inside(two, '[part~=chip]').map((a) => a.dataset.eventId))].sort().join()`).(string)
 	if total := month["total"].(float64); total <= 50 && got != strings.Join(ids, ",") {
 		t.Errorf("the month has %s, want %v", got, ids)
 	}
-	p.Is("the month", `inside(two, 'section')[0].lang + inside(two, 'caption').length + inside(two, 'th[scope=col]').length + inside(two, 'td ul').every((u) => u.closest('td'))`, "fr17true")
-	steps := l.on(t, p)
-	steps.names["month"] = l.day[:7]
+	page.Is("the month", `inside(two, 'section')[0].lang + inside(two, 'caption').length + inside(two, 'th[scope=col]').length + inside(two, 'td ul').every((u) => u.closest('td'))`, "fr17true")
+	steps := looked.on(t, page)
+	steps.names["month"] = looked.day[:7]
 	steps.steps(`
 		do inside(two, 'td:not(.other) a[part~=number]')[3].focus()
 		keys ArrowRight
@@ -733,25 +733,25 @@ func (l *looked) element(t *testing.T) {
 		wait inside(first, '[part~=item]').length === 7
 		do const s = new CSSStyleSheet(); s.replaceSync('#first { --daybook-ink: rgb(1, 2, 3); --daybook-background: rgb(250, 251, 252) } #first::part(title) { text-transform: uppercase }'); document.adoptedStyleSheets = [s]
 		is ((s) => [s(inside(first, 'h3 a')[0]).color, s(inside(first, 'section')[0]).backgroundColor, s(inside(first, '[part~=title]')[0]).textTransform].join())(getComputedStyle) -> rgb(1, 2, 3),rgb(250, 251, 252),uppercase`)
-	for _, f := range p.Faults {
+	for _, f := range page.Faults {
 		if !strings.Contains(f, "status of 400") {
 			t.Error(f)
 		}
 	}
-	for _, load := range p.Requests {
-		if !strings.HasPrefix(load.URL, l.host+"/") && !strings.HasPrefix(load.URL, u) {
+	for _, load := range page.Requests {
+		if !strings.HasPrefix(load.URL, looked.host+"/") && !strings.HasPrefix(load.URL, u) {
 			t.Errorf("a request to %s", load.URL)
 		}
 		if strings.HasSuffix(load.URL, "/daybook-calendar.js") && (load.Bytes == 0 || load.Bytes > 12_000) {
 			t.Errorf("the script has %d bytes", load.Bytes)
 		}
 	}
-	l.elementDays(t)
+	looked.elementDays(t)
 	q := browser.Open(t, "about:blank") // axe-core itself needs a page without that policy
 	q.Watch()
 	q.Resize(390, 800)
-	q.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
-		<daybook-calendar id="list"></daybook-calendar><daybook-calendar id="month" view="month" date="`+l.day+`"></daybook-calendar>`))
+	q.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+looked.host, `<script type="module" src="`+looked.host+`/embed/v1/daybook-calendar.js"></script>
+		<daybook-calendar id="list"></daybook-calendar><daybook-calendar id="month" view="month" date="`+looked.day+`"></daybook-calendar>`))
 	q.Wait(`document.getElementById('list').shadowRoot.querySelector('[part~=item]') && document.getElementById('month').shadowRoot.querySelector('[part~=chip]')`)
 	check(t, q, "element, narrow", everyRule)
 	keepPicture(t, q, "element narrow")
@@ -767,16 +767,16 @@ func (l *looked) element(t *testing.T) {
 // elementDays: <daybook-calendar> has the hour that comes twice on its day, and an event that
 // ends at a midnight that there is not on no further one; titles keep their direction
 // (PAGES P1.4, P4.4).
-func (l *looked) elementDays(t *testing.T) {
+func (looked *looked) elementDays(t *testing.T) {
 	t.Helper()
 	event := func(title, start, end string) string {
-		return idOf(l.want(201, http.MethodPost, "/events", l.token, fmt.Sprintf(`{"title":%q,"start_date":%q,"end_date":%q,"timezone":"Africa/Cairo","venue":{"venue":"בית העם","city":"תל אביב"}}`, title, start, end)))
+		return idOf(looked.want(201, http.MethodPost, "/events", looked.token, fmt.Sprintf(`{"title":%q,"start_date":%q,"end_date":%q,"timezone":"Africa/Cairo","venue":{"venue":"בית העם","city":"תל אביב"}}`, title, start, end)))
 	}
 	second := event("ערב שירה", "2030-10-31T21:30:00Z", "2030-10-31T21:45:00Z") // 23:30 on 31 October
 	until := event("Until a midnight", "2030-04-25 20:00", "2030-04-26 00:00")
 	page := browser.Open(t, "about:blank")
 	page.Watch()
-	page.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
+	page.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+looked.host, `<script type="module" src="`+looked.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar view="month" date="2030-10-01" tz="Africa/Cairo"></daybook-calendar><daybook-calendar view="month" date="2030-04-01" tz="Africa/Cairo"></daybook-calendar>
 		<daybook-calendar view="month" date="2030-04-01"></daybook-calendar><daybook-calendar start_date="2030-10-01" end_date="2030-11-30"></daybook-calendar>`))
 	page.Eval(`window.all = [...document.querySelectorAll('daybook-calendar')], window.inside = (e, s) => [...e.shadowRoot.querySelectorAll(s)]; 0`)
@@ -799,74 +799,74 @@ func endOfMonth(t *testing.T, day string) string {
 
 // frames: pages of /embed/ are shown in frames of other sites, others are not, and
 // links lead out of the frame (PAGES P8.2, 13.33).
-func (l *looked) frames(t *testing.T) {
+func (looked *looked) frames(t *testing.T) {
 	t.Helper()
-	page := url.QueryEscape(strings.Replace(l.host, "http:", "https:", 1) + "/fr" + l.event)
-	told := l.oembed(t, 200, "maxwidth=400&url="+page)
+	page := url.QueryEscape(strings.Replace(looked.host, "http:", "https:", 1) + "/fr" + looked.event)
+	told := looked.oembed(t, 200, "maxwidth=400&url="+page)
 	if told["type"] != "rich" || told["version"] != "1.0" || told["width"] != 400.0 || told["height"] != 320.0 || told["author_name"] == nil || told["cache_age"] != 3600.0 ||
-		!strings.Contains(told["html"].(string), `src="`+l.host+`/fr/embed`+l.event+`"`) {
+		!strings.Contains(told["html"].(string), `src="`+looked.host+`/fr/embed`+looked.event+`"`) {
 		t.Errorf("told of an event: %v", told)
 	}
-	if locked := l.oembed(t, 200, "url="+url.QueryEscape(l.host+l.protected)); locked["type"] != "link" || locked["title"] != "Members’ evening" || locked["html"] != nil {
+	if locked := looked.oembed(t, 200, "url="+url.QueryEscape(looked.host+looked.protected)); locked["type"] != "link" || locked["title"] != "Members’ evening" || locked["html"] != nil {
 		t.Errorf("told of a protected event: %v", locked)
 	}
-	l.oembed(t, 200, "format=xml&url="+page)
-	l.oembed(t, 400, "")
-	l.oembed(t, 400, "maxwidth=wide&url="+page)
-	l.oembed(t, 501, "format=yaml&url="+page)
-	for _, other := range []string{l.host + "/events/", l.host + l.venue, l.host + l.event + "history/", l.host + l.gone, "https://elsewhere.example" + l.event, "event"} {
-		l.oembed(t, 404, "url="+url.QueryEscape(other))
+	looked.oembed(t, 200, "format=xml&url="+page)
+	looked.oembed(t, 400, "")
+	looked.oembed(t, 400, "maxwidth=wide&url="+page)
+	looked.oembed(t, 501, "format=yaml&url="+page)
+	for _, other := range []string{looked.host + "/events/", looked.host + looked.venue, looked.host + looked.event + "history/", looked.host + looked.gone, "https://elsewhere.example" + looked.event, "event"} {
+		looked.oembed(t, 404, "url="+url.QueryEscape(other))
 	}
 	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1000, 900)
-	p.Goto(foreign(t, "frame-src "+l.host, told["html"].(string)+`<iframe title="list" src="`+l.host+`/embed/events/"></iframe>`))
+	p.Goto(foreign(t, "frame-src "+looked.host, told["html"].(string)+`<iframe title="list" src="`+looked.host+`/embed/events/"></iframe>`))
 	if len(p.Faults) > 0 {
 		t.Error(p.Faults)
 	}
-	p.Goto(foreign(t, "frame-src "+l.host, `<iframe title="list" src="`+l.host+`/events/"></iframe>`))
+	p.Goto(foreign(t, "frame-src "+looked.host, `<iframe title="list" src="`+looked.host+`/events/"></iframe>`))
 	p.Until("a report that a page is not for frames", func() bool {
 		return slices.ContainsFunc(p.Faults, func(text string) bool { return strings.Contains(text, "frame-ancestors") })
 	})
-	p.Goto(l.host + "/embed/events/?view=month&theme=dark")
+	p.Goto(looked.host + "/embed/events/?view=month&theme=dark")
 	p.Is("the embedded month", `[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`, "truedark01")
 }
 
 // foreignForms: a browser that remembers credentials sends them with the form of any page;
 // what another site sends is refused (INTERFACE 2.11, PAGES P2.3).
-func (l *looked) foreignForms(t *testing.T) {
+func (looked *looked) foreignForms(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, strings.Replace(l.host, "://", "://admin:"+l.token+"@", 1)+"/?preview=true")
-	page.Goto(l.host + "/?preview=true")
+	page := browser.Open(t, strings.Replace(looked.host, "://", "://admin:"+looked.token+"@", 1)+"/?preview=true")
+	page.Goto(looked.host + "/?preview=true")
 	if got := page.Eval(`document.getElementById('preview') !== null`); got != true {
 		t.Fatalf("the browser does not remember credentials: %v", page.Eval(`document.body.innerText`))
 	}
 	write := func(name string) any {
-		return page.Eval(`fetch('` + l.root + `/tags', {method: 'POST', credentials: 'include', mode: location.origin === '` + l.host + `' ? 'same-origin' : 'no-cors', body: new URLSearchParams({name: '` + name + `'})}).then((r) => r.status)`)
+		return page.Eval(`fetch('` + looked.root + `/tags', {method: 'POST', credentials: 'include', mode: location.origin === '` + looked.host + `' ? 'same-origin' : 'no-cors', body: new URLSearchParams({name: '` + name + `'})}).then((r) => r.status)`)
 	}
 	if got := write("Own page"); got != 201.0 {
 		t.Errorf("a page of its own got %v", got)
 	}
 	for _, form := range []struct{ action, enctype, field, value string }{
-		{l.root + "/tags", "application/x-www-form-urlencoded", "name", "Foreign form"},
-		{l.root + "/tags", "text/plain", "{&quot;name&quot;:&quot;Foreign form&quot;,&quot;x&quot;:&quot;", "&quot;}"},
-		{l.host + l.protected, "application/x-www-form-urlencoded", "password", "open sesame"},
-		{l.host + l.protected + "?preview=true", "application/x-www-form-urlencoded", "password", "open sesame"},
+		{looked.root + "/tags", "application/x-www-form-urlencoded", "name", "Foreign form"},
+		{looked.root + "/tags", "text/plain", "{&quot;name&quot;:&quot;Foreign form&quot;,&quot;x&quot;:&quot;", "&quot;}"},
+		{looked.host + looked.protected, "application/x-www-form-urlencoded", "password", "open sesame"},
+		{looked.host + looked.protected + "?preview=true", "application/x-www-form-urlencoded", "password", "open sesame"},
 	} {
 		page.Goto(foreign(t, "script-src 'none'", `<form method="post" action="`+form.action+`" enctype="`+form.enctype+`"><input name="`+form.field+`" value="`+form.value+`"></form>`))
 		page.Follow(func() { page.Eval(`document.forms[0].submit()`) })
-		if got := page.Eval(`new URL(location.href).origin + (document.body.dataset.code ?? '') + document.body.innerText`).(string); !strings.HasPrefix(got, l.host) || !strings.Contains(got, "rest_forbidden_origin") || strings.Contains(got, "secret") {
+		if got := page.Eval(`new URL(location.href).origin + (document.body.dataset.code ?? '') + document.body.innerText`).(string); !strings.HasPrefix(got, looked.host) || !strings.Contains(got, "rest_forbidden_origin") || strings.Contains(got, "secret") {
 			t.Errorf("%s as %s: got %s", form.action, form.enctype, got)
 		}
 	}
 	page.Goto(foreign(t, "script-src 'none'", ""))
 	write("Foreign script")
-	if got := l.want(200, http.MethodGet, "/tags?hide_empty=false&search=Foreign", "", "")["total"]; got != 0.0 {
+	if got := looked.want(200, http.MethodGet, "/tags?hide_empty=false&search=Foreign", "", "")["total"]; got != 0.0 {
 		t.Errorf("other sites made %v tags", got)
 	}
 	// The page's own form works, after a wrong password as well.
-	page.Goto(l.host + l.protected)
-	l.on(t, page).steps(`
+	page.Goto(looked.host + looked.protected)
+	looked.on(t, page).steps(`
 		do one('#unlock [name=password]').value = 'wrong'
 		follow one('#unlock').submit()
 		do one('#unlock [name=password]').value = 'open sesame'
@@ -875,9 +875,9 @@ func (l *looked) foreignForms(t *testing.T) {
 }
 
 // oembed asks how a page is embedded.
-func (l *looked) oembed(t *testing.T, status int, query string) map[string]any {
+func (looked *looked) oembed(t *testing.T, status int, query string) map[string]any {
 	t.Helper()
-	got, head, data := l.full(http.MethodGet, l.host+"/oembed?"+query, "", "", nil)
+	got, head, data := looked.full(http.MethodGet, looked.host+"/oembed?"+query, "", "", nil)
 	if got != status {
 		t.Fatalf("%s: got %d %s, want %d", query, got, data, status)
 	}

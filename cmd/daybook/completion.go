@@ -23,8 +23,8 @@ type completionCommand struct {
 }
 
 // Run prints the script of a shell.
-func (cmd *completionCommand) Run(c *console) error {
-	_, err := fmt.Fprint(c.out, completions[cmd.Shell])
+func (cmd *completionCommand) Run(console *console) error {
+	_, err := fmt.Fprint(console.out, completions[cmd.Shell])
 	return err
 }
 

@@ -69,17 +69,17 @@ func conferenceLines(t *testing.T) []byte {
 	lines.SetEscapeHTML(false)
 	created := map[string]bool{}
 	for changes := json.NewDecoder(history); ; {
-		var c conferenceChange
-		if err := changes.Decode(&c); errors.Is(err, io.EOF) {
+		var change conferenceChange
+		if err := changes.Decode(&change); errors.Is(err, io.EOF) {
 			return out.Bytes()
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		line := importer.Line{
-			At: importer.Moment{Time: time.Unix(c.At, 0).UTC()}, Author: fmt.Sprintf("author-%d", c.Author),
-			Kind: "event", Key: fmt.Sprintf("event:%d", c.ID),
+			At: importer.Moment{Time: time.Unix(change.At, 0).UTC()}, Author: fmt.Sprintf("author-%d", change.Author),
+			Kind: "event", Key: fmt.Sprintf("event:%d", change.ID),
 		}
-		switch c.Action {
+		switch change.Action {
 		case "removed":
 			line.Action = importer.ActionDelete
 		case "created":
@@ -87,8 +87,8 @@ func conferenceLines(t *testing.T) []byte {
 		default: // an update holds the whole entry, so it repairs a refused create
 			line.Action = importer.ActionPut
 		}
-		if c.Action != "removed" {
-			line.Fields = c.fields(func(kind, key string, fields map[string]any) any {
+		if change.Action != "removed" {
+			line.Fields = change.fields(func(kind, key string, fields map[string]any) any {
 				if !created[key] {
 					created[key] = true
 					must(t, lines.Encode(importer.Line{At: line.At, Author: line.Author, Action: importer.ActionCreate, Kind: kind, Key: key, Fields: fields}))
@@ -102,8 +102,8 @@ func conferenceLines(t *testing.T) []byte {
 
 // fields returns the fields of the event; reference returns the value of a field that names
 // another record, which it creates when it is named first.
-func (c *conferenceChange) fields(reference func(kind, key string, fields map[string]any) any) map[string]any {
-	conferenceEntry := &c.Record
+func (conferenceChange *conferenceChange) fields(reference func(kind, key string, fields map[string]any) any) map[string]any {
+	conferenceEntry := &conferenceChange.Record
 	end := conferenceEntry.EndDate
 	if end == "" {
 		end = conferenceEntry.StartDate
@@ -124,7 +124,7 @@ func (c *conferenceChange) fields(reference func(kind, key string, fields map[st
 			"venue": html.EscapeString(name), "city": html.EscapeString(city), "country": html.EscapeString(country),
 		})
 	}
-	if topic := strings.TrimSpace(c.Topic); topic != "" {
+	if topic := strings.TrimSpace(conferenceChange.Topic); topic != "" {
 		fields["categories"] = []any{reference("category", "category:"+topic, map[string]any{"name": html.EscapeString(topic)})}
 	}
 	names := strings.Split(strings.ToUpper(conferenceEntry.Locales), ",")
@@ -143,7 +143,7 @@ func (c *conferenceChange) fields(reference func(kind, key string, fields map[st
 }
 
 // description lists what the interface has no field for.
-func (r *conferenceEntry) description() string {
+func (conferenceEntry *conferenceEntry) description() string {
 	items := ""
 	link := func(address, text, more string) {
 		if address = conferenceURL(address); address != "" {
@@ -151,12 +151,12 @@ func (r *conferenceEntry) description() string {
 		}
 	}
 	until := ""
-	if r.CfpEndDate != "" {
-		until = " until " + html.EscapeString(conferenceDate(r.CfpEndDate))
+	if conferenceEntry.CfpEndDate != "" {
+		until = " until " + html.EscapeString(conferenceDate(conferenceEntry.CfpEndDate))
 	}
-	link(r.CfpURL, "Call for papers", until)
-	link(r.CocURL, "Code of conduct", "")
-	if r.OffersSignLanguageOrCC {
+	link(conferenceEntry.CfpURL, "Call for papers", until)
+	link(conferenceEntry.CocURL, "Code of conduct", "")
+	if conferenceEntry.OffersSignLanguageOrCC {
 		items += "<li>Sign language or closed captions</li>"
 	}
 	if items == "" {

@@ -17,9 +17,9 @@ import (
 	"daybook/internal/demo"
 )
 
-// given is the value of a setting and where it came from: a flag, a variable of the
+// settingValue is the value of a setting and where it came from: a flag, a variable of the
 // environment, FILE:LINE, or byDefault.
-type given struct {
+type settingValue struct {
 	Value string `json:"value"`
 	From  string `json:"from"`
 
@@ -33,23 +33,23 @@ const byDefault = "default"
 type settingsReader struct {
 	env     []string
 	model   *kong.Application
-	given   map[*kong.Value]given
+	given   map[*kong.Value]settingValue
 	from    string // where the value that is read now comes from, "" for the command line
-	file    map[string]given
+	file    map[string]settingValue
 	fileErr error
 }
 
-// parser returns the parser of a command line that fills s.
-func (r *settingsReader) parser(s *config, out io.Writer, exit func(int)) (*kong.Kong, error) {
-	r.given = map[*kong.Value]given{}
-	k, err := kong.New(newCommands(s), append(r.mappers(),
+// parser returns the parser of a command line that fills config.
+func (settingsReader *settingsReader) parser(config *config, out io.Writer, exit func(int)) (*kong.Kong, error) {
+	settingsReader.given = map[*kong.Value]settingValue{}
+	k, err := kong.New(newCommands(config), append(settingsReader.mappers(),
 		kong.Name("daybook"), kong.Description(description), kong.Writers(out, out), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText),
-		kong.Resolvers(kong.ResolverFunc(r.resolve)), kong.WithBeforeReset(func() error { r.from = byDefault; return nil }))...)
+		kong.Resolvers(kong.ResolverFunc(settingsReader.resolve)), kong.WithBeforeReset(func() error { settingsReader.from = byDefault; return nil }))...)
 	if err != nil {
 		return nil, err
 	}
-	r.model = k.Model
+	settingsReader.model = k.Model
 	k.Model.HelpFlag.Help = "print this help"
 	return k, nil
 }
@@ -57,7 +57,7 @@ func (r *settingsReader) parser(s *config, out io.Writer, exit func(int)) (*kong
 // mapper is a mapper of one value, or of a list with commas between. An empty text is no value
 // where a setting has no default. It notes what flags
 // are given and what is wrong with them, so that all of it is reported together.
-func (r *settingsReader) mapper(read valueReader) kong.Mapper {
+func (settingsReader *settingsReader) mapper(read valueReader) kong.Mapper {
 	return kong.MapperFunc(func(ctx *kong.DecodeContext, to reflect.Value) error {
 		setting := ctx.Value
 		if setting.IsBool() && ctx.Scan.Peek().Type != kong.FlagValueToken { // a flag alone
@@ -67,7 +67,7 @@ func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 		if err != nil {
 			return err
 		}
-		now := given{Value: token.String(), From: cmp.Or(r.from, "--"+setting.Name)}
+		now := settingValue{Value: token.String(), From: cmp.Or(settingsReader.from, "--"+setting.Name)}
 		switch {
 		case setting.IsSlice():
 			now.err = readList(now.Value, func(part string) error {
@@ -85,13 +85,13 @@ func (r *settingsReader) mapper(read valueReader) kong.Mapper {
 				to.Set(reflect.ValueOf(value).Convert(to.Type()))
 			}
 		}
-		if setting.Flag == nil || r.from == byDefault {
+		if setting.Flag == nil || settingsReader.from == byDefault {
 			return now.err
 		}
-		if before, again := r.given[setting]; again && setting.IsSlice() { // it may stand several times
+		if before, again := settingsReader.given[setting]; again && setting.IsSlice() { // it may stand several times
 			now.Value, now.err = before.Value+","+now.Value, errors.Join(before.err, now.err)
 		}
-		r.given[setting] = now
+		settingsReader.given[setting] = now
 		return nil
 	})
 }
@@ -106,17 +106,17 @@ func variable(value *kong.Value) string {
 
 // resolve is a kong.ResolverFunc: it returns the value of a flag that does not stand on the
 // command line.
-func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
+func (settingsReader *settingsReader) resolve(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
 	name := variable(flag.Value)
 	if name == "" {
 		return nil, nil
 	}
-	r.from = name
-	if text, ok := lookupEnv(r.env, name); ok {
+	settingsReader.from = name
+	if text, ok := lookupEnv(settingsReader.env, name); ok {
 		return text, nil
 	}
-	if given, ok := r.file[flag.Name]; ok {
-		r.from = given.From
+	if given, ok := settingsReader.file[flag.Name]; ok {
+		settingsReader.from = given.From
 		return given.Value, nil
 	}
 	if parent.Command == nil || parent.Command.Name != "demo" {
@@ -127,25 +127,25 @@ func (r *settingsReader) resolve(_ *kong.Context, parent *kong.Path, flag *kong.
 		return nil, err
 	}
 	if text, ok := town.Settings[flag.Name]; ok {
-		r.from = "demo"
+		settingsReader.from = "demo"
 		return text, nil
 	}
 	return nil, nil
 }
 
 // read reads a command line. All that is wrong with settings is in one error.
-func (r *settingsReader) read(k *kong.Kong, s *config, args []string) (*kong.Context, error) {
+func (settingsReader *settingsReader) read(k *kong.Kong, config *config, args []string) (*kong.Context, error) {
 	parsed, err := k.Parse(args)
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
 		parsed = failed.Context
 	}
 	var problems []string
-	if r.fileErr != nil {
-		problems = append(problems, r.fileErr.Error())
+	if settingsReader.fileErr != nil {
+		problems = append(problems, settingsReader.fileErr.Error())
 	}
 	serves := false
 	for _, flag := range parsed.Flags() {
-		if given := r.given[flag.Value]; given.err != nil {
+		if given := settingsReader.given[flag.Value]; given.err != nil {
 			if strings.Contains(given.From, ":") { // FILE:LINE
 				given.From += ": " + flag.Name
 			}
@@ -154,10 +154,10 @@ func (r *settingsReader) read(k *kong.Kong, s *config, args []string) (*kong.Con
 		serves = serves || variable(flag.Value) == "DAYBOOK_ROLE"
 	}
 	if !serves {
-		s.Role = ""
+		config.Role = ""
 	}
 	if err == nil {
-		problems = append(problems, s.misfits()...)
+		problems = append(problems, config.misfits()...)
 	}
 	switch {
 	case len(problems) > 0:
@@ -184,32 +184,32 @@ func shown(flag *kong.Flag, text string) string {
 const fileSetting = "config"
 
 // readFile is the reader of the file of settings. What is wrong in it has places of its own.
-func (r *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
+func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
 	if err := readable(path); err != nil {
 		return path, err
 	}
 	text, err := os.ReadFile(path)
 	if err == nil {
-		r.fileErr = r.parseFile(path, text)
+		settingsReader.fileErr = settingsReader.parseFile(path, text)
 	}
 	return path, err
 }
 
 // parseFile reads a YAML map of the names of settings, with texts, numbers, true and false,
 // and lists of them.
-func (r *settingsReader) parseFile(path string, text []byte) error {
+func (settingsReader *settingsReader) parseFile(path string, text []byte) error {
 	var nodes map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &nodes); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	known := map[string]bool{}
-	_ = kong.Visit(r.model, func(node kong.Visitable, next kong.Next) error {
+	_ = kong.Visit(settingsReader.model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok && flag.Name != fileSetting && variable(flag.Value) != "" {
 			known[flag.Name] = true
 		}
 		return next(nil)
 	})
-	r.file = make(map[string]given, len(nodes))
+	settingsReader.file = make(map[string]settingValue, len(nodes))
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
@@ -229,15 +229,15 @@ func (r *settingsReader) parseFile(path string, text []byte) error {
 		if !known[name] {
 			problems = append(problems, fmt.Errorf("%s: there is no setting %q; daybook config print lists them", at, name))
 		}
-		r.file[name] = given{Value: strings.Join(texts, ","), From: at}
+		settingsReader.file[name] = settingValue{Value: strings.Join(texts, ","), From: at}
 	}
 	return errors.Join(problems...)
 }
 
 func lookupEnv(env []string, name string) (string, bool) {
 	for _, e := range slices.Backward(env) {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v, true
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
+			return value, true
 		}
 	}
 	return "", false
@@ -263,29 +263,29 @@ type configPrint struct{}
 
 // Run prints the settings in the form of a file of environment variables; a comment says
 // where those below it came from.
-func (*configPrint) Run(c *console, r *settingsReader, parsed *kong.Context) error {
-	all, from := map[string]given{}, ""
+func (*configPrint) Run(console *console, settingsReader *settingsReader, parsed *kong.Context) error {
+	all, from := map[string]settingValue{}, ""
 	for _, flag := range parsed.Flags() {
 		if variable(flag.Value) == "" || flag.Name == "json" {
 			continue
 		}
-		g, ok := r.given[flag.Value]
+		g, ok := settingsReader.given[flag.Value]
 		if !ok {
-			g = given{Value: flag.Default, From: byDefault}
+			g = settingValue{Value: flag.Default, From: byDefault}
 		}
 		g.Value = shown(flag, g.Value)
 		all[flag.Name] = g
-		if c.JSON {
+		if console.JSON {
 			continue
 		}
 		if g.From != from {
-			fmt.Fprintf(c.out, "# %s\n", g.From)
+			fmt.Fprintf(console.out, "# %s\n", g.From)
 		}
 		from = g.From
-		fmt.Fprintf(c.out, "%s=%s\n", variable(flag.Value), g.Value)
+		fmt.Fprintf(console.out, "%s=%s\n", variable(flag.Value), g.Value)
 	}
-	if c.JSON {
-		return c.printJSON(all)
+	if console.JSON {
+		return console.printJSON(all)
 	}
 	return nil
 }
@@ -353,9 +353,9 @@ type (
 )
 
 // newCommands returns the command line that fills a config.
-func newCommands(s *config) *commands {
+func newCommands(config *config) *commands {
 	c := new(commands)
-	share(reflect.ValueOf(c).Elem(), reflect.ValueOf(s).Elem())
+	share(reflect.ValueOf(c).Elem(), reflect.ValueOf(config).Elem())
 	return c
 }
 

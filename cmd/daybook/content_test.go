@@ -37,14 +37,14 @@ func TestListsOfAnotherContent(t *testing.T) {
 		t.Parallel()
 		size := newSize(t)
 		var apis [2]*server
-		var wg sync.WaitGroup
+		var group sync.WaitGroup
 		for i := range apis {
-			wg.Go(func() { apis[i] = size.serve("api") })
+			group.Go(func() { apis[i] = size.serve("api") })
 		}
 		for _, role := range []string{"relay", "projector"} {
-			wg.Go(func() { size.serve(role) })
+			group.Go(func() { size.serve(role) })
 		}
-		wg.Wait()
+		group.Wait()
 		if t.Failed() {
 			return
 		}

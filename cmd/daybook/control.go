@@ -34,8 +34,8 @@ type task interface {
 }
 
 // runTask does the work of a task. What is refused is told as the interface tells it.
-func runTask(ctx context.Context, t task, b *backend, c *console) error {
-	err := t.work(ctx, b, c)
+func runTask(ctx context.Context, task task, backend *backend, console *console) error {
+	err := task.work(ctx, backend, console)
 	if refused, ok := errors.AsType[*calendar.Error](err); ok {
 		return errors.New(texts.Message(refused, calendar.LangEN))
 	}
@@ -68,43 +68,43 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
 // runs here, next to all processes. in is the task's input; nil: none.
-func perform(ctx context.Context, c *console, t task, in io.Reader) error {
-	existing := !makesStore[c.command]
-	c.in = in
+func perform(ctx context.Context, console *console, task task, in io.Reader) error {
+	existing := !makesStore[console.command]
+	console.in = in
 	var lock *os.File
-	if c.Store == "" || ofModel[c.command] && c.localIndex() {
-		if _, err := os.Stat(filepath.Join(c.Data, socketName)); err != nil && c.Store == "" && existing { // nobody serves
-			if err := wantStore(c.config); err != nil {
+	if console.Store == "" || ofModel[console.command] && console.localIndex() {
+		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
+			if err := wantStore(console.config); err != nil {
 				return err
 			}
 		}
-		arguments, err := json.Marshal(t)
+		arguments, err := json.Marshal(task)
 		if err != nil {
 			return err
 		}
 		var answer io.ReadCloser
-		o := order{version, c.command, arguments, c.terminal, c.Store, c.OutputOptions, c.ZoneOptions, c.LanguageOptions}
-		lock, answer, err = holdOrReach(ctx, c.Data, c.Store != "" || !existing, holderWait, o, in)
+		o := order{version, console.command, arguments, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
+		lock, answer, err = holdOrReach(ctx, console.Data, console.Store != "" || !existing, holderWait, o, in)
 		switch {
 		case err != nil:
 			return err
 		case answer != nil:
-			return follow(answer, c)
+			return follow(answer, console)
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	b := &backend{s: c.config, log: c.warnings()}
+	b := &backend{config: console.config, log: console.warnings()}
 	if err := b.open(ctx, existing); err != nil {
 		var verified audit.Verified
-		if _, verifies := t.(*trustOptions); !verifies || verified.Damage(err) != nil {
+		if _, verifies := task.(*trustOptions); !verifies || verified.Damage(err) != nil {
 			return err
 		}
-		return printVerified(c, &verified, false) // so much is missing that the store does not open
+		return printVerified(console, &verified, false) // so much is missing that the store does not open
 	}
 	if lock != nil {
-		tidy(ctx, c.Data, slog.New(slog.DiscardHandler))
+		tidy(ctx, console.Data, slog.New(slog.DiscardHandler))
 	}
-	err := runTask(ctx, t, b, c)
+	err := runTask(ctx, task, b, console)
 	return errors.Join(err, b.close())
 }
 
@@ -113,14 +113,14 @@ func perform(ctx context.Context, c *console, t task, in io.Reader) error {
 var makesStore = map[string]bool{"import": true, "user add": true}
 
 // wantStore refuses a directory without a store before anything is made in it.
-func wantStore(s *config) error {
-	if _, err := os.Stat(filepath.Join(s.Data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
+func wantStore(config *config) error {
+	if _, err := os.Stat(filepath.Join(config.Data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if left := leftOfLog(s); left != "" {
-		return lostLog(s.Data, left)
+	if left := leftOfLog(config); left != "" {
+		return lostLog(config.Data, left)
 	}
-	return noStore(s.Data)
+	return noStore(config.Data)
 }
 
 func noStore(dir string) error {
@@ -138,10 +138,10 @@ const (
 // and has taken the order. The server is asked first: somebody may have removed the lock.
 // Another command holds it for a moment, and a server that starts has no socket yet, so both
 // are waited for.
-func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order, in io.Reader) (lock *os.File, answer io.ReadCloser, err error) {
+func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, order order, in io.Reader) (lock *os.File, answer io.ReadCloser, err error) {
 	err = whileLocked(ctx, wait, func() (err error) {
-		if answer, err = o.give(ctx, dir, in); errors.Is(err, errNoServer) {
-			lock, err = lockData(dir, create, o.Task)
+		if answer, err = order.give(ctx, dir, in); errors.Is(err, errNoServer) {
+			lock, err = lockData(dir, create, order.Task)
 		}
 		return err
 	})
@@ -174,18 +174,18 @@ type input struct {
 }
 
 // Read implements io.Reader.
-func (i *input) Read(data []byte) (int, error) {
+func (input *input) Read(data []byte) (int, error) {
 	select {
-	case <-i.taken:
-		return i.Reader.Read(data)
-	case <-i.ctx.Done():
-		return 0, i.ctx.Err()
+	case <-input.taken:
+		return input.Reader.Read(data)
+	case <-input.ctx.Done():
+		return 0, input.ctx.Err()
 	}
 }
 
 // give gives an order to the server that holds a data directory. The error is
 // errNoServer when there is no server yet, or no more; none has taken the order then.
-func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
+func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
@@ -196,7 +196,7 @@ func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadClose
 			return conn, err
 		},
 	}}
-	line, err := json.Marshal(o)
+	line, err := json.Marshal(order)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (o order) give(ctx context.Context, dir string, in io.Reader) (io.ReadClose
 }
 
 // follow passes on what a task answers.
-func follow(answer io.ReadCloser, c *console) error {
+func follow(answer io.ReadCloser, console *console) error {
 	defer func() { _ = answer.Close() }()
 	for dec := json.NewDecoder(answer); ; {
 		var f frame
@@ -243,8 +243,8 @@ func follow(answer io.ReadCloser, c *console) error {
 		case f.Exit != nil:
 			return &exitError{*f.Exit, errors.New(f.Cause)}
 		}
-		_, err := c.out.Write(f.Out)
-		if _, errErr := c.err.Write(f.Err); cmp.Or(err, errErr) != nil {
+		_, err := console.out.Write(f.Out)
+		if _, errErr := console.err.Write(f.Err); cmp.Or(err, errErr) != nil {
 			return cmp.Or(err, errErr)
 		}
 	}
@@ -308,23 +308,23 @@ const (
 
 // newControl returns the server of tasks. When it ends it lets running tasks end, for at
 // most taskDrain; after that it ends them and tells their clients.
-func newControl(ctx context.Context, b *backend) *http.Server {
+func newControl(ctx context.Context, backend *backend) *http.Server {
 	ctx, end := context.WithCancel(ctx)
 	server := &http.Server{
-		Handler: http.HandlerFunc(b.answer), ReadHeaderTimeout: readHeaderTimeout, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: http.HandlerFunc(backend.answer), ReadHeaderTimeout: readHeaderTimeout, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	server.RegisterOnShutdown(func() { time.AfterFunc(taskDrain, end) })
 	return server
 }
 
 // answer runs one task and answers with a line for each piece of what it prints.
-func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
+func (backend *backend) answer(writer http.ResponseWriter, request *http.Request) {
 	conn, dec := http.NewResponseController(writer), json.NewDecoder(request.Body)
 	var o order
 	var t task
 	err := dec.Decode(&o)
 	if err == nil {
-		t, err = b.taken(&o)
+		t, err = backend.taken(&o)
 	}
 	if err == nil {
 		err = conn.EnableFullDuplex()
@@ -348,7 +348,7 @@ func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
 		_ = conn.SetWriteDeadline(time.Now().Add(tellWait))
 	})
 	defer stop()
-	settings := *b.s
+	settings := *backend.config
 	settings.OutputOptions, settings.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
 	c := &console{
 		in:       io.MultiReader(dec.Buffered(), request.Body),
@@ -356,7 +356,7 @@ func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
 		terminal: o.Terminal, command: o.Task, config: &settings,
 	}
-	err = runTask(ctx, t, b, c)
+	err = runTask(ctx, t, backend, c)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()
@@ -368,30 +368,30 @@ func (b *backend) answer(writer http.ResponseWriter, request *http.Request) {
 }
 
 // taken returns the task of an order.
-func (b *backend) taken(o *order) (task, error) {
+func (backend *backend) taken(order *order) (task, error) {
 	switch {
-	case o.Version != version:
-		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
-	case o.Store != b.s.Store:
+	case order.Version != version:
+		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
+	case order.Store != backend.config.Store:
 		return nil, errors.New("--store: the running server has another one")
-	case o.Timezone != "" && o.zone().Name != b.s.zone().Name:
-		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", b.s.zone().Name, o.Timezone)
+	case order.Timezone != "" && order.zone().Name != backend.config.zone().Name:
+		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", backend.config.zone().Name, order.Timezone)
 	}
 	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, node := range k.Model.Leaves(false) {
-		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == o.Task {
-			return t, json.Unmarshal(o.Arguments, t)
+		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
+			return t, json.Unmarshal(order.Arguments, t)
 		}
 	}
-	return nil, fmt.Errorf("the running server has no task %q", o.Task)
+	return nil, fmt.Errorf("the running server has no task %q", order.Task)
 }
 
 type writerFunc func([]byte) (int, error)
 
-func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
+func (writerFunc writerFunc) Write(data []byte) (int, error) { return writerFunc(data) }
 
 var errLocked = errors.New("in use")
 

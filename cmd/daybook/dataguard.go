@@ -24,17 +24,17 @@ const (
 
 // failing returns why the store does not do what it is there for, by the last calls, ""
 // when it does. One on a server may prove here that it can be read again.
-func (b *backend) failing(ctx context.Context, head calendar.Position) (why, cause string) {
-	if b.calls.noReads.Load() && b.leases != nil {
+func (backend *backend) failing(ctx context.Context, head calendar.Position) (why, cause string) {
+	if backend.calls.noReads.Load() && backend.leases != nil {
 		ctx, cancel := context.WithTimeout(ctx, status.Wait)
 		defer cancel()
-		_, err := b.events.Head(ctx, eventstore.Point{Position: head})
-		b.calls.read(err)
+		_, err := backend.events.Head(ctx, eventstore.Point{Position: head})
+		backend.calls.read(err)
 	}
 	switch {
-	case b.calls.noReads.Load():
+	case backend.calls.noReads.Load():
 		return whyNoReads, ""
-	case b.calls.noWrites.Load():
+	case backend.calls.noWrites.Load():
 		return whyNoWrites, ""
 	default:
 		return "", ""
@@ -56,60 +56,60 @@ type watchedStore struct {
 }
 
 // Load implements eventstore.Store.
-func (s watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	states, err := s.Store.Load(ctx, ids...)
-	s.watch.read(err)
+func (watchedStore watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	states, err := watchedStore.Store.Load(ctx, ids...)
+	watchedStore.watch.read(err)
 	return states, err
 }
 
 // Find implements eventstore.Store.
-func (s watchedStore) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
-	found, err := s.Store.Find(ctx, lookup)
-	s.watch.read(err)
+func (watchedStore watchedStore) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	found, err := watchedStore.Store.Find(ctx, lookup)
+	watchedStore.watch.read(err)
 	return found, err
 }
 
 // Receipt implements eventstore.Store.
-func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	receipt, err := s.Store.Receipt(ctx, user, key)
-	s.watch.read(err)
+func (watchedStore watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	receipt, err := watchedStore.Store.Receipt(ctx, user, key)
+	watchedStore.watch.read(err)
 	return receipt, err
 }
 
 // NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
 // before its commit.
-func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	id, err := s.Store.NewIDs(ctx, n)
+func (watchedStore watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	id, err := watchedStore.Store.NewIDs(ctx, n)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
-		s.watch.wrote(err)
+		watchedStore.watch.wrote(err)
 	}
 	return id, err
 }
 
 // Append implements eventstore.Store.
-func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := s.Store.Append(ctx, appends)
+func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := watchedStore.Store.Append(ctx, appends)
 	for i := range results {
 		result := &results[i]
 		unwritten := errors.Is(result.Err, eventstore.ErrUnavailable) || errors.Is(result.Err, eventstore.ErrDamaged)
 		if unwritten || result.Err == nil && result.Receipt == nil && len(appends[i].Drafts) > 0 { // without entries it proves nothing
-			s.watch.wrote(result.Err)
+			watchedStore.watch.wrote(result.Err)
 		}
 	}
 	return results
 }
 
-func (w *storeWatch) read(err error) {
+func (storeWatch *storeWatch) read(err error) {
 	if failed := errors.Is(err, eventstore.ErrUnavailable); failed || err == nil {
-		w.noReads.Store(failed)
+		storeWatch.noReads.Store(failed)
 	}
 }
 
-func (w *storeWatch) wrote(err error) {
-	switch before := w.noWrites.Swap(err != nil); {
+func (storeWatch *storeWatch) wrote(err error) {
+	switch before := storeWatch.noWrites.Swap(err != nil); {
 	case err != nil && !before:
-		w.log.Error("event store takes no writes", "error", err)
+		storeWatch.log.Error("event store takes no writes", "error", err)
 	case err == nil && before:
-		w.log.Info("event store takes writes again")
+		storeWatch.log.Info("event store takes writes again")
 	}
 }

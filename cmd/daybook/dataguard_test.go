@@ -26,15 +26,15 @@ func copyFile(from, to string) error {
 }
 
 // tags adds five tags and returns the ids of those that were acknowledged.
-func (s *server) tags(token, name string) (ids []string) {
-	s.t.Helper()
+func (server *server) tags(token, name string) (ids []string) {
+	server.t.Helper()
 	for i := range 5 {
-		status, data := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%s %d"}`, name, i))
+		status, data := server.try("POST", server.root+"/tags", token, fmt.Sprintf(`{"name":"%s %d"}`, name, i))
 		if status != 201 {
 			continue
 		}
 		var v struct{ ID int64 }
-		must(s.t, json.Unmarshal(data, &v))
+		must(server.t, json.Unmarshal(data, &v))
 		ids = append(ids, fmt.Sprint(v.ID))
 	}
 	return ids

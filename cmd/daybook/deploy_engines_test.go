@@ -77,7 +77,7 @@ func TestNATSFiles(t *testing.T) {
 // feeds sends entries through a server and reads them back.
 func feeds(t *testing.T, url string) {
 	t.Helper()
-	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+	conn, jetStream, err := feed.Connect(url, feed.ConnectOptions{})
 	must(t, err)
 	t.Cleanup(conn.Close)
 	store := memstore.New()
@@ -92,19 +92,19 @@ func feeds(t *testing.T, url string) {
 	if res[0].Err != nil {
 		t.Fatal(res[0].Err)
 	}
-	relay := feed.NewRelay(store, js, feed.RelayOptions{})
+	relay := feed.NewRelay(store, jetStream, feed.RelayOptions{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	relayed := make(chan error, 1)
 	go func() { relayed <- relay.Run(ctx) }()
 	// The relay begins again where it is refused, so what it cannot do shows here.
 	for relay.Stats().Position < res[0].Position && ctx.Err() == nil {
-		if n := relay.Stats().Retries; n > 0 {
-			t.Errorf("the relay began again %d times", n)
+		if number := relay.Stats().Retries; number > 0 {
+			t.Errorf("the relay began again %d times", number)
 			break
 		}
 		<-time.After(5 * time.Millisecond)
 	}
-	consumer, err := js.OrderedConsumer(ctx, feed.StreamName(feed.DefaultPrefix), jetstream.OrderedConsumerConfig{})
+	consumer, err := jetStream.OrderedConsumer(ctx, feed.StreamName(feed.DefaultPrefix), jetstream.OrderedConsumerConfig{})
 	must(t, err)
 	if msg, err := consumer.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || !strings.HasPrefix(msg.Subject(), "daybook.changes.venue.") {
 		t.Errorf("read %v, %v", msg, err)

@@ -52,26 +52,26 @@ func yamlDocuments(t *testing.T, text string) []map[string]any {
 }
 
 // at follows keys and positions into a YAML value; nil where there is nothing.
-func at(v any, path ...any) any {
+func at(value any, path ...any) any {
 	for _, p := range path {
 		switch key := p.(type) {
 		case string:
-			m, _ := v.(map[string]any)
-			v = m[key]
+			m, _ := value.(map[string]any)
+			value = m[key]
 		case int:
-			values, _ := v.([]any)
+			values, _ := value.([]any)
 			if key >= len(values) {
 				return nil
 			}
-			v = values[key]
+			value = values[key]
 		}
 	}
-	return v
+	return value
 }
 
 // stringsIn gives a YAML list of texts.
-func stringsIn(v any) []string {
-	values, _ := v.([]any)
+func stringsIn(value any) []string {
+	values, _ := value.([]any)
 	out := make([]string, 0, len(values))
 	for _, e := range values {
 		out = append(out, fmt.Sprint(e))

@@ -34,9 +34,9 @@ func openDesk(t *testing.T, on []string, settings ...string) *desk {
 }
 
 // tool runs a command on the records of the calendar, and returns what it says.
-func (d *desk) tool(t *testing.T, command ...string) string {
+func (desk *desk) tool(t *testing.T, command ...string) string {
 	t.Helper()
-	return strings.TrimSpace(mustTool(t, append(command, d.on...)...))
+	return strings.TrimSpace(mustTool(t, append(command, desk.on...)...))
 }
 
 // scene is something that people do at the desk: steps, or what steps cannot say.
@@ -45,15 +45,15 @@ type scene struct {
 	run         func(*desk, *testing.T)
 }
 
-func (d *desk) play(t *testing.T, scenes []scene) {
+func (desk *desk) play(t *testing.T, scenes []scene) {
 	t.Helper()
-	for _, s := range scenes {
-		t.Run(s.name, func(t *testing.T) {
+	for _, scene := range scenes {
+		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
-			if s.run != nil {
-				s.run(d, t)
+			if scene.run != nil {
+				scene.run(desk, t)
 			}
-			d.at(t).steps(s.steps)
+			desk.at(t).steps(scene.steps)
 		})
 	}
 }
@@ -83,8 +83,8 @@ func TestDeskSavesOnce(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
 	desk := openDesk(t, []string{"--data", t.TempDir()}, "--public-history=none", "--brand-name=Harbour & Co", "--timezone=UTC+5.5")
-	p := desk.at(t)
-	p.steps(`
+	deskPage := desk.at(t)
+	deskPage.steps(`
 		event id author 3 Seen
 		as author #/event/$id
 		form
@@ -96,19 +96,19 @@ func TestDeskSavesOnce(t *testing.T) {
 		go #/event/new
 		new Once`)
 	desk.ends()
-	p.steps(`
+	deskPage.steps(`
 		press Save
 		state retrying`)
 	again := child(context.Background(), slices.Concat([]string{"serve", "--timezone", "UTC+5.5", "--listen", strings.TrimPrefix(desk.host, "http://")}, desk.on)...)
 	startServerOf(t, again, "", again.Env)
-	p.steps(`
+	deskPage.steps(`
 		state saved
 		has /events?search=once total -> 1`)
 }
 
-func (d *desk) headers(t *testing.T) {
+func (desk *desk) headers(t *testing.T) {
 	t.Helper()
-	status, header, body := d.full(http.MethodGet, d.host+"/desk/", "", "", nil)
+	status, header, body := desk.full(http.MethodGet, desk.host+"/desk/", "", "", nil)
 	if status != 200 || header.Get("Set-Cookie") != "" || !strings.Contains(string(body), `data-prefix="api"`) {
 		t.Errorf("status %d, %v\n%s", status, header, body)
 	}
@@ -120,25 +120,25 @@ func (d *desk) headers(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if status, header, _ := d.full(http.MethodPost, d.host+"/desk/", "", "{}", nil); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
+	if status, header, _ := desk.full(http.MethodPost, desk.host+"/desk/", "", "{}", nil); status != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: status %d, Allow %q", status, header.Get("Allow"))
 	}
 	without := startServer(t, "serve", "--data", t.TempDir(), "--desk=false")
-	for _, url := range []string{d.host + "/desk/x", d.host + "/fr/desk/", d.host + "/desk/assets/none.0123456789.js", without.host + "/desk", without.host + "/desk/"} {
-		if status, _ := d.try(http.MethodGet, url, "", ""); status != http.StatusNotFound {
+	for _, url := range []string{desk.host + "/desk/x", desk.host + "/fr/desk/", desk.host + "/desk/assets/none.0123456789.js", without.host + "/desk", without.host + "/desk/"} {
+		if status, _ := desk.try(http.MethodGet, url, "", ""); status != http.StatusNotFound {
 			t.Errorf("%s: status %d", url, status)
 		}
 	}
 	without.want(200, http.MethodGet, "/me", without.token, "")
 }
 
-func (d *desk) signsIn(t *testing.T) {
+func (desk *desk) signsIn(t *testing.T) {
 	t.Helper()
-	p := d.at(t)
-	p.Page = browser.Open(t, "about:blank")
-	p.Watch()
-	p.Goto(d.host + "/desk/")
-	p.steps(`
+	deskPage := desk.at(t)
+	deskPage.Page = browser.Open(t, "about:blank")
+	deskPage.Watch()
+	deskPage.Goto(desk.host + "/desk/")
+	deskPage.steps(`
 		set [name=name] = the-editor
 		set [name=token] = wrong
 		press Sign in
@@ -154,14 +154,14 @@ func (d *desk) signsIn(t *testing.T) {
 		press Sign out
 		wait document.body.dataset.desk === 'signin'
 		is Object.keys(localStorage).concat(Object.keys(sessionStorage)).filter((k) => k.startsWith('daybook-desk')).join() ->`)
-	for _, load := range p.Requests {
-		if !strings.HasPrefix(load.URL, d.host+"/") {
+	for _, load := range deskPage.Requests {
+		if !strings.HasPrefix(load.URL, desk.host+"/") {
 			t.Errorf("a request to %s", load.URL)
 		}
 	}
 }
 
-func (d *desk) whoAmI(t *testing.T) {
+func (desk *desk) whoAmI(t *testing.T) {
 	t.Helper()
 	for role, want := range map[string]string{
 		"subscriber":  "read_history",
@@ -170,14 +170,14 @@ func (d *desk) whoAmI(t *testing.T) {
 		"editor":      "create edit_others manage_categories manage_tags publish read_all read_history",
 		"auditor":     "read_all read_history",
 	} {
-		me := d.want(200, http.MethodGet, "/me", d.tokens[role], "")
+		me := desk.want(200, http.MethodGet, "/me", desk.tokens[role], "")
 		can, _ := me["can"].(map[string]any)
 		got := slices.DeleteFunc(slices.Sorted(maps.Keys(can)), func(name string) bool { return can[name] != true })
 		if strings.Join(got, " ") != want || len(can) != 7 || me["role"] != role || me["name"] != "the-"+role || me["timezone"] != "Europe/Berlin" {
 			t.Errorf("%s: %v", role, me)
 		}
 	}
-	status, header, body := d.full(http.MethodGet, d.root+"/me", "", "", nil)
+	status, header, body := desk.full(http.MethodGet, desk.root+"/me", "", "", nil)
 	if status != http.StatusUnauthorized || header.Get("Cache-Control") != "no-store" || header.Get("ETag") != "" || !strings.Contains(string(body), "rest_forbidden") {
 		t.Errorf("anonymous: %d %v %s", status, header, body)
 	}
@@ -185,72 +185,72 @@ func (d *desk) whoAmI(t *testing.T) {
 
 // accessible asks axe-core about every view, with its dialogs and menu open, at two widths and
 // in both themes, and holds the page to its width.
-func (d *desk) accessible(t *testing.T) {
+func (desk *desk) accessible(t *testing.T) {
 	t.Helper()
 	long := strings.Repeat("Veranstaltungskalender", 6)
-	d.want(201, http.MethodPost, "/categories", d.token, `{"name": "`+long+`"}`)
-	id := d.event(t, d.tokens["editor"], "For everybody "+long, 8, map[string]any{"venue": map[string]any{"venue": long}, "tags": []string{long}})
-	d.want(200, http.MethodDelete, "/events/"+d.event(t, d.tokens["editor"], "For nobody", 8, nil), d.token, "")
-	p := d.editor(t, "")
+	desk.want(201, http.MethodPost, "/categories", desk.token, `{"name": "`+long+`"}`)
+	id := desk.event(t, desk.tokens["editor"], "For everybody "+long, 8, map[string]any{"venue": map[string]any{"venue": long}, "tags": []string{long}})
+	desk.want(200, http.MethodDelete, "/events/"+desk.event(t, desk.tokens["editor"], "For nobody", 8, nil), desk.token, "")
+	deskPage := desk.editor(t, "")
 	views := []string{
 		"#/events", "#/events?tab=trash", "#/venues", "#/organizers", "#/categories", "#/tags", "#/event/new", "#/event/" + id, "#/event/" + id + "/history", "#/event/999999999",
 		"#/venue/new", "#/organizer/new", "#/category/new", "#/tag/new",
 	}
 	for _, width := range []int{320, 1280} {
-		p.Resize(width, 900)
+		deskPage.Resize(width, 900)
 		look := func(view string) {
 			for theme, rules := range map[string]string{"light": everyRule, "dark": colourRules} {
-				p.Prefer(inTheme(theme))
-				check(t, p.Page, fmt.Sprint(view, " ", width, " ", theme), rules)
-				keepPicture(t, p.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
+				deskPage.Prefer(inTheme(theme))
+				check(t, deskPage.Page, fmt.Sprint(view, " ", width, " ", theme), rules)
+				keepPicture(t, deskPage.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
 			}
-			p.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
-			p.Is(view+": categories", `[...document.querySelectorAll('.tree')].every((e) => e.scrollWidth <= e.clientWidth)`, true)
-			p.Is(view+": room for the words of the search", `(document.querySelector('main [name=q]')?.offsetWidth ?? 224) >= 224`, true)
+			deskPage.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
+			deskPage.Is(view+": categories", `[...document.querySelectorAll('.tree')].every((e) => e.scrollWidth <= e.clientWidth)`, true)
+			deskPage.Is(view+": room for the words of the search", `(document.querySelector('main [name=q]')?.offsetWidth ?? 224) >= 224`, true)
 			if width == 320 {
-				nothing(t, p.Page, view+" is for no finger", small)
+				nothing(t, deskPage.Page, view+" is for no finger", small)
 			} else {
-				p.Is(view+": buttons of a row in line", `[...document.querySelectorAll('.c-act')].every((e) => new Set([...e.children].map((b) => Math.round(b.getBoundingClientRect().top + b.offsetHeight / 2))).size < 2)`, true)
+				deskPage.Is(view+": buttons of a row in line", `[...document.querySelectorAll('.c-act')].every((e) => new Set([...e.children].map((b) => Math.round(b.getBoundingClientRect().top + b.offsetHeight / 2))).size < 2)`, true)
 			}
 		}
 		for _, address := range views {
-			p.leads(address)
+			deskPage.leads(address)
 			path, _, _ := strings.Cut(strings.TrimPrefix(address, "#/"), "?")
 			parts := strings.Split(path, "/")
 			view := parts[0]
 			if parts[len(parts)-1] == "history" {
 				view = "history"
 			}
-			p.Wait(`document.body.dataset.desk === '` + view + `' && document.querySelector('tr[data-id], #status, li[data-version], .empty:not([hidden]), #message[data-code]')`)
+			deskPage.Wait(`document.body.dataset.desk === '` + view + `' && document.querySelector('tr[data-id], #status, li[data-version], .empty:not([hidden]), #message[data-code]')`)
 			look(address)
 		}
-		p.steps(`
+		deskPage.steps(`
 			go #/event/` + id + `
 			form
 			do all('details').forEach((e) => { e.open = true }); one('main').style.marginTop = '400px'`) // below the open menu
 		look("#/event/" + id + "/open")
-		p.steps(`
+		deskPage.steps(`
 			press Trash
 			wait one('dialog[open]')`)
 		look("#/event/" + id + "/trash")
-		p.press("Cancel")
+		deskPage.press("Cancel")
 	}
-	p.steps(`
+	deskPage.steps(`
 		do all('button').find((b) => b.textContent === 'Sign out').click()
 		wait document.body.dataset.desk === 'signin'
 		press Sign in
 		wait one('[data-error=name]:not([hidden])')`)
 	for _, theme := range []string{"light", "dark"} {
-		p.Prefer(inTheme(theme))
-		check(t, p.Page, "sign-in "+theme, everyRule)
+		deskPage.Prefer(inTheme(theme))
+		check(t, deskPage.Page, "sign-in "+theme, everyRule)
 	}
 }
 
 // otherRecords is what E7 promises of venues, organizers, categories and tags.
-func (d *desk) otherRecords(t *testing.T) {
+func (desk *desk) otherRecords(t *testing.T) {
 	t.Helper()
-	rock := idOf(d.want(201, http.MethodPost, "/categories", d.token, `{"name": "Rock"}`))
-	p := d.editor(t, "")
+	rock := idOf(desk.want(201, http.MethodPost, "/categories", desk.token, `{"name": "Rock"}`))
+	deskPage := desk.editor(t, "")
 	for _, c := range []struct {
 		kind, collection, name, link, verb string
 		fields                             map[string]string
@@ -260,8 +260,8 @@ func (d *desk) otherRecords(t *testing.T) {
 		{"category", "categories", "name", "categories", "Delete", map[string]string{"parent": rock, "slug": "the-cat"}},
 		{"tag", "tags", "name", "tags", "Delete", map[string]string{"slug": "the-tag"}},
 	} {
-		maps.Copy(p.names, map[string]string{"rock": rock, "kind": c.kind, "list": c.collection, "field": c.name, "verb": c.verb, "dialog": strings.ToLower(c.verb)})
-		p.steps(`
+		maps.Copy(deskPage.names, map[string]string{"rock": rock, "kind": c.kind, "list": c.collection, "field": c.name, "verb": c.verb, "dialog": strings.ToLower(c.verb)})
+		deskPage.steps(`
 			go #/$kind/new
 			wait document.body.dataset.desk === '$kind' && one('#status').dataset.state
 			set input[name=$field][data-lang=en] = A <b> & c
@@ -269,9 +269,9 @@ func (d *desk) otherRecords(t *testing.T) {
 			set textarea[name=description][data-lang=en] = <p>About it</p>
 			wait '$kind' !== 'category' || one('[name=parent] option[value="$rock"]')`)
 		for name, value := range c.fields {
-			p.set("[name="+name+"]", value)
+			deskPage.set("[name="+name+"]", value)
 		}
-		p.steps(`
+		deskPage.steps(`
 			save
 			id id
 			has /$list/$id $field description -> A &lt;b&gt; &amp; c|<p>About it</p>
@@ -279,7 +279,7 @@ func (d *desk) otherRecords(t *testing.T) {
 			tap
 			save
 			is sent.length -> 0`)
-		r := d.want(200, http.MethodGet, "/"+c.collection+"/"+p.id(), d.token, "")
+		r := desk.want(200, http.MethodGet, "/"+c.collection+"/"+deskPage.id(), desk.token, "")
 		for name, value := range c.fields {
 			got := fmt.Sprint(r[name])
 			if o, ok := r[name].(map[string]any); ok {
@@ -290,9 +290,9 @@ func (d *desk) otherRecords(t *testing.T) {
 			}
 		}
 		for _, day := range []int{3, -300} {
-			d.event(t, d.tokens["editor"], "Links to a "+c.kind, day, map[string]any{c.link: []string{p.id()}})
+			desk.event(t, desk.tokens["editor"], "Links to a "+c.kind, day, map[string]any{c.link: []string{deskPage.id()}})
 		}
-		p.steps(`
+		deskPage.steps(`
 			press $verb
 			wait one('[data-dialog=$dialog]')?.textContent.includes('2 events')
 			is one('[data-dialog]').textContent.includes('final') === ('$verb' === 'Delete') -> true
@@ -302,12 +302,12 @@ func (d *desk) otherRecords(t *testing.T) {
 }
 
 // labels: every field has a label in sight, and what describes it is there.
-func (d *desk) labels(t *testing.T) {
+func (desk *desk) labels(t *testing.T) {
 	t.Helper()
-	p := d.editor(t, "")
+	deskPage := desk.editor(t, "")
 	for _, kind := range []string{"event", "venue", "organizer", "category", "tag"} {
-		p.names["kind"] = kind
-		p.steps(`
+		deskPage.names["kind"] = kind
+		deskPage.steps(`
 			go #/$kind/new
 			wait document.body.dataset.desk === '$kind' && one('#status')
 			do all('details.extra').forEach((e) => { e.open = true })
@@ -317,7 +317,7 @@ func (d *desk) labels(t *testing.T) {
 }
 
 // loadsMoreOfOthers: each record stands once in a list that changes while it is walked (E3.3, E7).
-func (d *desk) loadsMoreOfOthers(t *testing.T) {
+func (desk *desk) loadsMoreOfOthers(t *testing.T) {
 	t.Helper()
 	const (
 		all   = `[...document.querySelectorAll('tr[data-id]')].map((e) => Number(e.dataset.id)).sort((a, b) => a - b).join()`
@@ -327,13 +327,13 @@ func (d *desk) loadsMoreOfOthers(t *testing.T) {
 	load := `window.more = ` + more + `; more.focus(); more.click(); 0`
 	var events, venues []string
 	for i := range 52 {
-		events = append(events, d.event(t, d.tokens["author"], fmt.Sprintf("Batch %d", i), 40+i, nil))
-		venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, fmt.Sprintf(`{"venue": "Batch %d"}`, i))))
+		events = append(events, desk.event(t, desk.tokens["author"], fmt.Sprintf("Batch %d", i), 40+i, nil))
+		venues = append(venues, idOf(desk.want(201, http.MethodPost, "/venues", desk.token, fmt.Sprintf(`{"venue": "Batch %d"}`, i))))
 	}
 
-	deskPage := d.editor(t, "#/events?q=batch")
+	deskPage := desk.editor(t, "#/events?q=batch")
 	deskPage.Wait(ready)
-	d.want(200, http.MethodPatch, "/events/"+events[0], d.token, `{"start_date": "+100 days", "end_date": "+100 days"}`)
+	desk.want(200, http.MethodPatch, "/events/"+events[0], desk.token, `{"start_date": "+100 days", "end_date": "+100 days"}`)
 	deskPage.Eval(load)
 	deskPage.Is("a moved event", all, strings.Join(events, ","))
 	deskPage.Is("where it is now", `document.querySelector('tr[data-id]:last-child').dataset.id`, events[0])
@@ -351,31 +351,31 @@ func (d *desk) loadsMoreOfOthers(t *testing.T) {
 	deskPage.Wait(`held === 2`)
 	deskPage.Is("button of the list before", more+`.hidden`, true)
 
-	deskPage = d.editor(t, "#/venues?q=batch")
+	deskPage = desk.editor(t, "#/venues?q=batch")
 	deskPage.Wait(ready)
 	for _, id := range venues[49:] {
-		d.want(200, http.MethodDelete, "/venues/"+id, d.token, "")
+		desk.want(200, http.MethodDelete, "/venues/"+id, desk.token, "")
 	}
 	deskPage.Eval(load)
 	deskPage.Is("without those in the trash", all, strings.Join(venues[:49], ","))
 	deskPage.Is("message", `document.getElementById('message').hidden`, true)
 	deskPage.Is("focus", `document.activeElement !== document.body`, true)
 	for i := range 4 {
-		venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, fmt.Sprintf(`{"venue": "Batch %d"}`, 52+i))))
+		venues = append(venues, idOf(desk.want(201, http.MethodPost, "/venues", desk.token, fmt.Sprintf(`{"venue": "Batch %d"}`, 52+i))))
 	}
 	deskPage.set("[name=q]", "")
 	deskPage.set("[name=q]", "batch")
 	deskPage.Wait(ready)
 	venues = append(venues[:49], venues[52:]...)
-	venues = append(venues, idOf(d.want(201, http.MethodPost, "/venues", d.token, `{"venue": "Batch of last"}`)))
+	venues = append(venues, idOf(desk.want(201, http.MethodPost, "/venues", desk.token, `{"venue": "Batch of last"}`)))
 	deskPage.Eval(load)
 	deskPage.Is("with a new one", all, strings.Join(venues, ","))
 }
 
 // pile makes more events than a page of a list has.
-func (d *desk) pile(t *testing.T) {
+func (desk *desk) pile(t *testing.T) {
 	t.Helper()
 	for i := range 52 {
-		d.event(t, d.tokens["author"], fmt.Sprintf("Pile %d", i), 40+i, nil)
+		desk.event(t, desk.tokens["author"], fmt.Sprintf("Pile %d", i), 40+i, nil)
 	}
 }

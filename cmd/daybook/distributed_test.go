@@ -30,17 +30,17 @@ func newSize(t *testing.T) *size {
 }
 
 // serve starts a process of a role and waits until it is ready.
-func (d *size) serve(role string) *server {
-	d.t.Helper()
-	return startServer(d.t, append([]string{"serve", "--role", role}, d.args...)...)
+func (size *size) serve(role string) *server {
+	size.t.Helper()
+	return startServer(size.t, append([]string{"serve", "--role", role}, size.args...)...)
 }
 
 // on returns the arguments of a command that takes only some of the settings.
-func (d *size) on(command []string, settings ...string) []string {
-	for i := 0; i < len(d.args); i += 2 {
+func (size *size) on(command []string, settings ...string) []string {
+	for i := 0; i < len(size.args); i += 2 {
 		for _, text := range settings {
-			if strings.HasPrefix(d.args[i], "--"+text) {
-				command = append(command, d.args[i], d.args[i+1])
+			if strings.HasPrefix(size.args[i], "--"+text) {
+				command = append(command, size.args[i], size.args[i+1])
 			}
 		}
 	}
@@ -48,8 +48,8 @@ func (d *size) on(command []string, settings ...string) []string {
 }
 
 // state gives what /health/ready tells.
-func (s *server) state() (v map[string]any) {
-	status, data := s.try("GET", s.host+pathReady, "", "")
+func (server *server) state() (v map[string]any) {
+	status, data := server.try("GET", server.host+pathReady, "", "")
 	_ = json.Unmarshal(data, &v)
 	if v == nil {
 		v = map[string]any{}
@@ -76,9 +76,9 @@ func active(t *testing.T, role string, pair []*server) (first, second *server) {
 	t.Helper()
 	eventually(t, "one active "+role, func() bool {
 		first, second = nil, nil
-		for i, s := range pair {
-			if s.state()[role] == "active" {
-				first, second = s, pair[1-i]
+		for i, server := range pair {
+			if server.state()[role] == "active" {
+				first, second = server, pair[1-i]
 			}
 		}
 		return first != nil
@@ -97,13 +97,13 @@ func TestDistributed(t *testing.T) {
 	// All at once, as a cluster starts them: one of them makes the schema, the
 	// indices and the administrator.
 	var apis, relays, projectors [2]*server
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range 2 {
-		wg.Go(func() { apis[i] = size.serve("api") })
-		wg.Go(func() { relays[i] = size.serve("relay") })
-		wg.Go(func() { projectors[i] = size.serve("projector") })
+		group.Go(func() { apis[i] = size.serve("api") })
+		group.Go(func() { relays[i] = size.serve("relay") })
+		group.Go(func() { projectors[i] = size.serve("projector") })
 	}
-	wg.Wait()
+	group.Wait()
 	if t.Failed() {
 		return
 	}
@@ -168,7 +168,7 @@ func TestDistributed(t *testing.T) {
 
 	// A rebuild while all goes on: no list fails.
 	stop := make(chan struct{})
-	wg.Go(func() {
+	group.Go(func() {
 		for {
 			select {
 			case <-stop:
@@ -186,7 +186,7 @@ func TestDistributed(t *testing.T) {
 	}
 	write(a, b)
 	close(stop)
-	wg.Wait()
+	group.Wait()
 	for _, s := range []*server{a, b, second} {
 		s.ends()
 	}

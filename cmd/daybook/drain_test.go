@@ -46,12 +46,12 @@ func TestLameDuck(t *testing.T) {
 }
 
 // ended waits for the end of a process that was told to, and gives its exit status.
-func (s *server) ended() int {
-	s.t.Helper()
-	watchdog := time.AfterFunc(limit, s.signalKill)
+func (server *server) ended() int {
+	server.t.Helper()
+	watchdog := time.AfterFunc(limit, server.signalKill)
 	defer watchdog.Stop()
-	_ = s.cmd.Wait()
-	return s.cmd.ProcessState.ExitCode()
+	_ = server.cmd.Wait()
+	return server.cmd.ProcessState.ExitCode()
 }
 
 // TestLameDuckDefault: by default only a process next to which others may answer waits.

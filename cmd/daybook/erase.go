@@ -39,9 +39,9 @@ type eraseCommand struct {
 }
 
 // Run asks whether a record is to be erased, and erases it.
-func (cmd *eraseCommand) Run(ctx context.Context, c *console) error {
+func (cmd *eraseCommand) Run(ctx context.Context, console *console) error {
 	if cmd.Compact {
-		return cmd.compact(ctx, c)
+		return cmd.compact(ctx, console)
 	}
 	switch n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); {
 	case cmd.Kind == 0 || cmd.ID == 0:
@@ -52,11 +52,11 @@ func (cmd *eraseCommand) Run(ctx context.Context, c *console) error {
 		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
 	if !cmd.Yes {
-		if !c.terminal || c.in == nil {
+		if !console.terminal || console.in == nil {
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
-		fmt.Fprintf(c.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", cmd.Kind, cmd.ID)
-		line, err := bufio.NewReader(c.in).ReadString('\n')
+		fmt.Fprintf(console.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", cmd.Kind, cmd.ID)
+		line, err := bufio.NewReader(console.in).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -64,7 +64,7 @@ func (cmd *eraseCommand) Run(ctx context.Context, c *console) error {
 			return errors.New("nothing was erased")
 		}
 	}
-	return perform(ctx, c, cmd, nil)
+	return perform(ctx, console, cmd, nil)
 }
 
 // The states of a place that bytes of a record are in.
@@ -80,25 +80,25 @@ type place struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// erasing is one run of the command.
-type erasing struct {
+// eraseRun is one run of the command.
+type eraseRun struct {
 	*backend
 
-	c      *console
-	of     command.Erased
-	places []place
+	console *console
+	erased  command.Erased
+	places  []place
 }
 
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
-func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console) error {
+func (cmd *eraseCommand) work(ctx context.Context, backend *backend, console *console) error {
 	kind, id := cmd.Kind, cmd.ID
-	actor, err := b.administrator(ctx, cmd.By)
+	actor, err := backend.administrator(ctx, cmd.By)
 	if err != nil {
 		return err
 	}
-	e := &erasing{backend: b, c: c}
-	e.of, err = b.command.Erase(ctx, command.Request{
+	e := &eraseRun{backend: backend, console: console}
+	e.erased, err = backend.command.Erase(ctx, command.Request{
 		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
 	})
 	if err != nil {
@@ -107,18 +107,18 @@ func (cmd *eraseCommand) work(ctx context.Context, b *backend, c *console) error
 	reasons := func(ctx context.Context) error { return e.reasons(ctx, id) }
 	for _, step := range []func(context.Context) error{e.files, e.stream, e.readModel, reasons} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, e.of.Position, err)
+			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, e.erased.Position, err)
 		}
 	}
 	return e.tell(kind, id)
 }
 
 // administrator returns the id of the administrator of a name, 0 for the operator.
-func (b *backend) administrator(ctx context.Context, name string) (calendar.ID, error) {
+func (backend *backend) administrator(ctx context.Context, name string) (calendar.ID, error) {
 	if name == "" {
 		return 0, nil
 	}
-	users, err := b.users.List(ctx)
+	users, err := backend.users.List(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -130,18 +130,18 @@ func (b *backend) administrator(ctx context.Context, name string) (calendar.ID, 
 	return 0, fmt.Errorf("--by: no administrator has the name %q", name)
 }
 
-func (e *erasing) add(where, state, note string) {
-	e.places = append(e.places, place{where, state, note})
+func (erasing *eraseRun) add(where, state, note string) {
+	erasing.places = append(erasing.places, place{where, state, note})
 }
 
 // reasons finds reasons that were given with changes of a record and stay: the entries of
 // other records that the same write made have them too, and are not erased.
-func (e *erasing) reasons(ctx context.Context, id calendar.ID) error {
-	for erased, err := range eventstore.Versions(ctx, e.events, id) {
+func (erasing *eraseRun) reasons(ctx context.Context, id calendar.ID) error {
+	for erased, err := range eventstore.Versions(ctx, erasing.events, id) {
 		if err != nil {
 			return err
 		}
-		if err := e.otherReasons(ctx, erased); err != nil {
+		if err := erasing.otherReasons(ctx, erased); err != nil {
 			return fmt.Errorf("entry %d: %w", erased.Position, err)
 		}
 	}
@@ -150,22 +150,22 @@ func (e *erasing) reasons(ctx context.Context, id calendar.ID) error {
 
 // otherReasons finds the reasons of other records in the write of an erased entry. What
 // is left of that one to know the write by are its commit, its time and who made it.
-func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) error {
+func (erasing *eraseRun) otherReasons(ctx context.Context, erased *eventstore.Entry) error {
 	if erased.Redacted == nil {
 		return nil
 	}
-	commits, err := e.events.Commits(ctx, erased.Position, 1)
+	commits, err := erasing.events.Commits(ctx, erased.Position, 1)
 	if err != nil || len(commits) == 0 {
 		return err
 	}
 	for position, last := commits[0].First, commits[0].Last; position <= last; {
-		page, err := e.events.Read(ctx, eventstore.Range{After: uint64(position - 1), Limit: int(last-position) + 1})
+		page, err := erasing.events.Read(ctx, eventstore.Range{After: uint64(position - 1), Limit: int(last-position) + 1})
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for i := range page {
 			if entry := &page[i]; entry.ID != erased.ID && entry.Cause.Reason != "" && entry.Actor == erased.Actor && entry.Time.Equal(erased.Time) {
-				e.add(fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, "")
+				erasing.add(fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, "")
 			}
 		}
 		position = page[len(page)-1].Position + 1
@@ -174,16 +174,16 @@ func (e *erasing) otherReasons(ctx context.Context, erased *eventstore.Entry) er
 }
 
 // files takes it out of the files of the event store.
-func (e *erasing) files(ctx context.Context) error {
-	if e.file == nil {
-		e.add("event store", placeDone, "blanked")
-		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.c.StoreSchema+"; WAL, standbys and archives")
+func (erasing *eraseRun) files(ctx context.Context) error {
+	if erasing.file == nil {
+		erasing.add("event store", placeDone, "blanked")
+		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.console.StoreSchema+"; WAL, standbys and archives")
 		return nil
 	}
-	if err := e.file.Compact(ctx); err != nil {
+	if err := erasing.file.Compact(ctx); err != nil {
 		return fmt.Errorf("event store: %w", err)
 	}
-	e.add("event store", placeDone, "")
+	erasing.add("event store", placeDone, "")
 	return nil
 }
 
@@ -192,41 +192,41 @@ func (e *erasing) files(ctx context.Context) error {
 const streamWait = 10 * time.Second
 
 // stream waits until the stream was made again: a relay does it when it reads the entry.
-func (e *erasing) stream(ctx context.Context) error {
-	js := e.feed
+func (erasing *eraseRun) stream(ctx context.Context) error {
+	jetStream := erasing.feed
 	switch {
-	case js != nil:
-	case e.c.Feed == "":
-		e.add("feed", placeDone, "")
+	case jetStream != nil:
+	case erasing.console.Feed == "":
+		erasing.add("feed", placeDone, "")
 		return nil // there is none
 	default:
 		var err error
-		if js, err = e.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if jetStream, err = erasing.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer js.Conn().Close()
+		defer jetStream.Conn().Close()
 	}
 	published := func(ctx context.Context, limit time.Duration) error {
-		at, err := e.published(ctx, js, e.of.Position, limit)
-		if err == nil && at < e.of.Position {
-			err = fmt.Errorf("the feed stands at %d of %d", at, e.of.Position)
+		position, err := erasing.published(ctx, jetStream, erasing.erased.Position, limit)
+		if err == nil && position < erasing.erased.Position {
+			err = fmt.Errorf("the feed stands at %d of %d", position, erasing.erased.Position)
 		}
 		return err
 	}
 	err := published(ctx, streamWait)
 	if err != nil && ctx.Err() == nil { // no relay serves: this is one for a while
-		err = e.relayed(ctx, js, func(ctx context.Context) error { return published(ctx, status.MaxStill) })
+		err = erasing.relayed(ctx, jetStream, func(ctx context.Context) error { return published(ctx, status.MaxStill) })
 	}
 	if err != nil {
 		return fmt.Errorf("feed: %w", err)
 	}
-	e.add("feed", placeDone, "")
+	erasing.add("feed", placeDone, "")
 	return nil
 }
 
 // relayed does work while a relay of this command runs.
-func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func(context.Context) error) error {
-	relay := feed.NewRelay(e.events, js, feed.RelayOptions{Log: e.log, Prefix: e.s.FeedPrefix, Replicas: e.s.FeedReplicas})
+func (erasing *eraseRun) relayed(ctx context.Context, jetStream jetstream.JetStream, work func(context.Context) error) error {
+	relay := feed.NewRelay(erasing.events, jetStream, feed.RelayOptions{Log: erasing.log, Prefix: erasing.config.FeedPrefix, Replicas: erasing.config.FeedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
@@ -236,41 +236,41 @@ func (e *erasing) relayed(ctx context.Context, js jetstream.JetStream, work func
 }
 
 // readModel rebuilds the read model.
-func (e *erasing) readModel(ctx context.Context) error {
-	bar := newProgress(e.c, "read model", "records")
-	err := e.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
+func (erasing *eraseRun) readModel(ctx context.Context) error {
+	bar := newProgress(erasing.console, "read model", "records")
+	err := erasing.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
-	e.add("read model", placeDone, "made anew; there is none to go back to")
-	e.add("other processes", placeDone, "they forget the record when they meet the entry")
+	erasing.add("read model", placeDone, "made anew; there is none to go back to")
+	erasing.add("other processes", placeDone, "they forget the record when they meet the entry")
 	return nil
 }
 
 // tell prints where the record was.
-func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
-	e.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group daybook-"+id.String())
-	e.add("backups", placeOperator, "run the command again after one was put back")
-	e.add("exports and copies of the feed", placeOperator, "")
-	e.add("logs of proxies", placeOperator, "")
-	urls := e.urls(kind, id)
-	if e.c.JSON {
-		return e.c.printJSON(map[string]any{
-			"kind": kind.String(), "id": id, "position": e.of.Position, "before": e.of.Before, "images": append([]calendar.ID{}, e.of.Images...),
-			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
+func (erasing *eraseRun) tell(kind calendar.Kind, id calendar.ID) error {
+	erasing.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group daybook-"+id.String())
+	erasing.add("backups", placeOperator, "run the command again after one was put back")
+	erasing.add("exports and copies of the feed", placeOperator, "")
+	erasing.add("logs of proxies", placeOperator, "")
+	urls := erasing.urls(kind, id)
+	if erasing.console.JSON {
+		return erasing.console.printJSON(map[string]any{
+			"kind": kind.String(), "id": id, "position": erasing.erased.Position, "before": erasing.erased.Before, "images": append([]calendar.ID{}, erasing.erased.Images...),
+			"places": erasing.places, "group": "daybook-" + id.String(), "urls": urls,
 		})
 	}
-	writer := e.c.out
-	if e.of.Before {
-		fmt.Fprintf(writer, "%s %d was erased at position %d; what was missing is done\n", kind, id, e.of.Position)
+	writer := erasing.console.out
+	if erasing.erased.Before {
+		fmt.Fprintf(writer, "%s %d was erased at position %d; what was missing is done\n", kind, id, erasing.erased.Position)
 	} else {
-		fmt.Fprintf(writer, "%s %d is erased at position %d\n", kind, id, e.of.Position)
+		fmt.Fprintf(writer, "%s %d is erased at position %d\n", kind, id, erasing.erased.Position)
 	}
-	for _, image := range e.of.Images {
+	for _, image := range erasing.erased.Images {
 		fmt.Fprintf(writer, "image %d, which nothing else shows, is erased with it\n", image)
 	}
-	for _, place := range e.places {
+	for _, place := range erasing.places {
 		fmt.Fprintf(writer, "%-9s %s", place.State, place.Place)
 		if place.Note != "" {
 			fmt.Fprintf(writer, ": %s", place.Note)
@@ -284,19 +284,19 @@ func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
 }
 
 // urls are those that showed the record.
-func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
+func (erasing *eraseRun) urls(kind calendar.Kind, id calendar.ID) []string {
 	if kind == calendar.KindUser {
 		return []string{}
 	}
-	base := strings.TrimSuffix(e.s.BaseURL, "/")
+	base := strings.TrimSuffix(erasing.config.BaseURL, "/")
 	var out []string
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := base + lang + "/" + e.s.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
+		root := base + lang + "/" + erasing.config.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
 		out = append(out, root+"/"+id.String())
 		if kind.IsTerm() { // they are not read by slug
 			continue
 		}
-		for _, slug := range e.of.Slugs {
+		for _, slug := range erasing.erased.Slugs {
 			out = append(out, root+"/by-slug/"+url.PathEscape(slug))
 		}
 	}
@@ -304,20 +304,20 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 }
 
 // compact takes what was erased out of the files of PostgreSQL, as their owner.
-func (cmd *eraseCommand) compact(ctx context.Context, c *console) error {
+func (cmd *eraseCommand) compact(ctx context.Context, console *console) error {
 	switch {
 	case cmd.Kind != 0:
 		return usageError("--compact takes no argument, not %q", cmd.Kind)
-	case c.Store == "":
+	case console.Store == "":
 		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")
 	}
-	left, err := postgres.Compact(ctx, c.Store, postgres.Options{Schema: c.StoreSchema})
+	left, err := postgres.Compact(ctx, console.Store, postgres.Options{Schema: console.StoreSchema})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", c.StoreSchema)
+	fmt.Fprintf(console.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", console.StoreSchema)
 	for _, statement := range left {
-		fmt.Fprintf(c.out, "left to a superuser of the database, else done by the server in time: %s\n", statement)
+		fmt.Fprintf(console.out, "left to a superuser of the database, else done by the server in time: %s\n", statement)
 	}
 	return nil
 }

@@ -42,13 +42,13 @@ func dumpHeap(file string) {
 }
 
 // heap returns what lives in the heap of the server.
-func (s *server) heap(file string) []byte {
-	s.t.Helper()
-	must(s.t, syscall.Kill(s.cmd.Process.Pid, syscall.SIGUSR1))
-	eventually(s.t, "the heap", func() bool { _, err := os.Stat(file); return err == nil })
+func (server *server) heap(file string) []byte {
+	server.t.Helper()
+	must(server.t, syscall.Kill(server.cmd.Process.Pid, syscall.SIGUSR1))
+	eventually(server.t, "the heap", func() bool { _, err := os.Stat(file); return err == nil })
 	data, err := os.ReadFile(file)
-	must(s.t, err)
-	must(s.t, os.Remove(file))
+	must(server.t, err)
+	must(server.t, os.Remove(file))
 	return live(data)
 }
 

@@ -55,66 +55,66 @@ var secretWords = []string{"Xylqorvanth", "Wubbrizzek", "Qophtalline"}
 
 // toErase makes a venue in three versions with an image of its own, an event at it, and
 // gives their paths.
-func toErase(s *server) (venue, event string) {
-	v := s.want(201, "POST", "/venues", s.token, fmt.Sprintf(`{"venue":"%s House","address":"%[1]s lane 7","image":"https://pictures.example/%[1]s.png"}`, secretWords[0]))
+func toErase(server *server) (venue, event string) {
+	v := server.want(201, "POST", "/venues", server.token, fmt.Sprintf(`{"venue":"%s House","address":"%[1]s lane 7","image":"https://pictures.example/%[1]s.png"}`, secretWords[0]))
 	venue = "/venues/" + idOf(v)
-	s.want(200, "POST", venue, s.token, fmt.Sprintf(`{"venue":"%s House","description":"%[1]s was here"}`, secretWords[1]))
-	s.want(200, "POST", venue, s.token, fmt.Sprintf(`{"venue":"%s House","slug":"%[1]s-slug"}`, secretWords[2]))
-	e := s.want(201, "POST", "/events", s.token, fmt.Sprintf(`{"title":"Stays","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00","venue":%s}`, idOf(v)))
+	server.want(200, "POST", venue, server.token, fmt.Sprintf(`{"venue":"%s House","description":"%[1]s was here"}`, secretWords[1]))
+	server.want(200, "POST", venue, server.token, fmt.Sprintf(`{"venue":"%s House","slug":"%[1]s-slug"}`, secretWords[2]))
+	e := server.want(201, "POST", "/events", server.token, fmt.Sprintf(`{"title":"Stays","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00","venue":%s}`, idOf(v)))
 	return venue, "/events/" + idOf(e)
 }
 
 // busy writes and reads until it is stopped, and fails the test when an answer is not
 // one that the requests may get.
-func busy(t *testing.T, s *server) (stop func()) {
+func busy(t *testing.T, server *server) (stop func()) {
 	t.Helper()
 	var ended atomic.Bool
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	var group sync.WaitGroup
+	group.Go(func() {
 		for n := 0; !ended.Load(); n++ {
 			<-time.After(5 * time.Millisecond)
-			if status, data := s.try("POST", s.root+"/tags", s.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != 201 {
+			if status, data := server.try("POST", server.root+"/tags", server.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != 201 {
 				t.Errorf("a write beside the erasure: %d %s", status, data)
 				return
 			}
 		}
 	})
-	wg.Go(func() {
+	group.Go(func() {
 		for !ended.Load() {
-			if status, data := s.try("GET", s.root+"/venues?per_page=50", "", ""); status != 200 {
+			if status, data := server.try("GET", server.root+"/venues?per_page=50", "", ""); status != 200 {
 				t.Errorf("a read beside the erasure: %d %s", status, data)
 				return
 			}
 			<-time.After(5 * time.Millisecond)
 		}
 	})
-	return func() { ended.Store(true); wg.Wait() }
+	return func() { ended.Store(true); group.Wait() }
 }
 
 // wantErased looks at what is left of the venue for clients: HISTORY 20.35, 20.36.
-func wantErased(t *testing.T, s *server, venue, event string) {
+func wantErased(t *testing.T, server *server, venue, event string) {
 	t.Helper()
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-		status, b := s.try(method, s.root+venue, s.token, `{"venue":"again"}`)
-		if status != 410 || !bytes.Contains(b, []byte("rest_record_erased")) {
-			t.Errorf("%s %s: %d %s, want 410 rest_record_erased", method, venue, status, b)
+		status, data := server.try(method, server.root+venue, server.token, `{"venue":"again"}`)
+		if status != 410 || !bytes.Contains(data, []byte("rest_record_erased")) {
+			t.Errorf("%s %s: %d %s, want 410 rest_record_erased", method, venue, status, data)
 		}
 	}
-	if status, b := s.try("GET", s.root+"/venues/by-slug/"+strings.ToLower(secretWords[2])+"-slug", "", ""); status != 404 {
-		t.Errorf("by slug: %d %s, want 404", status, b)
+	if status, data := server.try("GET", server.root+"/venues/by-slug/"+strings.ToLower(secretWords[2])+"-slug", "", ""); status != 404 {
+		t.Errorf("by slug: %d %s, want 404", status, data)
 	}
-	got := s.want(200, "GET", event, "", "")
+	got := server.want(200, "GET", event, "", "")
 	if v, _ := json.Marshal(got["venue"]); !bytes.Equal(v, []byte(`[]`)) {
 		t.Errorf("the event shows the venue %s, want none", v)
 	}
-	s.want(200, "POST", event, s.token, `{"title":"Stays so"}`)
+	server.want(200, "POST", event, server.token, `{"title":"Stays so"}`)
 	eventually(t, "lists without the venue", func() bool {
-		status, b := s.try("GET", s.root+"/venues?per_page=50&search="+secretWords[2], "", "")
-		return status == 200 && bytes.Contains(b, []byte(`"total":0`))
+		status, data := server.try("GET", server.root+"/venues?per_page=50&search="+secretWords[2], "", "")
+		return status == 200 && bytes.Contains(data, []byte(`"total":0`))
 	})
 	for _, path := range []string{"/venues?per_page=50", "/events", event, "/venues?status=trash"} {
-		if _, b := s.try("GET", s.root+path, s.token, ""); hasSecret(b) {
-			t.Errorf("%s tells of what was erased: %s", path, b)
+		if _, data := server.try("GET", server.root+path, server.token, ""); hasSecret(data) {
+			t.Errorf("%s tells of what was erased: %s", path, data)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestEraseNamesReasons(t *testing.T) {
 // What caches between may hold of a record is named by its URLs; a term has no slug route.
 func TestErasedURLs(t *testing.T) {
 	t.Parallel()
-	e := &erasing{backend: &backend{s: &config{AddressOptions: AddressOptions{BaseURL: "https://calendar.example.org/", APIPrefix: "api"}}}, of: command.Erased{Slugs: []string{"a b"}}}
+	e := &eraseRun{backend: &backend{config: &config{AddressOptions: AddressOptions{BaseURL: "https://calendar.example.org/", APIPrefix: "api"}}}, erased: command.Erased{Slugs: []string{"a b"}}}
 	const root = "https://calendar.example.org/fr/api/calendar/events/v1/"
 	for kind, want := range map[calendar.Kind][]string{
 		calendar.KindVenue: {root + "venues/8", root + "venues/by-slug/a%20b"},

@@ -24,29 +24,29 @@ import (
 // the store with its effect, once, and lists equal the store, without a hand.
 
 // during waits a second, and fails when no writes were acknowledged meanwhile.
-func (f *fleet) during(what string) {
-	f.t.Helper()
-	before := f.acknowledged.Load()
+func (fleet *fleet) during(what string) {
+	fleet.t.Helper()
+	before := fleet.acknowledged.Load()
 	<-time.After(time.Second)
-	eventually(f.t, what, func() bool { return f.acknowledged.Load() > before+20 || f.t.Failed() })
-	if f.t.Failed() {
-		f.t.FailNow()
+	eventually(fleet.t, what, func() bool { return fleet.acknowledged.Load() > before+20 || fleet.t.Failed() })
+	if fleet.t.Failed() {
+		fleet.t.FailNow()
 	}
 }
 
 // newest returns the position of the newest write, as health tells it.
-func (f *fleet) newest() float64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return float64(f.position)
+func (fleet *fleet) newest() float64 {
+	fleet.mu.Lock()
+	defer fleet.mu.Unlock()
+	return float64(fleet.position)
 }
 
 // until waits for something that comes while the clients go on.
-func (f *fleet) until(what string, is func() bool) time.Duration {
-	f.t.Helper()
-	took := eventually(f.t, what, func() bool { return is() || f.t.Failed() })
-	if f.t.Failed() {
-		f.t.FailNow()
+func (fleet *fleet) until(what string, is func() bool) time.Duration {
+	fleet.t.Helper()
+	took := eventually(fleet.t, what, func() bool { return is() || fleet.t.Failed() })
+	if fleet.t.Failed() {
+		fleet.t.FailNow()
 	}
 	return took
 }
@@ -54,20 +54,20 @@ func (f *fleet) until(what string, is func() bool) time.Duration {
 // streams returns the JetStream of a server.
 func streams(t *testing.T, url string) jetstream.JetStream {
 	t.Helper()
-	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+	conn, jetStream, err := feed.Connect(url, feed.ConnectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	return js
+	return jetStream
 }
 
 // stream returns the stream of the feed, nil without one.
-func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
+func stream(t *testing.T, jetStream jetstream.JetStream) *jetstream.StreamInfo {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
+	s, err := jetStream.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	if err != nil {
 		return nil
 	}
@@ -76,19 +76,19 @@ func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 
 // checkStream looks whether the stream has every entry from its first one on,
 // once.
-func (f *fleet) checkStream(js jetstream.JetStream) {
-	f.t.Helper()
-	now, err := f.open().Head(f.t.Context(), eventstore.Point{})
+func (fleet *fleet) checkStream(jetStream jetstream.JetStream) {
+	fleet.t.Helper()
+	now, err := fleet.open().Head(fleet.t.Context(), eventstore.Point{})
 	if err != nil {
-		f.t.Fatal(err)
+		fleet.t.Fatal(err)
 	}
 	head := now.Position
-	streamInfo := stream(f.t, js)
+	streamInfo := stream(fleet.t, jetStream)
 	if streamInfo == nil {
-		f.t.Fatal("no stream")
+		fleet.t.Fatal("no stream")
 	}
 	if streamInfo.State.LastSeq != uint64(head) || streamInfo.State.Msgs != streamInfo.State.LastSeq-streamInfo.State.FirstSeq+1 {
-		f.t.Errorf("stream from %d to %d has %d messages, the store has %d entries", streamInfo.State.FirstSeq, streamInfo.State.LastSeq, streamInfo.State.Msgs, head)
+		fleet.t.Errorf("stream from %d to %d has %d messages, the store has %d entries", streamInfo.State.FirstSeq, streamInfo.State.LastSeq, streamInfo.State.Msgs, head)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestFaultServers(t *testing.T) {
 	index := engines.Own(t, engines.EngineElasticsearch)
 	between := newSearch(t, index.URL(), nil)
 	fleet := newFleet(t, servers{store.URL(), nats.URL(), between.URL}, 2)
-	relay, projects := fleet.start("relay", fleet.on), fleet.start("projector", fleet.on)
+	relay, projects := fleet.start("relay", fleet.servers), fleet.start("projector", fleet.servers)
 	fleet.work(4)
 	fleet.during("writes before")
 
@@ -115,9 +115,9 @@ func TestFaultServers(t *testing.T) {
 	fleet.during("writes with the store back")
 	fleet.storeFails.Store(false)
 
-	js := streams(t, nats.URL())
+	jetStream := streams(t, nats.URL())
 	for _, lose := range []func(){
-		func() { must(t, js.DeleteStream(t.Context(), feed.StreamName(feed.DefaultPrefix))) },
+		func() { must(t, jetStream.DeleteStream(t.Context(), feed.StreamName(feed.DefaultPrefix))) },
 		func() {
 			nats.Kill9()
 			must(t, os.RemoveAll(nats.Data()))
@@ -131,12 +131,12 @@ func TestFaultServers(t *testing.T) {
 	} {
 		var before *jetstream.StreamInfo
 		fleet.until("a stream", func() bool {
-			before = stream(t, js)
+			before = stream(t, jetStream)
 			return before != nil && before.State.Msgs > 0
 		})
 		lose()
 		took := fleet.until("another stream", func() bool {
-			now := stream(t, js)
+			now := stream(t, jetStream)
 			return now != nil && now.Created.After(before.Created) && now.State.LastSeq > before.State.LastSeq
 		})
 		t.Logf("stream of %d messages deleted; another one after %s", before.State.Msgs, took)
@@ -177,7 +177,7 @@ func TestFaultServers(t *testing.T) {
 	}
 	fleet.heals(relay, projects)
 	fleet.check()
-	fleet.checkStream(js)
+	fleet.checkStream(jetStream)
 }
 
 // keptPosition returns the position that an index keeps.
@@ -212,7 +212,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	var apiTrap, relayTrap, projectorTrap trap
 	between := newSearch(t, index, &projectorTrap)
 	byStore := servers{through(t, store, newStoreTap(&apiTrap)), nats.URL(), index}
-	byFeed := servers{store, through(t, nats.URL(), func() tap { return &feedTap{k: &relayTrap} }), index}
+	byFeed := servers{store, through(t, nats.URL(), func() tap { return &feedTap{trap: &relayTrap} }), index}
 	byIndex := servers{store, nats.URL(), between.URL}
 	fleet := newFleet(t, servers{store, nats.URL(), index}, 2, "--store-schema", schema, "--index-prefix", prefix)
 	fleet.apisDie = true
@@ -242,8 +242,8 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	active := func(what string, s *server, role string) {
 		eventually(t, what, func() bool { return s.state()[role] == "active" || t.Failed() })
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	var group sync.WaitGroup
+	group.Go(func() {
 		for _, point := range []string{pointCommitting, pointCommitted} {
 			replayed, broken := fleet.replayed.Load(), fleet.broken.Load()
 			if !dies(&apiTrap, point, fleet.apis[0].Load()) {
@@ -258,22 +258,22 @@ func TestFaultKilledAtPoints(t *testing.T) {
 			}
 		}
 	})
-	wg.Go(func() {
-		js := streams(t, nats.URL())
+	group.Go(func() {
+		jetStream := streams(t, nats.URL())
 		for _, point := range []string{pointPublishing, pointPublished, pointBetween} {
 			if !dies(&relayTrap, point, relay) {
 				return
 			}
-			before := stream(t, js)
+			before := stream(t, jetStream)
 			relay = fleet.start("relay", byFeed)
 			active("the next relay", relay, "relay")
-			after := stream(t, js)
+			after := stream(t, jetStream)
 			if before == nil || after == nil || !after.Created.Equal(before.Created) {
 				t.Errorf("%s: the stream was made anew", point)
 			}
 		}
 	})
-	wg.Go(func() {
+	group.Go(func() {
 		for _, point := range []string{pointOffered, pointWritten, pointMoved} {
 			if !dies(&projectorTrap, point, projects) {
 				return
@@ -289,7 +289,7 @@ func TestFaultKilledAtPoints(t *testing.T) {
 			active("the next projector", projects, "projector")
 		}
 	})
-	wg.Wait()
+	group.Wait()
 	if t.Failed() {
 		return
 	}
@@ -314,17 +314,17 @@ func TestFaultProjectorSleeps(t *testing.T) {
 		betweens[i] = newSearch(t, index, nil)
 		projectors[i] = fleet.start("projector", servers{store, url, betweens[i].URL})
 	}
-	relay := fleet.start("relay", fleet.on)
+	relay := fleet.start("relay", fleet.servers)
 	fleet.work(3)
 	fleet.during("writes before")
 
 	first, second := active(t, "projector", projectors[:])
-	h := newHeld()
-	betweens[slices.Index(projectors[:], first)].hold.Store(h)
-	<-h.met
+	held := newHeld()
+	betweens[slices.Index(projectors[:], first)].hold.Store(held)
+	<-held.met
 	first.signal(syscall.SIGSTOP)
 	// What is held back may be newer than what a client was told of by now.
-	want := max(fleet.newest(), float64(h.newest))
+	want := max(fleet.newest(), float64(held.newest))
 	took := fleet.until("the other projector", func() bool {
 		v := second.state()
 		shows, told := v["visible"].(float64)
@@ -334,10 +334,10 @@ func TestFaultProjectorSleeps(t *testing.T) {
 	if took > 20*time.Second {
 		t.Errorf("the projector was replaced after %s", took)
 	}
-	close(h.release)
-	<-h.done
-	if !strings.Contains(h.answer, `"status":409`) || strings.Contains(h.answer, `"status":20`) {
-		t.Errorf("the late documents: %s", h.answer)
+	close(held.release)
+	<-held.done
+	if !strings.Contains(held.answer, `"status":409`) || strings.Contains(held.answer, `"status":20`) {
+		t.Errorf("the late documents: %s", held.answer)
 	}
 	first.signal(syscall.SIGCONT)
 	fleet.until("the first projector stands by", func() bool { return first.state()["projector"] == "standby" })

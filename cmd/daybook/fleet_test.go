@@ -33,11 +33,11 @@ type servers struct{ store, feed, index string }
 // fleet is processes of all roles on one set of servers, clients that write and
 // read all the time, and what the clients were told.
 type fleet struct {
-	t      *testing.T
-	on     servers
-	more   []string // further settings
-	schema string
-	token  string
+	t       *testing.T
+	servers servers
+	more    []string // further settings
+	schema  string
+	token   string
 
 	apis []atomic.Pointer[server]
 
@@ -63,10 +63,10 @@ type told struct {
 }
 
 // String returns the counts.
-func (c *told) String() string {
+func (told *told) String() string {
 	return fmt.Sprintf("writes: %d acknowledged (%d replayed, %d found done), tried again after %d refused and %d broken; lists: %d, %d refused; reads: %d, %d refused",
-		c.acknowledged.Load(), c.replayed.Load(), c.confirmed.Load(), c.refused.Load(), c.broken.Load(),
-		c.lists.Load(), c.listsRefused.Load(), c.reads.Load(), c.readsRefused.Load())
+		told.acknowledged.Load(), told.replayed.Load(), told.confirmed.Load(), told.refused.Load(), told.broken.Load(),
+		told.lists.Load(), told.listsRefused.Load(), told.reads.Load(), told.readsRefused.Load())
 }
 
 // effect is a write that was acknowledged.
@@ -107,17 +107,17 @@ func plainChild(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // newFleet starts n api processes. The other roles are started by start.
-func newFleet(t *testing.T, on servers, apis int, more ...string) *fleet {
+func newFleet(t *testing.T, servers servers, apis int, more ...string) *fleet {
 	t.Helper()
 	f := &fleet{
-		t: t, on: on, more: more, schema: "daybook", apis: make([]atomic.Pointer[server], apis),
+		t: t, servers: servers, more: more, schema: "daybook", apis: make([]atomic.Pointer[server], apis),
 		stop: make(chan struct{}), effects: map[calendar.ID][]effect{}, made: map[string]bool{},
 	}
 	if i := slices.Index(more, "--store-schema"); i >= 0 {
 		f.schema = more[i+1]
 	}
 	for i := range apis {
-		s := f.start("api", on)
+		s := f.start("api", servers)
 		f.apis[i].Store(s)
 		f.token += s.token
 	}
@@ -126,20 +126,20 @@ func newFleet(t *testing.T, on servers, apis int, more ...string) *fleet {
 
 // start starts a process of a role on servers, and waits until it tells where it
 // is, not until it is ready.
-func (f *fleet) start(role string, on servers) *server {
-	f.t.Helper()
+func (fleet *fleet) start(role string, servers servers) *server {
+	fleet.t.Helper()
 	args := append([]string{
-		"serve", "--role", role, "--listen", "127.0.0.1:0", "--store", on.store, "--feed", on.feed, "--index", on.index,
+		"serve", "--role", role, "--listen", "127.0.0.1:0", "--store", servers.store, "--feed", servers.feed, "--index", servers.index,
 		"--metrics", metricsSame, "--log-format", "json",
-	}, f.more...)
-	cmd := plainChild(f.t, args...)
-	s := beginServerOf(f.t, cmd, "", cmd.Env)
-	f.t.Cleanup(func() {
-		if f.t.Failed() {
-			f.t.Logf("log of %s %d:\n%s", role, s.cmd.Process.Pid, tail(s.log(), 30))
+	}, fleet.more...)
+	cmd := plainChild(fleet.t, args...)
+	server := beginServerOf(fleet.t, cmd, "", cmd.Env)
+	fleet.t.Cleanup(func() {
+		if fleet.t.Failed() {
+			fleet.t.Logf("log of %s %d:\n%s", role, server.cmd.Process.Pid, tail(server.log(), 30))
 		}
 	})
-	return s
+	return server
 }
 
 // tail returns the last lines of a log without those that each refused request has.
@@ -151,36 +151,36 @@ func tail(text string, n int) string {
 }
 
 // work starts clients that write and read until rest, once lists are answered.
-func (f *fleet) work(writers int) {
-	f.t.Helper()
-	for i := range f.apis {
-		eventually(f.t, "the fleet is ready", func() bool { return f.apis[i].Load().state()["status"] == "ok" })
+func (fleet *fleet) work(writers int) {
+	fleet.t.Helper()
+	for i := range fleet.apis {
+		eventually(fleet.t, "the fleet is ready", func() bool { return fleet.apis[i].Load().state()["status"] == "ok" })
 	}
 	for i := range writers {
-		f.clients.Go(func() { f.writes(i) })
+		fleet.clients.Go(func() { fleet.writes(i) })
 	}
-	f.clients.Go(func() { f.looks(true) })
-	f.clients.Go(func() { f.looks(false) })
-	f.clients.Go(f.readsSingle)
-	f.t.Cleanup(func() { f.rest() })
+	fleet.clients.Go(func() { fleet.looks(true) })
+	fleet.clients.Go(func() { fleet.looks(false) })
+	fleet.clients.Go(fleet.readsSingle)
+	fleet.t.Cleanup(func() { fleet.rest() })
 }
 
 // rest ends the clients; each write that was begun is acknowledged by then.
-func (f *fleet) rest() {
+func (fleet *fleet) rest() {
 	select {
-	case <-f.stop:
+	case <-fleet.stop:
 	default:
-		close(f.stop)
+		close(fleet.stop)
 	}
-	f.clients.Wait()
+	fleet.clients.Wait()
 }
 
-func (f *fleet) stopped() bool {
+func (fleet *fleet) stopped() bool {
 	select {
-	case <-f.stop:
+	case <-fleet.stop:
 		return true
 	default:
-		return f.t.Failed()
+		return fleet.t.Failed()
 	}
 }
 
@@ -189,10 +189,10 @@ var oneUse = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, T
 
 // ask sends a request to one of the api processes; a connection that breaks has
 // status 0.
-func (f *fleet) ask(which int, method, path, body string, header ...string) (int, http.Header, []byte) {
-	request, err := http.NewRequestWithContext(context.WithoutCancel(f.t.Context()), method, f.apis[which%len(f.apis)].Load().root+path, strings.NewReader(body))
+func (fleet *fleet) ask(which int, method, path, body string, header ...string) (int, http.Header, []byte) {
+	request, err := http.NewRequestWithContext(context.WithoutCancel(fleet.t.Context()), method, fleet.apis[which%len(fleet.apis)].Load().root+path, strings.NewReader(body))
 	if err != nil {
-		f.t.Error(err)
+		fleet.t.Error(err)
 		return 0, nil, nil
 	}
 	request.Host = "daybook.test" // of links, whichever process answers
@@ -235,59 +235,59 @@ type change struct {
 
 // send sends a change until it is acknowledged, to one api process after the
 // other, and returns the id of its record.
-func (f *fleet) send(which int, c *change) (calendar.ID, bool) {
-	header := []string{"Authorization", "Bearer " + f.token}
-	if c.key != "" {
-		header = append(header, "Idempotency-Key", c.key)
+func (fleet *fleet) send(which int, change *change) (calendar.ID, bool) {
+	header := []string{"Authorization", "Bearer " + fleet.token}
+	if change.key != "" {
+		header = append(header, "Idempotency-Key", change.key)
 	}
-	if c.version > 1 {
-		header = append(header, "If-Match", fmt.Sprintf(`"%d-"`, c.version-1))
+	if change.version > 1 {
+		header = append(header, "If-Match", fmt.Sprintf(`"%d-"`, change.version-1))
 	}
 	from := time.Now()
 	for try := 0; time.Since(from) < limit; try++ {
-		status, h, data := f.ask(which+try, c.method, c.path, c.body, header...)
+		status, h, data := fleet.ask(which+try, change.method, change.path, change.body, header...)
 		switch {
 		case status == http.StatusOK, status == http.StatusCreated:
 			var r struct{ ID calendar.ID }
 			version, _, _ := strings.Cut(strings.Trim(h.Get("ETag"), `"`), "-")
 			at, err := strconv.ParseUint(h.Get("Daybook-Position"), 10, 64)
-			if json.Unmarshal(data, &r) != nil || err != nil || !c.removed && version != strconv.FormatInt(c.version, 10) {
-				f.t.Errorf("%s %s: version %s at %q, want version %d: %s", c.method, c.path, version, h.Get("Daybook-Position"), c.version, data)
+			if json.Unmarshal(data, &r) != nil || err != nil || !change.removed && version != strconv.FormatInt(change.version, 10) {
+				fleet.t.Errorf("%s %s: version %s at %q, want version %d: %s", change.method, change.path, version, h.Get("Daybook-Position"), change.version, data)
 				return 0, false
 			}
 			if h.Get("Idempotency-Replayed") != "" {
-				f.replayed.Add(1)
+				fleet.replayed.Add(1)
 			}
-			f.acknowledged.Add(1)
-			c.position = calendar.Position(at)
+			fleet.acknowledged.Add(1)
+			change.position = calendar.Position(at)
 			return r.ID, true
 		case isRefusal(status, h):
-			f.refused.Add(1)
+			fleet.refused.Add(1)
 		case status == 0:
-			f.broken.Add(1)
-		case c.key == "" && try > 0 && slices.Contains([]int{http.StatusGone, http.StatusPreconditionFailed, http.StatusNotFound}, status):
-			f.confirmed.Add(1)
-			f.acknowledged.Add(1)
+			fleet.broken.Add(1)
+		case change.key == "" && try > 0 && slices.Contains([]int{http.StatusGone, http.StatusPreconditionFailed, http.StatusNotFound}, status):
+			fleet.confirmed.Add(1)
+			fleet.acknowledged.Add(1)
 			return 0, true
 		default:
-			f.t.Errorf("%s %s %s, try %d: %d %s", c.method, c.path, c.body, try, status, data)
+			fleet.t.Errorf("%s %s %s, try %d: %d %s", change.method, change.path, change.body, try, status, data)
 			return 0, false
 		}
 		<-time.After(retryPause)
 	}
-	f.t.Errorf("%s %s: not acknowledged within %s", c.method, c.path, limit)
+	fleet.t.Errorf("%s %s: not acknowledged within %s", change.method, change.path, limit)
 	return 0, false
 }
 
 // acknowledge keeps what a write came to.
-func (f *fleet) acknowledge(id calendar.ID, c *change) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.effects[id]) != int(c.version)-1 {
-		f.t.Errorf("record %d: version %d acknowledged after %d", id, c.version, len(f.effects[id]))
+func (fleet *fleet) acknowledge(id calendar.ID, change *change) {
+	fleet.mu.Lock()
+	defer fleet.mu.Unlock()
+	if len(fleet.effects[id]) != int(change.version)-1 {
+		fleet.t.Errorf("record %d: version %d acknowledged after %d", id, change.version, len(fleet.effects[id]))
 	}
-	f.effects[id] = append(f.effects[id], c.effect)
-	f.position = max(f.position, c.position)
+	fleet.effects[id] = append(fleet.effects[id], change.effect)
+	fleet.position = max(fleet.position, change.position)
 }
 
 // records of a writer; only it writes them.
@@ -299,13 +299,13 @@ type own struct {
 }
 
 // writes makes, changes, deletes and restores records of its own until rest.
-func (f *fleet) writes(w int) {
+func (fleet *fleet) writes(w int) {
 	dice := rand.New(rand.NewPCG(uint64(w), 7))
 	var mine []*own
 	collections := []string{"venues", "organizers", "categories", "tags"}
 	names := map[string]string{"events": "title", "venues": "venue", "organizers": "organizer", "categories": "name", "tags": "name"}
 	statuses := []string{"publish", "publish", "publish", "draft", "private", "pending"}
-	for n := 0; !f.stopped(); n++ {
+	for n := 0; !fleet.stopped(); n++ {
 		c := &change{key: fmt.Sprintf("writer %d write %d", w, n)}
 		var of *own
 		body := map[string]any{}
@@ -342,12 +342,12 @@ func (f *fleet) writes(w int) {
 				body["status"] = statuses[dice.IntN(len(statuses))]
 			}
 			if of.collection == "events" {
-				f.eventBody(dice, body, c)
+				fleet.eventBody(dice, body, c)
 			}
 			data, _ := json.Marshal(body) //nolint:errchkjson // of plain texts
 			c.body = string(data)
 		}
-		id, ok := f.send(w, c)
+		id, ok := fleet.send(w, c)
 		if !ok {
 			return
 		}
@@ -358,27 +358,27 @@ func (f *fleet) writes(w int) {
 			mine = append(mine, of)
 		}
 		of.version, of.effect = c.version, c.effect
-		f.acknowledge(of.id, c)
+		fleet.acknowledge(of.id, c)
 		<-time.After(clientPause)
 	}
 }
 
 // eventBody fills the body of a write of an event.
-func (f *fleet) eventBody(dice *rand.Rand, body map[string]any, c *change) {
-	if c.version == 1 {
+func (fleet *fleet) eventBody(dice *rand.Rand, body map[string]any, change *change) {
+	if change.version == 1 {
 		body["start_date"], body["end_date"] = fmt.Sprintf("2031-%02d-10 10:00", 1+dice.IntN(12)), "2031-12-20 12:00"
 	}
 	come := func(name string) string {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.made[name] = true
+		fleet.mu.Lock()
+		defer fleet.mu.Unlock()
+		fleet.made[name] = true
 		return name
 	}
 	if dice.IntN(3) == 0 {
-		body["venue"] = map[string]any{"venue": come("Hall of " + c.name)}
+		body["venue"] = map[string]any{"venue": come("Hall of " + change.name)}
 	}
 	if dice.IntN(3) == 0 {
-		body["tags"] = []string{"jazz", "folk", come("tag of " + strings.ToLower(c.name))}
+		body["tags"] = []string{"jazz", "folk", come("tag of " + strings.ToLower(change.name))}
 	}
 }
 
@@ -400,34 +400,34 @@ type listed struct {
 
 // list asks for a list and looks whether what is shown was ever so, and not
 // before the position that the list states.
-func (f *fleet) list(which int, path string, header ...string) (*listed, calendar.Position, bool) {
-	status, h, data := f.ask(which, http.MethodGet, path, "", header...)
+func (fleet *fleet) list(which int, path string, header ...string) (*listed, calendar.Position, bool) {
+	status, h, data := fleet.ask(which, http.MethodGet, path, "", header...)
 	switch {
-	case isRefusal(status, h), status == 0 && f.apisDie:
-		f.listsRefused.Add(1)
+	case isRefusal(status, h), status == 0 && fleet.apisDie:
+		fleet.listsRefused.Add(1)
 		return nil, 0, false
 	case status != http.StatusOK:
-		f.t.Errorf("GET %s: %d %s", path, status, data)
+		fleet.t.Errorf("GET %s: %d %s", path, status, data)
 		return nil, 0, false
 	}
 	l := &listed{}
 	at, err := strconv.ParseUint(h.Get("Daybook-Position"), 10, 64)
 	if err := errors.Join(err, json.Unmarshal(data, l)); err != nil {
-		f.t.Errorf("GET %s: %v: %s", path, err, data)
+		fleet.t.Errorf("GET %s: %v: %s", path, err, data)
 		return nil, 0, false
 	}
-	f.lists.Add(1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	fleet.lists.Add(1)
+	fleet.mu.Lock()
+	defer fleet.mu.Unlock()
 	for _, e := range l.Events {
 		name := "" // the oldest that may be shown
-		for _, done := range f.effects[e.ID] {
+		for _, done := range fleet.effects[e.ID] {
 			if done.position > 0 && done.position <= calendar.Position(at) {
 				name = done.name
 			}
 		}
 		if versionOf(e.Title) < versionOf(name) {
-			f.t.Errorf("GET %s: event %d is shown as %q at position %d, was %q before", path, e.ID, e.Title, at, name)
+			fleet.t.Errorf("GET %s: event %d is shown as %q at position %d, was %q before", path, e.ID, e.Title, at, name)
 		}
 	}
 	return l, calendar.Position(at), true
@@ -437,23 +437,23 @@ func (f *fleet) list(which int, path string, header ...string) (*listed, calenda
 const coming = "start_date=2030-01-01&end_date=2032-12-31"
 
 // looks asks for lists as everybody sees them, or for those that show the newest write.
-func (f *fleet) looks(anonymous bool) {
-	for n := 0; !f.stopped(); n++ {
-		f.mu.Lock()
-		want, header := f.position, []string(nil)
-		f.mu.Unlock()
+func (fleet *fleet) looks(anonymous bool) {
+	for n := 0; !fleet.stopped(); n++ {
+		fleet.mu.Lock()
+		want, header := fleet.position, []string(nil)
+		fleet.mu.Unlock()
 		if !anonymous {
-			header = []string{"Authorization", "Bearer " + f.token, "Daybook-Min-Position", want.String()}
+			header = []string{"Authorization", "Bearer " + fleet.token, "Daybook-Min-Position", want.String()}
 		}
-		listed, at, ok := f.list(n, "/events?per_page=50&"+coming, header...)
+		listed, position, ok := fleet.list(n, "/events?per_page=50&"+coming, header...)
 		switch {
 		case !ok:
-		case !anonymous && at < want:
-			f.t.Errorf("a list shows position %d, asked for %d", at, want)
+		case !anonymous && position < want:
+			fleet.t.Errorf("a list shows position %d, asked for %d", position, want)
 		case anonymous:
 			for _, e := range listed.Events {
 				if e.Status != "publish" {
-					f.t.Errorf("everybody is shown event %d with status %s", e.ID, e.Status)
+					fleet.t.Errorf("everybody is shown event %d with status %s", e.ID, e.Status)
 				}
 			}
 		}
@@ -462,58 +462,58 @@ func (f *fleet) looks(anonymous bool) {
 }
 
 // readsSingle reads events that were written.
-func (f *fleet) readsSingle() {
-	for n := 0; !f.stopped(); n++ {
+func (fleet *fleet) readsSingle() {
+	for n := 0; !fleet.stopped(); n++ {
 		<-time.After(clientPause)
 		var id calendar.ID
 		version := 0
-		f.mu.Lock()
-		for id = range f.effects { // in no order
-			version = len(f.effects[id])
+		fleet.mu.Lock()
+		for id = range fleet.effects { // in no order
+			version = len(fleet.effects[id])
 			break
 		}
-		f.mu.Unlock()
+		fleet.mu.Unlock()
 		if version == 0 {
 			continue
 		}
 		// One of five paths has it.
 		status, header, data := 0, http.Header(nil), []byte(nil)
 		for _, collection := range []string{"events", "venues", "organizers", "categories", "tags"} {
-			status, header, data = f.ask(n, http.MethodGet, fmt.Sprintf("/%s/%d", collection, id), "", "Authorization", "Bearer "+f.token)
+			status, header, data = fleet.ask(n, http.MethodGet, fmt.Sprintf("/%s/%d", collection, id), "", "Authorization", "Bearer "+fleet.token)
 			if status != http.StatusNotFound {
 				break
 			}
 		}
 		switch {
 		case status == http.StatusOK:
-			f.reads.Add(1)
+			fleet.reads.Add(1)
 			got, _, _ := strings.Cut(strings.Trim(header.Get("ETag"), `"`), "-")
 			if v, err := strconv.Atoi(got); err != nil || v < version {
-				f.t.Errorf("record %d is read in version %q after %d was acknowledged", id, got, version)
+				fleet.t.Errorf("record %d is read in version %q after %d was acknowledged", id, got, version)
 			}
 		case status == http.StatusForbidden, status == http.StatusNotFound: // trashed, a term that is gone
-		case isRefusal(status, header) && f.storeFails.Load(), status == 0 && f.apisDie:
-			f.readsRefused.Add(1)
+		case isRefusal(status, header) && fleet.storeFails.Load(), status == 0 && fleet.apisDie:
+			fleet.readsRefused.Add(1)
 		default:
-			f.t.Errorf("read of record %d: %d %s", id, status, data)
+			fleet.t.Errorf("read of record %d: %d %s", id, status, data)
 		}
 	}
 }
 
 // heals ends the clients and waits until every process is well and lists show
 // all that was written.
-func (f *fleet) heals(processes ...*server) {
-	f.t.Helper()
-	f.rest()
-	if f.t.Failed() {
-		f.t.FailNow()
+func (fleet *fleet) heals(processes ...*server) {
+	fleet.t.Helper()
+	fleet.rest()
+	if fleet.t.Failed() {
+		fleet.t.FailNow()
 	}
-	for i := range f.apis {
-		processes = append(processes, f.apis[i].Load())
+	for i := range fleet.apis {
+		processes = append(processes, fleet.apis[i].Load())
 	}
-	took := eventually(f.t, "healing without a hand", func() bool {
-		for _, s := range processes {
-			v := s.state()
+	took := eventually(fleet.t, "healing without a hand", func() bool {
+		for _, server := range processes {
+			v := server.state()
 			if v["code"] != http.StatusOK || v["status"] != "ok" {
 				return false
 			}
@@ -526,106 +526,106 @@ func (f *fleet) heals(processes ...*server) {
 		}
 		return true
 	})
-	f.t.Logf("healed %s after the last write; %s", took.Round(time.Millisecond), &f.told)
+	fleet.t.Logf("healed %s after the last write; %s", took.Round(time.Millisecond), &fleet.told)
 }
 
 // open opens the store next to the processes.
-func (f *fleet) open() *postgres.Store {
-	f.t.Helper()
-	store, err := postgres.Open(f.t.Context(), f.on.store, postgres.Options{Schema: f.schema})
+func (fleet *fleet) open() *postgres.Store {
+	fleet.t.Helper()
+	store, err := postgres.Open(fleet.t.Context(), fleet.servers.store, postgres.Options{Schema: fleet.schema})
 	if err != nil {
-		f.t.Fatal(err)
+		fleet.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { _ = store.Close() })
+	fleet.t.Cleanup(func() { _ = store.Close() })
 	return store
 }
 
 // check looks whether the store has every acknowledged write with its effect and
 // no other one, and lists equal the store.
-func (f *fleet) check() {
-	f.t.Helper()
-	store := f.open()
-	last := f.checkEntries(store)
-	f.checkLists(last)
-	args := []string{"verify", "--store", f.on.store, "--store-schema", f.schema}
-	if out := mustTool(f.t, args...); !strings.Contains(out, "chain head") {
-		f.t.Errorf("verify: %q", out)
+func (fleet *fleet) check() {
+	fleet.t.Helper()
+	store := fleet.open()
+	last := fleet.checkEntries(store)
+	fleet.checkLists(last)
+	args := []string{"verify", "--store", fleet.servers.store, "--store-schema", fleet.schema}
+	if out := mustTool(fleet.t, args...); !strings.Contains(out, "chain head") {
+		fleet.t.Errorf("verify: %q", out)
 	}
 }
 
 // checkEntries returns the present records of the five kinds.
-func (f *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.Record {
-	f.t.Helper()
+func (fleet *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.Record {
+	fleet.t.Helper()
 	last := map[calendar.ID]*calendar.Record{}
 	byName := map[string]calendar.ID{}
 	requests := map[calendar.Position]string{}
 	versions := map[calendar.ID]int64{}
-	for at := calendar.Position(0); ; {
-		entries, err := store.Read(f.t.Context(), eventstore.Range{After: uint64(at), Limit: 500})
+	for position := calendar.Position(0); ; {
+		entries, err := store.Read(fleet.t.Context(), eventstore.Range{After: uint64(position), Limit: 500})
 		if err != nil {
-			f.t.Fatal(err)
+			fleet.t.Fatal(err)
 		}
 		if len(entries) == 0 {
 			break
 		}
 		for _, entry := range entries {
-			if at++; entry.Position != at {
-				f.t.Fatalf("position %d after %d", entry.Position, at-1)
+			if position++; entry.Position != position {
+				fleet.t.Fatalf("position %d after %d", entry.Position, position-1)
 			}
-			requests[at] = entry.Cause.Request
+			requests[position] = entry.Cause.Request
 			if versions[entry.ID]++; entry.Version != versions[entry.ID] {
-				f.t.Errorf("record %d: version %d after %d", entry.ID, entry.Version, versions[entry.ID]-1)
+				fleet.t.Errorf("record %d: version %d after %d", entry.ID, entry.Version, versions[entry.ID]-1)
 			}
 			if !entry.Kind.IsPost() && !entry.Kind.IsTerm() {
 				continue
 			}
 			rec, err := calendar.DecodeRecord(entry.State)
 			if err != nil {
-				f.t.Fatal(err)
+				fleet.t.Fatal(err)
 			}
 			last[entry.ID] = rec
 			name, _ := rec.Name(rec.Home)
 			if other, used := byName[name]; used && other != entry.ID {
-				f.t.Errorf("records %d and %d are both named %q: one write had two effects", other, entry.ID, name)
+				fleet.t.Errorf("records %d and %d are both named %q: one write had two effects", other, entry.ID, name)
 			}
 			byName[name] = entry.ID
-			effects, known := f.effects[entry.ID]
+			effects, known := fleet.effects[entry.ID]
 			if !known {
-				if shared := name == "jazz" || name == "folk"; !shared && !f.made[name] {
-					f.t.Errorf("%s %d %q comes of no write that was acknowledged", entry.Kind, entry.ID, name)
+				if shared := name == "jazz" || name == "folk"; !shared && !fleet.made[name] {
+					fleet.t.Errorf("%s %d %q comes of no write that was acknowledged", entry.Kind, entry.ID, name)
 				}
 				continue
 			}
 			if int(entry.Version) > len(effects) {
-				f.t.Errorf("%s %d has version %d (%q), %d writes were acknowledged", entry.Kind, entry.ID, entry.Version, name, len(effects))
+				fleet.t.Errorf("%s %d has version %d (%q), %d writes were acknowledged", entry.Kind, entry.ID, entry.Version, name, len(effects))
 				continue
 			}
 			want := effects[entry.Version-1]
 			trashed := rec.Fields.String("status") == string(calendar.StatusTrash)
 			if name != want.name || trashed != want.trashed || rec.Deleted != want.removed {
-				f.t.Errorf("%s %d, version %d: got %q, trashed %t, gone %t, want %+v", entry.Kind, entry.ID, entry.Version, name, trashed, rec.Deleted, want)
+				fleet.t.Errorf("%s %d, version %d: got %q, trashed %t, gone %t, want %+v", entry.Kind, entry.ID, entry.Version, name, trashed, rec.Deleted, want)
 			}
 		}
 	}
 	n := 0
-	for id, effects := range f.effects {
+	for id, effects := range fleet.effects {
 		n += len(effects)
 		if int(versions[id]) != len(effects) {
-			f.t.Errorf("record %d has %d versions, %d writes were acknowledged", id, versions[id], len(effects))
+			fleet.t.Errorf("record %d has %d versions, %d writes were acknowledged", id, versions[id], len(effects))
 		}
 		for i, effect := range effects {
 			if effect.position > 0 && requests[effect.position] == "" {
-				f.t.Errorf("record %d, write %d: nothing was written at position %d by a request", id, i+1, effect.position)
+				fleet.t.Errorf("record %d, write %d: nothing was written at position %d by a request", id, i+1, effect.position)
 			}
 		}
 	}
-	f.t.Logf("%d writes of %d records are in the store, once each, in %d entries", n, len(f.effects), len(requests))
+	fleet.t.Logf("%d writes of %d records are in the store, once each, in %d entries", n, len(fleet.effects), len(requests))
 	return last
 }
 
 // checkLists walks all lists over all pages.
-func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
-	f.t.Helper()
+func (fleet *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
+	fleet.t.Helper()
 	counts := map[calendar.ID]float64{} // of terms, by the listed events of the store
 	want := map[string]map[calendar.ID]string{}
 	for id, rec := range last {
@@ -653,9 +653,9 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 		got := map[calendar.ID]string{}
 		for page, pages := 1, 1; page <= pages; page++ {
 			path := fmt.Sprintf("/%s?per_page=100&page=%d&%s", collection, page, query)
-			status, _, data := f.ask(page, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
+			status, _, data := fleet.ask(page, http.MethodGet, path, "", "Authorization", "Bearer "+fleet.token)
 			if status != http.StatusOK {
-				f.t.Errorf("GET %s: %d %s", path, status, data)
+				fleet.t.Errorf("GET %s: %d %s", path, status, data)
 				break
 			}
 			var answer map[string]json.RawMessage
@@ -663,10 +663,10 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 			var total int
 			if err := errors.Join(json.Unmarshal(data, &answer), json.Unmarshal(answer[collection], &records),
 				json.Unmarshal(answer["total_pages"], &pages), json.Unmarshal(answer["total"], &total)); err != nil {
-				f.t.Fatalf("GET %s: %v", path, err)
+				fleet.t.Fatalf("GET %s: %v", path, err)
 			}
 			if total != len(want[collection]) {
-				f.t.Errorf("GET %s: total %d, the store has %d", path, total, len(want[collection]))
+				fleet.t.Errorf("GET %s: total %d, the store has %d", path, total, len(want[collection]))
 			}
 			for _, raw := range records {
 				var r struct {
@@ -677,7 +677,7 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 				// A venue's own name is a text, that of an event an object.
 				_ = json.Unmarshal(raw, &r)
 				if _, twice := got[r.ID]; twice {
-					f.t.Errorf("%s %d is listed twice", collection, r.ID)
+					fleet.t.Errorf("%s %d is listed twice", collection, r.ID)
 				}
 				name := r.Title
 				switch collection {
@@ -688,30 +688,30 @@ func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
 				case "categories", "tags":
 					name = r.Name
 					if r.Count != counts[r.ID] {
-						f.t.Errorf("%s %d %q: count %v, the store has %v", collection, r.ID, name, r.Count, counts[r.ID])
+						fleet.t.Errorf("%s %d %q: count %v, the store has %v", collection, r.ID, name, r.Count, counts[r.ID])
 					}
 				}
 				got[r.ID] = name + " " + r.Status
 			}
 		}
 		if len(want[collection]) == 0 {
-			f.t.Errorf("no %s were written", collection)
+			fleet.t.Errorf("no %s were written", collection)
 		}
 		for id, text := range want[collection] {
 			if got[id] != text {
-				f.t.Errorf("%s %d: listed as %q, the store has %q", collection, id, got[id], text)
+				fleet.t.Errorf("%s %d: listed as %q, the store has %q", collection, id, got[id], text)
 			}
 		}
 		if len(got) != len(want[collection]) {
-			f.t.Errorf("%d %s are listed, the store has %d", len(got), collection, len(want[collection]))
+			fleet.t.Errorf("%d %s are listed, the store has %d", len(got), collection, len(want[collection]))
 		}
 	}
 }
 
 // counter returns the value of a metric of a process, 0 when it has none.
-func (s *server) counter(name string) float64 {
-	_, b := s.try(http.MethodGet, s.host+pathMetrics, "", "")
-	for line := range bytes.Lines(b) {
+func (server *server) counter(name string) float64 {
+	_, data := server.try(http.MethodGet, server.host+pathMetrics, "", "")
+	for line := range bytes.Lines(data) {
 		if v, ok := bytes.CutPrefix(line, []byte(name+" ")); ok {
 			n, _ := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
 			return n
@@ -721,9 +721,9 @@ func (s *server) counter(name string) float64 {
 }
 
 // signal sends a signal to a process.
-func (s *server) signal(sig syscall.Signal) {
-	s.t.Helper()
-	if err := syscall.Kill(s.cmd.Process.Pid, sig); err != nil {
-		s.t.Fatal(err)
+func (server *server) signal(sig syscall.Signal) {
+	server.t.Helper()
+	if err := syscall.Kill(server.cmd.Process.Pid, sig); err != nil {
+		server.t.Fatal(err)
 	}
 }

@@ -22,11 +22,11 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	server := startServer(t, "serve", "--data", data)
 	// Somebody who keeps the file locked makes commits fail as a full disk does.
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
+	database, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
 	must(t, err)
-	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+	defer func() { _ = database.Close() }()
+	database.SetMaxOpenConns(1)
+	if _, err := database.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
 	ready := func(want, why string) {
@@ -42,7 +42,7 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	ready("degraded", whyNoWrites)
 	wantTool(t, exitFailed, "why: "+whyNoWrites, "health", "--data", data)
 	server.want(200, "GET", "/tags", "", "")
-	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+	if _, err := database.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	server.want(201, "POST", "/tags", server.token, `{"name":"second"}`)

@@ -29,7 +29,7 @@ func inDir(data string) []string { return []string{"--data", data} }
 
 // importLines has the binary import lines from its standard input. With
 // killAfter above 0 it is killed once that many bytes were handed to it.
-func importLines(t *testing.T, on []string, lines []byte, killAfter int) imported {
+func importLines(t *testing.T, on []string, lines []byte, killAfter int) importOutcome {
 	t.Helper()
 	cmd := plainChild(t, append([]string{"import", "-", "--source", "conferences", "--json"}, on...)...)
 	var out, errText bytes.Buffer
@@ -47,7 +47,7 @@ func importLines(t *testing.T, on []string, lines []byte, killAfter int) importe
 		if err := cmd.Wait(); err == nil {
 			t.Error("the import ended before it was killed")
 		}
-		return imported{}
+		return importOutcome{}
 	}
 	_, _ = in.Write(lines)
 	_ = in.Close()
@@ -56,7 +56,7 @@ func importLines(t *testing.T, on []string, lines []byte, killAfter int) importe
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitRefusals) {
 		t.Fatalf("import: %v\n%s", err, errText.String())
 	}
-	var r imported
+	var r importOutcome
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatalf("import printed %q: %v", out.String(), err)
 	}
@@ -136,12 +136,12 @@ func fold(t *testing.T, lines []byte) *folding {
 	return f
 }
 
-func (f *folding) take(t *testing.T, line []byte) {
+func (folding *folding) take(t *testing.T, line []byte) {
 	t.Helper()
 	type reference struct{ Key string }
 	name := func(references []reference) (out []string) {
 		for _, r := range references {
-			out = append(out, f.names[r.Key])
+			out = append(out, folding.names[r.Key])
 		}
 		return out
 	}
@@ -169,23 +169,23 @@ func (f *folding) take(t *testing.T, line []byte) {
 	}
 	switch {
 	case l.Kind != "event":
-		f.names[l.Key] = html.UnescapeString(other.Name + other.Venue)
+		folding.names[l.Key] = html.UnescapeString(other.Name + other.Venue)
 	case l.Action == importer.ActionDelete:
-		if f.live[l.Key] == nil {
-			f.impossible = append(f.impossible, l.Key)
+		if folding.live[l.Key] == nil {
+			folding.impossible = append(folding.impossible, l.Key)
 		}
-		delete(f.live, l.Key)
+		delete(folding.live, l.Key)
 	case !isDay(event.Start) || !isDay(event.End) || event.End < event.Start:
-		f.impossible = append(f.impossible, l.Key)
+		folding.impossible = append(folding.impossible, l.Key)
 	default:
 		c := &conference{
 			title: html.UnescapeString(event.Title), start: event.Start, end: event.End, tags: name(event.Tags), topic: strings.Join(name(event.Categories), ""),
 		}
 		var venue reference
 		if json.Unmarshal(event.Venue, &venue) == nil { // else it is an empty list
-			c.venue = f.names[venue.Key]
+			c.venue = folding.names[venue.Key]
 		}
-		f.live[l.Key] = c
+		folding.live[l.Key] = c
 	}
 }
 
@@ -232,11 +232,11 @@ func auditor(t *testing.T, store []string) string {
 }
 
 // comparePast holds the past by an auditor against a count over the file.
-func comparePast(t *testing.T, s *server, lines []byte) {
+func comparePast(t *testing.T, server *server, lines []byte) {
 	t.Helper()
 	type moved struct {
-		at   time.Time
-		line []byte
+		instant time.Time
+		line    []byte
 	}
 	var all []moved
 	for line := range bytes.Lines(lines) {
@@ -244,26 +244,26 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 		must(t, json.Unmarshal(line, &l))
 		all = append(all, moved{l.At.Time, line})
 	}
-	first, last := all[0].at, all[len(all)-1].at
-	if first.IsZero() || !slices.IsSortedFunc(all, func(a, b moved) int { return a.at.Compare(b.at) }) {
+	first, last := all[0].instant, all[len(all)-1].instant
+	if first.IsZero() || !slices.IsSortedFunc(all, func(a, b moved) int { return a.instant.Compare(b.instant) }) {
 		t.Fatal("the lines have no moments that rise")
 	}
 	instants := make([]time.Time, instantsOfThePast(t))
 	for i := range instants {
 		instants[i] = first.Add(time.Duration(rand.Int64N(int64(last.Sub(first)) + 1))).Truncate(time.Millisecond)
 		if i%2 == 0 { // to the second of a change
-			instants[i] = all[rand.IntN(len(all))].at
+			instants[i] = all[rand.IntN(len(all))].instant
 		}
 	}
 	slices.SortFunc(instants, time.Time.Compare) // so that the file is gone through once
 	seen := map[string]bool{}                    // events of all lists until then
 	folding := fold(t, nil)
-	for _, at := range instants {
-		for len(all) > 0 && !all[0].at.After(at) {
+	for _, instant := range instants {
+		for len(all) > 0 && !all[0].instant.After(instant) {
 			folding.take(t, all[0].line)
 			all = all[1:]
 		}
-		point := "as_of=" + at.UTC().Format("2006-01-02T15:04:05.000Z")
+		point := "as_of=" + instant.UTC().Format("2006-01-02T15:04:05.000Z")
 		want := make([]string, 0, len(folding.live))
 		for _, conference := range folding.live {
 			want = append(want, conference.told())
@@ -276,10 +276,10 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 		}
 		path := fmt.Sprintf("/events?ends_after=1900-01-01&per_page=%d&page=%d&%s", perPage, page, point)
 		eventually(t, "the list of "+point, func() bool { // a busy machine takes longer than a request may
-			status, _ := s.try("GET", s.root+path, s.token, "")
+			status, _ := server.try("GET", server.root+path, server.token, "")
 			return status != http.StatusServiceUnavailable
 		})
-		got := s.want(200, "GET", path, s.token, "")
+		got := server.want(200, "GET", path, server.token, "")
 		if got["total"] != float64(len(want)) {
 			t.Fatalf("%s: %v events, want %d", point, got["total"], len(want))
 		}
@@ -298,7 +298,7 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 		}
 		for range 5 {
 			e := listed[rand.IntN(len(listed))].(map[string]any)
-			if single := s.want(200, "GET", "/events/"+idOf(e)+"?"+point, s.token, ""); toldOf(single) != toldOf(e) {
+			if single := server.want(200, "GET", "/events/"+idOf(e)+"?"+point, server.token, ""); toldOf(single) != toldOf(e) {
 				t.Errorf("%s: event %s alone is %s, want %s", point, idOf(e), toldOf(single), toldOf(e))
 			}
 		}
@@ -308,7 +308,7 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 			if n++; n > 5 {
 				break
 			}
-			status, data := s.try("GET", s.root+"/events/"+id+"?"+point, s.token, "")
+			status, data := server.try("GET", server.root+"/events/"+id+"?"+point, server.token, "")
 			var single map[string]any
 			must(t, json.Unmarshal(data, &single))
 			switch _, there := slices.BinarySearch(want, toldOf(single)); {
@@ -324,8 +324,8 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 }
 
 // told is what comparePast compares of a conference, its first day first.
-func (c *conference) told() string {
-	return strings.Join([]string{c.start, c.end, c.title, c.venue}, "|")
+func (conference *conference) told() string {
+	return strings.Join([]string{conference.start, conference.end, conference.title, conference.venue}, "|")
 }
 
 // toldOf is told of an event as it is answered.
@@ -337,7 +337,7 @@ func toldOf(e map[string]any) string {
 }
 
 // compareLists holds lists of the service against a count over the file.
-func compareLists(t *testing.T, s *server, live map[string]*conference) {
+func compareLists(t *testing.T, server *server, live map[string]*conference) {
 	t.Helper()
 	all := make([]*conference, 0, len(live))
 	for _, key := range slices.Sorted(maps.Keys(live)) {
@@ -352,7 +352,7 @@ func compareLists(t *testing.T, s *server, live map[string]*conference) {
 		return n
 	}
 	total := func(params string) float64 {
-		return s.want(200, "GET", "/events?per_page=1&"+params, "", "")["total"].(float64)
+		return server.want(200, "GET", "/events?per_page=1&"+params, "", "")["total"].(float64)
 	}
 	check := func(params string, fits func(*conference) bool) {
 		t.Helper()
@@ -380,7 +380,7 @@ func compareLists(t *testing.T, s *server, live map[string]*conference) {
 
 	venues := make(map[string]string) // name → id
 	for page, pages := 1, 1.0; float64(page) <= pages; page++ {
-		list := s.want(200, "GET", fmt.Sprintf("/venues?per_page=100&page=%d", page), "", "")
+		list := server.want(200, "GET", fmt.Sprintf("/venues?per_page=100&page=%d", page), "", "")
 		pages = list["total_pages"].(float64)
 		for _, value := range list["venues"].([]any) {
 			v := value.(map[string]any)

@@ -28,8 +28,8 @@ type importCommand struct {
 }
 
 // Run applies changes from a file.
-func (cmd *importCommand) Run(ctx context.Context, c *console) error {
-	in := c.in
+func (cmd *importCommand) Run(ctx context.Context, console *console) error {
+	in := console.in
 	cmd.Lines = -1
 	if cmd.File == "-" {
 		if cmd.Source == "" {
@@ -64,7 +64,7 @@ func (cmd *importCommand) Run(ctx context.Context, c *console) error {
 			cmd.Source = sourceName(cmd.File)
 		}
 	}
-	return perform(ctx, c, cmd, in)
+	return perform(ctx, console, cmd, in)
 }
 
 // isDevice reports whether a path names what a process holds open: another file
@@ -92,20 +92,20 @@ func sourceName(path string) string {
 	return name[:min(len(name), importer.MaxSource-len(digest))] + digest
 }
 
-// imported is the outcome of an import as --json prints it.
-type imported struct {
+// importOutcome is the outcome of an import as --json prints it.
+type importOutcome struct {
 	importer.Report
 	Stopped string `json:"stopped,omitempty"` // why it did not come to the end of its lines
 }
 
-func (cmd *importCommand) work(ctx context.Context, b *backend, c *console) error {
-	caller, err := b.users.Ensure(ctx, importUser, calendar.Editor, 0)
+func (cmd *importCommand) work(ctx context.Context, backend *backend, console *console) error {
+	caller, err := backend.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
-	bar := newProgress(c, "import", "lines")
+	bar := newProgress(console, "import", "lines")
 	shown := 0
-	im, err := importer.New(b.events, b.command, b.users, importer.Options{
+	im, err := importer.New(backend.events, backend.command, backend.users, importer.Options{
 		Source: cmd.Source, Caller: caller,
 		Progress: func(report importer.Report) {
 			for ; shown < len(report.Refused); shown++ {
@@ -113,7 +113,7 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console) erro
 				if refusal.Key != "" {
 					refusal.Key = " (" + refusal.Key + ")"
 				}
-				if !c.JSON {
+				if !console.JSON {
 					bar.aside("line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
 				}
 			}
@@ -123,17 +123,17 @@ func (cmd *importCommand) work(ctx context.Context, b *backend, c *console) erro
 	if err != nil {
 		return usageError("--source: %w", err)
 	}
-	report, stopped := im.Run(ctx, c.in)
+	report, stopped := im.Run(ctx, console.in)
 	bar.end()
-	if c.JSON {
-		out := imported{Report: report}
+	if console.JSON {
+		out := importOutcome{Report: report}
 		out.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
 		if stopped != nil {
 			out.Stopped = stopped.Error()
 		}
-		_ = c.printJSON(out)
+		_ = console.printJSON(out)
 	} else {
-		fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
+		fmt.Fprintf(console.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
 	}
 	switch {
 	case stopped != nil:

@@ -48,15 +48,15 @@ type console struct {
 }
 
 // warnings is the log of a command.
-func (c *console) warnings() *slog.Logger {
-	return slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+func (console *console) warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(console.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // printJSON prints a value in one line.
-func (c *console) printJSON(value any) error {
+func (console *console) printJSON(value any) error {
 	text, err := history.Marshal(value)
 	if err == nil {
-		_, err = fmt.Fprintf(c.out, "%s\n", text)
+		_, err = fmt.Fprintf(console.out, "%s\n", text)
 	}
 	return err
 }
@@ -67,11 +67,11 @@ type printer struct {
 	err error
 }
 
-func (p *printer) Write(data []byte) (n int, err error) {
-	if p.err == nil {
-		n, p.err = p.Writer.Write(data)
+func (printer *printer) Write(data []byte) (n int, err error) {
+	if printer.err == nil {
+		n, printer.err = printer.Writer.Write(data)
 	}
-	return n, p.err
+	return n, printer.err
 }
 
 // exitError is an error that chooses the exit status.
@@ -80,8 +80,8 @@ type exitError struct {
 	err    error
 }
 
-func (e *exitError) Error() string { return e.err.Error() }
-func (e *exitError) Unwrap() error { return e.err }
+func (exitError *exitError) Error() string { return exitError.err.Error() }
+func (exitError *exitError) Unwrap() error { return exitError.err }
 
 func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
@@ -131,11 +131,11 @@ func exitStatus(err error) int {
 }
 
 // execute reads the command line and runs the command that it names.
-func execute(ctx context.Context, c *console, args, env []string) error {
+func execute(ctx context.Context, console *console, args, env []string) error {
 	helped := false
-	c.config = &config{}
-	r := &settingsReader{env: env}
-	kong, err := r.parser(c.config, c.out, func(int) { helped = true })
+	console.config = &config{}
+	reader := &settingsReader{env: env}
+	kong, err := reader.parser(console.config, console.out, func(int) { helped = true })
 	if err != nil {
 		return err
 	}
@@ -147,28 +147,28 @@ func execute(ctx context.Context, c *console, args, env []string) error {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	if line, asked := lookupEnv(env, "COMP_LINE"); asked && args[0] == "completion" {
-		return complete(c.out, kong.Model, line)
+		return complete(console.out, kong.Model, line)
 	}
-	parsed, err := r.read(kong, c.config, args)
+	parsed, err := reader.read(kong, console.config, args)
 	switch {
 	case helped:
 		return nil
 	case args[0] == "--version":
-		return (&versionCommand{}).Run(c)
+		return (&versionCommand{}).Run(console)
 	}
 	if node := parsed.Selected(); node != nil {
-		c.command = node.Path()
+		console.command = node.Path()
 	}
 	if err != nil {
 		return err
 	}
 	switch command := parsed.Selected().Target.Addr().Interface().(type) {
 	case runner:
-		return command.Run(ctx, c)
+		return command.Run(ctx, console)
 	case task:
-		return perform(ctx, c, command, nil)
+		return perform(ctx, console, command, nil)
 	default: // it needs neither a store nor a service
-		return parsed.Run(c, r)
+		return parsed.Run(console, reader)
 	}
 }
 
@@ -180,7 +180,7 @@ type runner interface {
 type versionCommand struct{}
 
 // Run prints the version.
-func (*versionCommand) Run(c *console) error {
-	fmt.Fprintln(c.out, "daybook", version)
+func (*versionCommand) Run(console *console) error {
+	fmt.Fprintln(console.out, "daybook", version)
 	return nil
 }

@@ -22,64 +22,64 @@ type migrateCommand struct {
 
 // Run brings the schema of a PostgreSQL event store to the present form as the role that
 // owns it, so that the service can run as one that owns nothing.
-func (cmd *migrateCommand) Run(ctx context.Context, c *console) error {
+func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
 	switch {
-	case cmd.To != "" && c.Store != "":
+	case cmd.To != "" && console.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
 	case cmd.To != "":
-		return cmd.carry(ctx, c)
-	case c.Store == "":
+		return cmd.carry(ctx, console)
+	case console.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	err := postgres.Migrate(ctx, c.Store, postgres.Options{Log: c.warnings(), Schema: c.StoreSchema, ServiceRole: cmd.ServiceRole})
+	err := postgres.Migrate(ctx, console.Store, postgres.Options{Log: console.warnings(), Schema: console.StoreSchema, ServiceRole: cmd.ServiceRole})
 	if err != nil {
-		return fmt.Errorf("schema %s: %w", c.StoreSchema, err)
+		return fmt.Errorf("schema %s: %w", console.StoreSchema, err)
 	}
-	fmt.Fprintf(c.out, "schema %s has the present form", c.StoreSchema)
+	fmt.Fprintf(console.out, "schema %s has the present form", console.StoreSchema)
 	if cmd.ServiceRole != "" {
-		fmt.Fprintf(c.out, ", and role %s its rights", cmd.ServiceRole)
+		fmt.Fprintf(console.out, ", and role %s its rights", cmd.ServiceRole)
 	}
-	fmt.Fprintln(c.out)
+	fmt.Fprintln(console.out)
 	return nil
 }
 
 // carry takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
-func (cmd *migrateCommand) carry(ctx context.Context, c *console) (err error) {
-	if err := wantStore(c.config); err != nil {
+func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err error) {
+	if err := wantStore(console.config); err != nil {
 		return err
 	}
 	var lock *os.File
 	err = whileLocked(ctx, holderWait, func() (err error) {
-		lock, err = lockData(c.Data, false, "migrate")
+		lock, err = lockData(console.Data, false, "migrate")
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := openFile(ctx, c.config, sqlite.Options{Existing: true})
+	from, err := openFile(ctx, console.config, sqlite.Options{Existing: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	before, err := verified(ctx, c, "verify", from)
+	before, err := verified(ctx, console, "verify", from)
 	if err != nil {
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
-	bar := newProgress(c, "copy", "entries")
+	bar := newProgress(console, "copy", "entries")
 	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx), Progress: bar.at}
-	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: c.StoreSchema, ServiceRole: cmd.ServiceRole}, whole)
+	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: console.StoreSchema, ServiceRole: cmd.ServiceRole}, whole)
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	to, err := postgres.Open(ctx, cmd.To, postgres.Options{Schema: c.StoreSchema, Existing: true, PollOnly: true})
+	store, err := postgres.Open(ctx, cmd.To, postgres.Options{Schema: console.StoreSchema, Existing: true, PollOnly: true})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	after, err := verified(ctx, c, "verify copy", to)
+	defer func() { err = errors.Join(err, store.Close()) }()
+	after, err := verified(ctx, console, "verify copy", store)
 	switch {
 	case err != nil:
 		return fmt.Errorf("verify the copy: %w", err)
@@ -87,14 +87,14 @@ func (cmd *migrateCommand) carry(ctx context.Context, c *console) (err error) {
 		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
-	fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
-		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, c.Data)
+	fmt.Fprintf(console.out, "%d entries were carried as they were written; chain head %x\n"+
+		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, console.Data)
 	return nil
 }
 
 // verified verifies a store, and fails when it is not as it was written.
-func verified(ctx context.Context, c *console, step string, store eventstore.Store) (verify.Findings, error) {
-	bar := newProgress(c, step, "entries")
+func verified(ctx context.Context, console *console, step string, store eventstore.Store) (verify.Findings, error) {
+	bar := newProgress(console, step, "entries")
 	defer bar.end()
 	found, err := verify.Store(ctx, store, bar.at)
 	return found, cmp.Or(err, found.Err())

@@ -30,8 +30,8 @@ const (
 var notPrefixes = []string{"health", "history", "metrics"}
 
 // prefix reads a prefix of the interface. None may begin with what is the path of a page.
-func prefix(v string) (string, error) {
-	p, err := pathSegments(v)
+func prefix(value string) (string, error) {
+	p, err := pathSegments(value)
 	first, _, _ := strings.Cut(p, "/")
 	if err == nil && (slices.Contains(pages.FirstSegments(), first) || slices.Contains(notPrefixes, first)) {
 		return "", fmt.Errorf("must not begin with %q, which is the path of something else", first)
@@ -43,21 +43,21 @@ func prefix(v string) (string, error) {
 // everybody.
 type frameHosts []string
 
-func readFrameHosts(text string) (h frameHosts, err error) {
+func readFrameHosts(text string) (hosts frameHosts, err error) {
 	switch strings.Trim(strings.TrimSpace(text), "'") {
 	case "*", "":
 		return nil, nil
 	case "none":
 		return frameHosts{"'none'"}, nil
 	}
-	return h, readList(text, func(v string) error {
+	return hosts, readList(text, func(value string) error {
 		switch {
-		case v == "'self'", v == "self":
-			v = "'self'"
-		case !hostForm.MatchString(strings.TrimPrefix(schemeForm.ReplaceAllString(v, ""), "*.")):
-			return fmt.Errorf("%q must be a host, as www.example.org, *.example.org or https://example.org:8443", v)
+		case value == "'self'", value == "self":
+			value = "'self'"
+		case !hostForm.MatchString(strings.TrimPrefix(schemeForm.ReplaceAllString(value, ""), "*.")):
+			return fmt.Errorf("%q must be a host, as www.example.org, *.example.org or https://example.org:8443", value)
 		}
-		h = append(h, v)
+		hosts = append(hosts, value)
 		return nil
 	})
 }
@@ -65,18 +65,18 @@ func readFrameHosts(text string) (h frameHosts, err error) {
 // pictureHosts are the hosts that pages load pictures from.
 type pictureHosts []string
 
-func readPictureHosts(text string) (h pictureHosts, err error) {
+func readPictureHosts(text string) (hosts pictureHosts, err error) {
 	switch text {
 	case "none":
 		return nil, nil
 	case "any":
 		return pictureHosts{anyHost}, nil
 	}
-	return h, readList(text, func(v string) error {
-		if !hostForm.MatchString(strings.TrimPrefix(v, "*.")) {
-			return fmt.Errorf("%q must be a host, as img.example.org, *.example.org or img.example.org:8443", v)
+	return hosts, readList(text, func(value string) error {
+		if !hostForm.MatchString(strings.TrimPrefix(value, "*.")) {
+			return fmt.Errorf("%q must be a host, as img.example.org, *.example.org or img.example.org:8443", value)
 		}
-		h = append(h, strings.ToLower(v))
+		hosts = append(hosts, strings.ToLower(value))
 		return nil
 	})
 }
@@ -157,15 +157,15 @@ func readHome(dir string) (texts pages.Home, err error) {
 }
 
 // pageOptions returns the settings of the pages as they take them.
-func (s *config) pageOptions() pages.Options {
-	clock, _ := strconv.Atoi(s.PagesClock) // "": that of the language
+func (config *config) pageOptions() pages.Options {
+	clock, _ := strconv.Atoi(config.PagesClock) // "": that of the language
 	return pages.Options{
-		Site: s.zone().Location, SiteZone: s.zone().Name, Namespace: "/" + s.APIPrefix + "/" + httpapi.Namespace,
-		Prefixes: append([]string{s.APIPrefix}, s.MorePrefixes...), API: httpapi.PageAPI(),
-		Desk: s.Desk, Sunday: s.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !s.PagesExternalLinks, NoRobots: s.PagesRobots == "none",
-		Images: s.PagesImages, AnyImage: slices.Contains(s.PagesImages, anyHost),
-		Tiles: s.PagesTiles, TileHosts: s.PagesTilesHosts, TilesBy: s.PagesTilesAttribution, Embed: s.PagesEmbed, MaxAge: cmp.Or(s.PagesCache, -1),
-		Brand: pages.Brand{Name: s.BrandName, Logo: s.BrandLogo, Accent: s.BrandAccent, Footer: s.BrandFooter, Home: s.BrandHome},
+		Site: config.zone().Location, SiteZone: config.zone().Name, Namespace: "/" + config.APIPrefix + "/" + httpapi.Namespace,
+		Prefixes: append([]string{config.APIPrefix}, config.MorePrefixes...), API: httpapi.PageAPI(),
+		Desk: config.Desk, Sunday: config.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !config.PagesExternalLinks, NoRobots: config.PagesRobots == "none",
+		Images: config.PagesImages, AnyImage: slices.Contains(config.PagesImages, anyHost),
+		Tiles: config.PagesTiles, TileHosts: config.PagesTilesHosts, TilesBy: config.PagesTilesAttribution, Embed: config.PagesEmbed, MaxAge: cmp.Or(config.PagesCache, -1),
+		Brand: pages.Brand{Name: config.BrandName, Logo: config.BrandLogo, Accent: config.BrandAccent, Footer: config.BrandFooter, Home: config.BrandHome},
 	}
 }
 

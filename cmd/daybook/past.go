@@ -36,13 +36,13 @@ type recordArguments struct {
 type historyShow struct{ recordArguments }
 
 // work prints the history of a record.
-func (cmd *historyShow) work(ctx context.Context, b *backend, c *console) error {
-	reader, viewer := history.New(b.events, time.Now), c.auditor()
+func (cmd *historyShow) work(ctx context.Context, backend *backend, console *console) error {
+	reader, viewer := history.New(backend.events, time.Now), console.auditor()
 	version, err := reader.Present(ctx, viewer.Caller, cmd.Kind, cmd.ID)
 	walk := history.Walk{Record: cmd.ID, From: 1, To: version, Ascending: true, Limit: pageSize}
 	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
 		looked = walk.LookedTo
-		err = printEntries(c, reader.Entries(ctx, viewer, &walk))
+		err = printEntries(console, reader.Entries(ctx, viewer, &walk))
 	}
 	return err
 }
@@ -55,16 +55,16 @@ type historyDiff struct {
 }
 
 // work prints what differs between two versions.
-func (cmd *historyDiff) work(ctx context.Context, b *backend, c *console) error {
-	diff, err := history.New(b.events, time.Now).Diff(ctx, c.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
+func (cmd *historyDiff) work(ctx context.Context, backend *backend, console *console) error {
+	diff, err := history.New(backend.events, time.Now).Diff(ctx, console.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return c.printJSON(diff)
+	if console.JSON {
+		return console.printJSON(diff)
 	}
 	for _, change := range diff.Changes {
-		fmt.Fprintln(c.out, change.Sentence)
+		fmt.Fprintln(console.out, change.Sentence)
 	}
 	return nil
 }
@@ -76,19 +76,19 @@ type historyAt struct {
 }
 
 // auditor reads all of the past.
-func (s *config) auditor() history.Viewer {
-	lang, _ := calendar.ParseLang(s.Lang)
+func (config *config) auditor() history.Viewer {
+	lang, _ := calendar.ParseLang(config.Lang)
 	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: lang}
 }
 
-func printEntries(c *console, entries iter.Seq2[*history.Entry, error]) error {
+func printEntries(console *console, entries iter.Seq2[*history.Entry, error]) error {
 	for entry, err := range entries {
 		switch {
 		case err != nil || entry == nil:
-		case c.JSON:
-			err = c.printJSON(entry)
+		case console.JSON:
+			err = console.printJSON(entry)
 		default:
-			err = printEntry(c.out, entry)
+			err = printEntry(console.out, entry)
 		}
 		if err != nil { // of writing as well: there may be more and more
 			return err
@@ -122,9 +122,9 @@ func printEntry(writer io.Writer, entry *history.Entry) error {
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
-func (s *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (history.Point, error) {
+func (config *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (history.Point, error) {
 	var problems calendar.Problems
-	point, err := reader.ParsePoint(ctx, text, versions, s.zone().Location, &problems)
+	point, err := reader.ParsePoint(ctx, text, versions, config.zone().Location, &problems)
 	if len(problems.Fields) > 0 {
 		err = usageError("POINT %q: %s", text, texts.FieldMessage(problems.Fields[0], calendar.LangEN))
 	}
@@ -132,34 +132,34 @@ func (s *config) pointOf(ctx context.Context, reader *history.Reader, text strin
 }
 
 // work prints a record as it was.
-func (cmd *historyAt) work(ctx context.Context, b *backend, c *console) error {
-	at, err := cmd.version(ctx, b, c)
+func (cmd *historyAt) work(ctx context.Context, backend *backend, console *console) error {
+	version, err := cmd.version(ctx, backend, console)
 	if err != nil {
 		return err
 	}
-	at = at.WithMembers()
-	if c.JSON {
-		return c.printJSON(at)
+	version = version.WithMembers()
+	if console.JSON {
+		return console.printJSON(version)
 	}
-	fmt.Fprintf(c.out, "version %d  position %d  %s\n", at.Number, at.Position, at.Time)
-	for _, member := range at.Members {
+	fmt.Fprintf(console.out, "version %d  position %d  %s\n", version.Number, version.Position, version.Time)
+	for _, member := range version.Members {
 		text, err := history.Marshal(member.Value)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%s: %s\n", member.Name, text)
+		fmt.Fprintf(console.out, "%s: %s\n", member.Name, text)
 	}
 	return nil
 }
 
 // version returns the version that counts at the point.
-func (cmd *historyAt) version(ctx context.Context, b *backend, c *console) (history.Version, error) {
-	reader := history.New(b.events, time.Now)
-	point, err := c.pointOf(ctx, reader, cmd.Point, true)
+func (cmd *historyAt) version(ctx context.Context, backend *backend, console *console) (history.Version, error) {
+	reader := history.New(backend.events, time.Now)
+	point, err := console.pointOf(ctx, reader, cmd.Point, true)
 	if err != nil {
 		return history.Version{}, err
 	}
-	versions, err := reader.Versions(ctx, c.auditor(), cmd.Kind, cmd.ID)
+	versions, err := reader.Versions(ctx, console.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
 		return history.Version{}, err
 	}
@@ -184,18 +184,18 @@ type changesTail struct {
 }
 
 // Run prints entries as they come, until a signal.
-func (cmd *changesTail) Run(ctx context.Context, c *console) error {
+func (cmd *changesTail) Run(ctx context.Context, console *console) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := perform(ctx, c, cmd, nil)
+	err := perform(ctx, console, cmd, nil)
 	if ctx.Err() != nil { // that is how it ends
 		return nil
 	}
 	return err
 }
 
-func (cmd *changesTail) work(ctx context.Context, b *backend, c *console) error {
-	reader := history.New(b.events, time.Now)
+func (cmd *changesTail) work(ctx context.Context, backend *backend, console *console) error {
+	reader := history.New(backend.events, time.Now)
 	head, err := reader.Head(ctx)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (cmd *changesTail) work(ctx context.Context, b *backend, c *console) error 
 	for {
 		for after < head {
 			walk.From, walk.To, walk.LookedTo = int64(after)+1, int64(head), 0
-			if err := printEntries(c, reader.Entries(ctx, c.auditor(), &walk)); err != nil || walk.LookedTo == 0 {
+			if err := printEntries(console, reader.Entries(ctx, console.auditor(), &walk)); err != nil || walk.LookedTo == 0 {
 				return err
 			}
 			after = calendar.Position(walk.LookedTo)

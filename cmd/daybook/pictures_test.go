@@ -78,9 +78,9 @@ func longTexts(t *testing.T) *looked {
 		lines.add("event", fmt.Sprint("e", i), fmt.Sprintf(`"title":%q,"start_date":%q,"end_date":%q,"venue":{"key":"v%d"},"organizer":{"key":"o"},"categories":[{"key":"c%d"},{"key":"c%d"}],"tags":[%q],"cost":%q,"website":"https://%s.example","excerpt":%q,"description":%q,"featured":%t,"show_map":true,"show_map_link":true`,
 			of(100, fmt.Sprint("Nr. ", i)), start.Format(clockLayout), start.Add(length).Format(clockLayout), i%4, i%4, (i+1)%4, of(30, "Schlagwort"), "1234,50 – 2345,50 je Person und Abend", word, of(120, "Auszug"), "<p>"+of(120, "Text")+"</p><p>"+of(120, "Mehr")+"</p>", i%9 == 3))
 	}
-	l := lines.serve(t, "--brand-name", of(60, "Kalender"))
-	l.prepare(t, 1)
-	return l
+	looked := lines.serve(t, "--brand-name", of(60, "Kalender"))
+	looked.prepare(t, 1)
+	return looked
 }
 
 const clockLayout = "2006-01-02 15:04"
@@ -88,15 +88,15 @@ const clockLayout = "2006-01-02 15:04"
 // recordLines are lines to import: the records of a calendar.
 type recordLines struct{ strings.Builder }
 
-func (l *recordLines) add(kind, key, fields string) {
-	fmt.Fprintf(l, `{"action":"create","kind":%q,"key":%q,"at":"2024-03-01T09:00:00Z","fields":{%s}}`+"\n", kind, key, fields)
+func (recordLines *recordLines) add(kind, key, fields string) {
+	fmt.Fprintf(recordLines, `{"action":"create","kind":%q,"key":%q,"at":"2024-03-01T09:00:00Z","fields":{%s}}`+"\n", kind, key, fields)
 }
 
 // serve starts the calendar with settings.
-func (l *recordLines) serve(t *testing.T, args ...string) *looked {
+func (recordLines *recordLines) serve(t *testing.T, args ...string) *looked {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	importText(t, strings.NewReader(l.String()), "--data", dir)
+	importText(t, strings.NewReader(recordLines.String()), "--data", dir)
 	return &looked{server: startServer(t, append([]string{"serve", "--data", dir}, args...)...)}
 }
 

@@ -53,10 +53,10 @@ var holder = sync.OnceValue(func() string {
 type process struct {
 	*backend // open while it works
 
-	c         *console
+	console   *console
 	addr      net.Addr
 	readiness *readiness
-	watch     *watching
+	watch     *monitoring
 	prepare   func(ctx context.Context, b *backend, base string) error
 
 	g   group.Group // of its roles
@@ -65,11 +65,11 @@ type process struct {
 
 // run works until the context ends, and notes with which error: the group returns only the
 // first of all.
-func (p *process) run(ctx context.Context) error {
-	if p.err = p.work(ctx); ctx.Err() != nil && errors.Is(p.err, context.Canceled) {
-		p.err = nil
+func (process *process) run(ctx context.Context) error {
+	if process.err = process.work(ctx); ctx.Err() != nil && errors.Is(process.err, context.Canceled) {
+		process.err = nil
 	}
-	p.readiness.shut()
+	process.readiness.shut()
 	return nil
 }
 
@@ -79,45 +79,45 @@ func (p *process) run(ctx context.Context) error {
 //	HTTP ─► command ─► event store ─┬─► relay ─► JetStream ─┬─► projector ─► read model
 //	  │                             └───────────────────────┘                     │
 //	  └───► query ◄───────────────────────────────────────────────────────────────┘
-func (p *process) work(ctx context.Context) (err error) {
-	config := p.s
-	if err := p.awaitStore(ctx, func(ctx context.Context) error { return p.open(ctx, false) }); err != nil {
+func (process *process) work(ctx context.Context) (err error) {
+	config := process.config
+	if err := process.awaitStore(ctx, func(ctx context.Context) error { return process.open(ctx, false) }); err != nil {
 		return err
 	}
 	closing := func(what func() error) { err = errors.Join(err, what()) }
-	defer closing(p.close)
-	if p.file != nil && p.file.ReadOnly() != nil {
-		p.calls.wrote(p.file.ReadOnly())
+	defer closing(process.close)
+	if process.file != nil && process.file.ReadOnly() != nil {
+		process.calls.wrote(process.file.ReadOnly())
 	}
 	if config.holdsData() {
-		tidy(ctx, config.Data, p.log) // with the store open: where somebody removed the lock another process may serve
+		tidy(ctx, config.Data, process.log) // with the store open: where somebody removed the lock another process may serve
 	}
-	if err := p.awaitStore(ctx, p.checkOrigin); err != nil {
+	if err := process.awaitStore(ctx, process.checkOrigin); err != nil {
 		return err
 	}
-	p.g.Add(group.ContextHandler(ctx))
+	process.g.Add(group.ContextHandler(ctx))
 	if config.Role != servesAPI && config.Feed != "" {
-		if p.feed, err = p.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if process.feed, err = process.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
-		defer p.feed.Conn().Close()
+		defer process.feed.Conn().Close()
 	}
 	if config.Role != servesRelay {
-		p.readiness.waitFor("read model")
+		process.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if config.Role != servesAPI {
-			followed := p.feed
-			if p.leases == nil {
+			followed := process.feed
+			if process.leases == nil {
 				followed = nil // all that is written passes through this process
 			}
-			of := feed.NewSource(p.events, followed, feed.SourceOptions{Log: p.log, Prefix: config.FeedPrefix})
+			of := feed.NewSource(process.events, followed, feed.SourceOptions{Log: process.log, Prefix: config.FeedPrefix})
 			defer of.Close()
 			source = of
 		}
-		if p.model, err = p.openModel(ctx, source); err != nil {
+		if process.model, err = process.openModel(ctx, source); err != nil {
 			return err
 		}
-		defer closing(p.model.Index().Close)
+		defer closing(process.model.Index().Close)
 	}
 	if config.holdsData() {
 		defer removeSocket(config.Data)
@@ -125,41 +125,41 @@ func (p *process) work(ctx context.Context) (err error) {
 		switch {
 		case err == nil:
 			defer func() { _ = socket.Close() }() // when the group does not come to run
-			p.g.Add(lifecycle.Server(ctx, p.log, "control", newControl(context.WithoutCancel(ctx), p.backend), socket, taskDrain+tellWait))
+			process.g.Add(lifecycle.Server(ctx, process.log, "control", newControl(context.WithoutCancel(ctx), process.backend), socket, taskDrain+tellWait))
 		case sqlite.Unwritable(err):
-			p.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
+			process.log.WarnContext(ctx, "commands cannot reach this process", "error", err)
 		default:
 			return err
 		}
 	}
-	p.status = p.reporter(p.model)
-	p.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
-	if p.model != nil && !config.localIndex() {
-		p.add(ctx, "index", p.reach)
+	process.status = process.reporter(process.model)
+	process.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
+	if process.model != nil && !config.localIndex() {
+		process.add(ctx, "index", process.reach)
 	}
-	if p.feed != nil && config.Role != servesProjector {
-		p.relay(ctx)
+	if process.feed != nil && config.Role != servesProjector {
+		process.relay(ctx)
 	}
 	if config.Role != servesAPI && config.Role != servesRelay {
-		p.project(ctx)
+		process.project(ctx)
 	}
-	p.add(ctx, "memory", tuneCollector)
-	p.add(ctx, "health", func(ctx context.Context) error { return p.status.Watch(ctx, p.log, lookEvery) })
+	process.add(ctx, "memory", tuneCollector)
+	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
 	if config.Role == servesRelay || config.Role == servesProjector {
-		none, err := httpapi.Closed(config.api(p.log), calendar.CodeNoRoute)
+		none, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
 		if err != nil {
 			return err
 		}
-		return p.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
+		return process.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
 	}
-	base, err := url.Parse(config.base(p.addr))
+	base, err := url.Parse(config.base(process.addr))
 	if err != nil {
 		return err
 	}
 	if config.demo != nil {
 		config.PagesImages = append(config.PagesImages, base.Host)
 	}
-	api, err := p.api(ctx)
+	api, err := process.api(ctx)
 	if err != nil {
 		return err
 	}
@@ -168,24 +168,24 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	// The administrator's token is shown once, so he is made when nothing but
 	// showing it can fail.
-	name, token, err := p.users.EnsureAdministrator(ctx)
+	name, token, err := process.users.EnsureAdministrator(ctx)
 	if err != nil {
 		return fmt.Errorf("first administrator: %w", err)
 	}
-	if p.prepare != nil {
-		if err := p.prepare(ctx, p.backend, base.String()); err != nil {
+	if process.prepare != nil {
+		if err := process.prepare(ctx, process.backend, base.String()); err != nil {
 			return err
 		}
 	}
-	return p.serve(api, name, token) //nolint:contextcheck // each reading of the metrics has its own
+	return process.serve(api, name, token) //nolint:contextcheck // each reading of the metrics has its own
 }
 
 // serve lets requests in and runs the roles until the context of the process ends.
-func (p *process) serve(handler http.Handler, name, token string) error {
-	p.watch.metrics.Watch(p.status.Look)
-	p.readiness.open(handler, p.status)
-	announce(p.c.out, p.s, p.addr, name, token)
-	return lifecycle.Drained(p.g.Run())
+func (process *process) serve(handler http.Handler, name, token string) error {
+	process.watch.metrics.Watch(process.status.Look)
+	process.readiness.open(handler, process.status)
+	announce(process.console.out, process.config, process.addr, name, token)
+	return lifecycle.Drained(process.g.Run())
 }
 
 // Waits before a server that is not there is tried again.
@@ -195,11 +195,11 @@ const (
 )
 
 // await does something again and again while its server is not there.
-func (p *process) await(ctx context.Context, what, where string, open func(context.Context) error) error {
-	p.readiness.waitFor(what)
+func (process *process) await(ctx context.Context, what, where string, open func(context.Context) error) error {
+	process.readiness.waitFor(what)
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minServerWait, maxServerWait
-	outage := lifecycle.Outage{Log: p.log, Message: "waiting for a server"}
+	outage := lifecycle.Outage{Log: process.log, Message: "waiting for a server"}
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		err := open(ctx)
 		if err != nil && !isUnavailable(err) {
@@ -213,8 +213,8 @@ func (p *process) await(ctx context.Context, what, where string, open func(conte
 	return err
 }
 
-func (p *process) awaitStore(ctx context.Context, open func(context.Context) error) error {
-	return p.await(ctx, "event store", cmp.Or(redactedURLs(p.s.Store), p.s.Data), open)
+func (process *process) awaitStore(ctx context.Context, open func(context.Context) error) error {
+	return process.await(ctx, "event store", cmp.Or(redactedURLs(process.config.Store), process.config.Data), open)
 }
 
 // isUnavailable reports whether an error may go away by waiting.
@@ -223,13 +223,13 @@ func isUnavailable(err error) bool {
 }
 
 // add adds a loop. Only the group ends it, so all of them end in order.
-func (p *process) add(ctx context.Context, name string, loop func(context.Context) error) {
-	p.g.Add(lifecycle.Actor(context.WithoutCancel(ctx), p.log, name, loop))
+func (process *process) add(ctx context.Context, name string, loop func(context.Context) error) {
+	process.g.Add(lifecycle.Actor(context.WithoutCancel(ctx), process.log, name, loop))
 }
 
 // reach asks the servers of the read model until they are there.
-func (p *process) reach(ctx context.Context) error {
-	if err := p.await(ctx, "read model", redactedURLs(p.s.Index), p.model.Index().Reach); err != nil {
+func (process *process) reach(ctx context.Context) error {
+	if err := process.await(ctx, "read model", redactedURLs(process.config.Index), process.model.Index().Reach); err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
 	<-ctx.Done()
@@ -237,78 +237,78 @@ func (p *process) reach(ctx context.Context) error {
 }
 
 // relay adds the relay, under a lease when others may run one.
-func (p *process) relay(ctx context.Context) {
-	relay := feed.NewRelay(p.events, p.feed, feed.RelayOptions{
-		Log: p.log, Prefix: p.s.FeedPrefix, Replicas: p.s.FeedReplicas, Observe: p.hooks.Publishing,
+func (process *process) relay(ctx context.Context) {
+	relay := feed.NewRelay(process.events, process.feed, feed.RelayOptions{
+		Log: process.log, Prefix: process.config.FeedPrefix, Replicas: process.config.FeedReplicas, Observe: process.hooks.Publishing,
 	})
 	var work func(context.Context) error
-	parts := &p.status.Parts
-	parts.Relay, parts.FeedConnected = relay.Stats, p.feed.Conn().IsConnected
-	work, parts.RelayLease = p.leased(relayLease+p.s.FeedPrefix, relay.Run, nil)
-	p.add(ctx, "relay", work)
+	parts := &process.status.Parts
+	parts.Relay, parts.FeedConnected = relay.Stats, process.feed.Conn().IsConnected
+	work, parts.RelayLease = process.leased(relayLease+process.config.FeedPrefix, relay.Run, nil)
+	process.add(ctx, "relay", work)
 }
 
 // project adds what keeps the read model: under a lease when it is shared.
-func (p *process) project(ctx context.Context) {
-	upkeep, work := p.model, p.model.Project
-	parts := &p.status.Parts
+func (process *process) project(ctx context.Context) {
+	upkeep, work := process.model, process.model.Project
+	parts := &process.status.Parts
 	parts.Projector = upkeep.Stats
-	if !p.s.localIndex() {
-		work, parts.ProjectorLease = p.leased(projectorLease+p.s.IndexPrefix, work, upkeep.Progress)
+	if !process.config.localIndex() {
+		work, parts.ProjectorLease = process.leased(projectorLease+process.config.IndexPrefix, work, upkeep.Progress)
 	}
-	p.add(ctx, "projector", work)
-	p.add(ctx, "read model", upkeep.Index().Keep)
+	process.add(ctx, "projector", work)
+	process.add(ctx, "read model", upkeep.Index().Keep)
 }
 
 // leased puts work under a lease when the store is shared.
-func (p *process) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
-	if p.leases == nil {
+func (process *process) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
+	if process.leases == nil {
 		return work, nil
 	}
 	state := new(lease.State)
 	return func(ctx context.Context) error {
-		return lease.Run(ctx, p.leases, name, holder(), lease.Options{Log: p.log, State: state, Progress: progress}, work)
+		return lease.Run(ctx, process.leases, name, holder(), lease.Options{Log: process.log, State: state, Progress: progress}, work)
 	}, state
 }
 
 // api makes the REST interface.
-func (p *process) api(ctx context.Context) (http.Handler, error) {
+func (process *process) api(ctx context.Context) (http.Handler, error) {
 	lists := query.Options{
-		Site: p.s.zone().Location, Sunday: p.s.PagesWeekStart == "sunday", PerPageMax: p.s.PerPageMax, PositionWait: p.s.PositionWait, Clean: htmltext.New(),
-		LocalIndex: p.s.localIndex(), MaxAnswer: p.s.MaxAnswer << 20, QueryBudget: p.s.QueryBudget, CostBands: p.s.CostBands,
+		Site: process.config.zone().Location, Sunday: process.config.PagesWeekStart == "sunday", PerPageMax: process.config.PerPageMax, PositionWait: process.config.PositionWait, Clean: htmltext.New(),
+		LocalIndex: process.config.localIndex(), MaxAnswer: process.config.MaxAnswer << 20, QueryBudget: process.config.QueryBudget, CostBands: process.config.CostBands,
 	}
-	service, err := query.New(p.model.Index(), p.records, lists)
+	service, err := query.New(process.model.Index(), process.records, lists)
 	if err != nil {
 		return nil, err
 	}
-	reader := history.New(p.events, time.Now)
-	then, err := past.New(p.events, reader, service, past.Options{Query: lists, Memory: p.s.HistoryMemory << 20, Points: p.s.HistoryImages, Log: p.log})
+	reader := history.New(process.events, time.Now)
+	then, err := past.New(process.events, reader, service, past.Options{Query: lists, Memory: process.config.HistoryMemory << 20, Points: process.config.HistoryImages, Log: process.log})
 	if err != nil {
 		return nil, err
 	}
-	p.status.Past = then.Stats
-	options := p.s.api(p.log)
-	if p.s.localIndex() {
+	process.status.Past = then.Stats
+	options := process.config.api(process.log)
+	if process.config.localIndex() {
 		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
-	options.Draining = p.readiness.begun
-	options.ListFailed = p.status.ListFailed
-	options.Observe = p.hooks.Requests
-	deps := httpapi.Deps{Commands: p.command, Queries: p.hooks.Queries(service), History: reader, Past: then, Records: p.records, Users: p.users, Proofs: p.proofs}
-	if p.s.Pages {
-		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, p.s.pageOptions()); err != nil {
+	options.Draining = process.readiness.begun
+	options.ListFailed = process.status.ListFailed
+	options.Observe = process.hooks.Requests
+	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
+	if process.config.Pages {
+		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, process.config.pageOptions()); err != nil {
 			return nil, err
 		}
 	}
-	h, err := httpapi.New(deps, options)
+	api, err := httpapi.New(deps, options)
 	if err != nil {
 		return nil, err
 	}
-	p.status.Streams = h.Streams
-	p.add(ctx, "erasures", func(ctx context.Context) error {
-		return whenErased(ctx, p.events.Epoch, h.Forget, service.Forget, then.Forget, p.records.Forget)
+	process.status.Streams = api.Streams
+	process.add(ctx, "erasures", func(ctx context.Context) error {
+		return whenErased(ctx, process.events.Epoch, api.Forget, service.Forget, then.Forget, process.records.Forget)
 	})
-	return h, nil
+	return api, nil
 }
 
 // whenErased calls functions after records were erased, by this process or another one:

@@ -118,16 +118,16 @@ type server struct {
 	err bytes.Buffer
 }
 
-func (s *server) Write(data []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err.Write(data)
+func (server *server) Write(data []byte) (int, error) {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	return server.err.Write(data)
 }
 
-func (s *server) log() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err.String()
+func (server *server) log() string {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	return server.err.String()
 }
 
 // startServer starts a command that serves and waits until it is ready.
@@ -140,17 +140,17 @@ func startServer(t *testing.T, args ...string) *server {
 // startServerOf is startServer for any command line.
 func startServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *server {
 	t.Helper()
-	s := beginServerOf(t, cmd, dir, env)
-	s.awaitReady()
-	return s
+	server := beginServerOf(t, cmd, dir, env)
+	server.awaitReady()
+	return server
 }
 
-func (s *server) awaitReady() {
-	s.t.Helper()
-	eventually(s.t, "readiness", func() bool {
-		status, _ := s.try("GET", s.host+pathReady, "", "")
+func (server *server) awaitReady() {
+	server.t.Helper()
+	eventually(server.t, "readiness", func() bool {
+		status, _ := server.try("GET", server.host+pathReady, "", "")
 		if status == 0 {
-			s.t.Fatalf("%v ended\n%s", s.cmd.Args, s.log())
+			server.t.Fatalf("%v ended\n%s", server.cmd.Args, server.log())
 		}
 		return status == 200
 	})
@@ -194,44 +194,44 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 	return s
 }
 
-func (s *server) signalKill() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
+func (server *server) signalKill() { _ = syscall.Kill(-server.cmd.Process.Pid, syscall.SIGKILL) }
 
-func (s *server) kill() {
-	s.signalKill()
-	_ = s.cmd.Wait()
+func (server *server) kill() {
+	server.signalKill()
+	_ = server.cmd.Wait()
 }
 
 // drain ends the server by SIGTERM and gives its exit status.
-func (s *server) drain() int {
-	s.t.Helper()
-	must(s.t, syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM))
-	watchdog := time.AfterFunc(limit, s.signalKill)
+func (server *server) drain() int {
+	server.t.Helper()
+	must(server.t, syscall.Kill(-server.cmd.Process.Pid, syscall.SIGTERM))
+	watchdog := time.AfterFunc(limit, server.signalKill)
 	defer watchdog.Stop()
-	_ = s.cmd.Wait()
-	return s.cmd.ProcessState.ExitCode()
+	_ = server.cmd.Wait()
+	return server.cmd.ProcessState.ExitCode()
 }
 
 // ends drains the server, which has to end well.
-func (s *server) ends() {
-	s.t.Helper()
-	if status := s.drain(); status != exitOK {
-		s.t.Errorf("drained with status %d\n%s", status, s.log())
+func (server *server) ends() {
+	server.t.Helper()
+	if status := server.drain(); status != exitOK {
+		server.t.Errorf("drained with status %d\n%s", status, server.log())
 	}
 }
 
 // try sends a request; token "" is anonymous. A connection that breaks has
 // status 0.
-func (s *server) try(method, url, token, body string) (int, []byte) {
-	status, _, data := s.full(method, url, token, body, nil)
+func (server *server) try(method, url, token, body string) (int, []byte) {
+	status, _, data := server.full(method, url, token, body, nil)
 	return status, data
 }
 
-func (s *server) full(method, url, token, body string, header map[string]string) (int, http.Header, []byte) {
+func (server *server) full(method, url, token, body string, header map[string]string) (int, http.Header, []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
-		s.t.Error(err)
+		server.t.Error(err)
 		return 0, nil, nil
 	}
 	if token != "" {
@@ -240,8 +240,8 @@ func (s *server) full(method, url, token, body string, header map[string]string)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for k, v := range header {
-		req.Header.Set(k, v)
+	for k, value := range header {
+		req.Header.Set(k, value)
 	}
 	req.Host = req.Header.Get("Host")
 	resp, err := http.DefaultClient.Do(req)
@@ -258,15 +258,15 @@ func (s *server) full(method, url, token, body string, header map[string]string)
 
 // want sends a request that must answer with a status and returns the answer as
 // JSON.
-func (s *server) want(status int, method, path, token, body string) map[string]any {
-	s.t.Helper()
-	got, data := s.try(method, s.root+path, token, body)
+func (server *server) want(status int, method, path, token, body string) map[string]any {
+	server.t.Helper()
+	got, data := server.try(method, server.root+path, token, body)
 	if got != status {
-		s.t.Fatalf("%s %s: got %d %s, want %d\n%s", method, path, got, data, status, s.log())
+		server.t.Fatalf("%s %s: got %d %s, want %d\n%s", method, path, got, data, status, server.log())
 	}
 	var v map[string]any
 	if err := json.Unmarshal(data, &v); err != nil {
-		s.t.Fatalf("%s %s: %v in %s", method, path, err, data)
+		server.t.Fatalf("%s %s: %v in %s", method, path, err, data)
 	}
 	return v
 }

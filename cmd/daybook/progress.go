@@ -14,7 +14,7 @@ import (
 // progress shows how far long work has come: a bar on a terminal, elsewhere what the bar
 // would show, as a line now and then.
 type progress struct {
-	c        *console
+	console  *console
 	terminal io.Writer // of the bar; io.Discard elsewhere
 	bar      *progressbar.ProgressBar
 	next     time.Time // of a line
@@ -25,10 +25,10 @@ type progress struct {
 // lineEvery is the time between two lines.
 const lineEvery = 5 * time.Second
 
-func newProgress(c *console, name, unit string) *progress {
-	p := &progress{c: c, terminal: io.Discard, next: time.Now().Add(lineEvery)}
-	if c.terminal {
-		p.terminal = c.err
+func newProgress(console *console, name, unit string) *progress {
+	p := &progress{console: console, terminal: io.Discard, next: time.Now().Add(lineEvery)}
+	if console.terminal {
+		p.terminal = console.err
 	}
 	// It is made now and of unknown length: its clock has to run from the
 	// beginning of the work, or the first rates are invented.
@@ -42,32 +42,32 @@ func newProgress(c *console, name, unit string) *progress {
 }
 
 // set notes that done of total units are done; total below 1: it is not known of how many.
-func (p *progress) set(done, total int) {
-	if total > 0 && total != p.total {
-		p.bar.ChangeMax(total)
+func (progress *progress) set(done, total int) {
+	if total > 0 && total != progress.total {
+		progress.bar.ChangeMax(total)
 	}
-	p.total, p.begun = total, true
-	_ = p.bar.Set(done)
-	if now := time.Now(); !p.c.terminal && now.After(p.next) {
-		p.next = now.Add(lineEvery)
-		fmt.Fprintln(p.c.err, strings.TrimSpace(p.bar.String()))
+	progress.total, progress.begun = total, true
+	_ = progress.bar.Set(done)
+	if now := time.Now(); !progress.console.terminal && now.After(progress.next) {
+		progress.next = now.Add(lineEvery)
+		fmt.Fprintln(progress.console.err, strings.TrimSpace(progress.bar.String()))
 	}
 }
 
 // at is set for positions.
-func (p *progress) at(done, total calendar.Position) { p.set(int(done), int(total)) }
+func (progress *progress) at(done, total calendar.Position) { progress.set(int(done), int(total)) }
 
 // aside prints a line of its own.
-func (p *progress) aside(format string, args ...any) {
-	if p.begun {
-		_ = p.bar.Clear()
+func (progress *progress) aside(format string, args ...any) {
+	if progress.begun {
+		_ = progress.bar.Clear()
 	}
-	fmt.Fprintf(p.c.err, format, args...)
+	fmt.Fprintf(progress.console.err, format, args...)
 }
 
 // end leaves the bar where it is: work that broke off is not shown as whole.
-func (p *progress) end() {
-	if p.begun {
-		fmt.Fprintln(p.terminal)
+func (progress *progress) end() {
+	if progress.begun {
+		fmt.Fprintln(progress.terminal)
 	}
 }

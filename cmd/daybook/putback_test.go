@@ -193,14 +193,14 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calendar.Record {
 	t.Helper()
 	last := map[calendar.ID]*calendar.Record{}
-	for at := calendar.Position(0); ; {
-		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(at), Limit: pageSize})
+	for position := calendar.Position(0); ; {
+		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(position), Limit: pageSize})
 		must(t, err)
 		if len(entries) == 0 {
 			return last
 		}
 		for _, entry := range entries {
-			at = entry.Position
+			position = entry.Position
 			if !entry.Kind.IsPost() && !entry.Kind.IsTerm() {
 				continue
 			}
@@ -215,41 +215,41 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 // the head, and each message is the entry of its position, with its mark.
 func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 	t.Helper()
-	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+	conn, jetStream, err := feed.Connect(url, feed.ConnectOptions{})
 	must(t, err)
 	defer conn.Close()
 	now, err := store.Head(t.Context(), eventstore.Point{})
 	must(t, err)
 	head := now.Position
 	eventually(t, "the stream has the head", func() bool {
-		stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
+		stream, err := jetStream.Stream(t.Context(), feed.StreamName(prefix))
 		return err == nil && stream.CachedInfo().State.LastSeq >= uint64(head)
 	})
-	stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
+	stream, err := jetStream.Stream(t.Context(), feed.StreamName(prefix))
 	must(t, err)
 	if streamState := stream.CachedInfo().State; streamState.FirstSeq != 1 || streamState.LastSeq != uint64(head) || streamState.Msgs != uint64(head) {
 		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", streamState.Msgs, streamState.FirstSeq, streamState.LastSeq, head)
 	}
-	for at := calendar.Position(0); at < head; {
-		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(at), Limit: pageSize})
+	for position := calendar.Position(0); position < head; {
+		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(position), Limit: pageSize})
 		must(t, err)
 		for i := range entries {
-			at = entries[i].Position
-			mark, err := store.Head(t.Context(), eventstore.Point{Position: at})
+			position = entries[i].Position
+			mark, err := store.Head(t.Context(), eventstore.Point{Position: position})
 			must(t, err)
-			rawStreamMsg, err := stream.GetMsg(t.Context(), uint64(at))
+			rawStreamMsg, err := stream.GetMsg(t.Context(), uint64(position))
 			if err != nil {
-				t.Errorf("message %d: %v", at, err)
+				t.Errorf("message %d: %v", position, err)
 				continue
 			}
 			if got, want := rawStreamMsg.Header.Get(feed.HeaderMark), hex.EncodeToString(mark.Hash[:]); got != want {
-				t.Errorf("message %d has the mark %s, the store %s", at, got, want)
+				t.Errorf("message %d has the mark %s, the store %s", position, got, want)
 			}
 			entry, whole, err := feed.Decode(rawStreamMsg.Header, rawStreamMsg.Data)
 			entry.Secret, entry.Salts = entries[i].Secret, entries[i].Salts // do not travel
 			if err != nil || !whole || eventstore.Leaf(&entry) != eventstore.Leaf(&entries[i]) {
 				t.Errorf("message %d is %s of record %d, version %d (%v); the store has %s of record %d, version %d",
-					at, entry.Change, entry.ID, entry.Version, err, entries[i].Change, entries[i].ID, entries[i].Version)
+					position, entry.Change, entry.ID, entry.Version, err, entries[i].Change, entries[i].ID, entries[i].Version)
 			}
 		}
 	}

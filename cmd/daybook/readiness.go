@@ -60,8 +60,8 @@ type probe struct {
 }
 
 // ServeHTTP implements http.Handler.
-func (p probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	pass := p.rooms.Arrive(request)
+func (probe probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	pass := probe.rooms.Arrive(request)
 	defer pass.Leave()
 	switch {
 	case request.Method != http.MethodGet && request.Method != http.MethodHead:
@@ -73,7 +73,7 @@ func (p probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		http.Error(writer, "too many requests at the same time", http.StatusServiceUnavailable)
 		return
 	}
-	well, shown := p.look(request.Context())
+	well, shown := probe.look(request.Context())
 	writer.Header().Set("Content-Type", "application/json; charset=utf-8")
 	writer.Header().Set("X-Content-Type-Options", "nosniff")
 	writer.Header().Set("Cache-Control", "no-store")
@@ -83,34 +83,34 @@ func (p probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	_ = json.NewEncoder(writer).Encode(shown)
 }
 
-func (d *readiness) waitFor(what string) { d.waits.Store(&what) }
+func (readiness *readiness) waitFor(what string) { readiness.waits.Store(&what) }
 
 // open lets requests in: to the interface, or to a role without one.
-func (d *readiness) open(handler http.Handler, reporter *status.Reporter) {
-	d.inside.Store(&inside{handler, reporter})
+func (readiness *readiness) open(handler http.Handler, reporter *status.Reporter) {
+	readiness.inside.Store(&inside{handler, reporter})
 }
 
-func (d *readiness) shut() { d.inside.Store(nil) }
+func (readiness *readiness) shut() { readiness.inside.Store(nil) }
 
 // drain says from now on that requests are to be sent elsewhere; they are answered
 // all the same. It reports whether any have been.
-func (d *readiness) drain() bool {
-	if !d.draining.Swap(true) {
-		close(d.begun)
+func (readiness *readiness) drain() bool {
+	if !readiness.draining.Swap(true) {
+		close(readiness.begun)
 	}
-	return d.inside.Load() != nil
+	return readiness.inside.Load() != nil
 }
 
-func (d *readiness) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	if d.draining.Load() {
+func (readiness *readiness) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	if readiness.draining.Load() {
 		writer.Header().Set("Connection", "close") // the next one comes by another connection
 	}
-	if operation := d.operations[request.URL.Path]; operation != nil {
+	if operation := readiness.operations[request.URL.Path]; operation != nil {
 		operation.ServeHTTP(writer, request)
-	} else if inside := d.inside.Load(); inside != nil {
+	} else if inside := readiness.inside.Load(); inside != nil {
 		inside.ServeHTTP(writer, request)
 	} else {
-		d.closed.ServeHTTP(writer, request)
+		readiness.closed.ServeHTTP(writer, request)
 	}
 }
 
@@ -118,19 +118,19 @@ func alive(context.Context) (well bool, shown map[string]any) {
 	return true, map[string]any{"status": "alive", "version": version}
 }
 
-func (d *readiness) ready(ctx context.Context) (well bool, shown map[string]any) {
-	in := d.inside.Load()
+func (readiness *readiness) ready(ctx context.Context) (well bool, shown map[string]any) {
+	inside := readiness.inside.Load()
 	switch {
-	case d.draining.Load():
+	case readiness.draining.Load():
 		return false, map[string]any{"status": status.Draining}
-	case in != nil:
-		health, _ := in.status.Health(ctx)
+	case inside != nil:
+		health, _ := inside.status.Health(ctx)
 		shown = health.Public()
 		shown["version"] = version
 		return health.Ready(), shown
 	}
 	shown = map[string]any{"status": status.Starting}
-	if what := *d.waits.Load(); what != "" {
+	if what := *readiness.waits.Load(); what != "" {
 		shown["waiting_for"] = what
 	}
 	return false, shown
@@ -145,10 +145,10 @@ type readyCommand struct {
 
 // Run asks the process that serves at --listen, as a probe over HTTP would:
 // for containers, which have nothing else that could ask. An open host is this machine.
-func (*readyCommand) Run(ctx context.Context, c *console) error {
+func (*readyCommand) Run(ctx context.Context, console *console) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+"/health/ready", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+console.Listen+"/health/ready", http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -167,6 +167,6 @@ func (*readyCommand) Run(ctx context.Context, c *console) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("not ready: %s", h.Status)
 	}
-	fmt.Fprintln(c.out, h.Status)
+	fmt.Fprintln(console.out, h.Status)
 	return nil
 }

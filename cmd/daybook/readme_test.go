@@ -202,7 +202,7 @@ daybook() { env `+childEnv+`=1 `+os.Args[0]+` "$@"; }
 	server.drain()
 }
 
-func checkpointOf(s *server) string {
-	_, data := s.try("GET", s.root+"/checkpoint", "", "")
+func checkpointOf(server *server) string {
+	_, data := server.try("GET", server.root+"/checkpoint", "", "")
 	return string(data)
 }

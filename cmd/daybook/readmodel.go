@@ -30,11 +30,11 @@ const (
 
 // localIndex reports whether the read model is in memory, with its snapshot in the data
 // directory, and of this process alone.
-func (s *config) localIndex() bool { return s.Index == "" }
+func (config *config) localIndex() bool { return config.Index == "" }
 
 // holds reports whether the event store has the history of a mark.
-func (b *backend) holds(ctx context.Context, mark calendar.Mark) (bool, error) {
-	err := eventstore.CheckMark(ctx, b.events, mark)
+func (backend *backend) holds(ctx context.Context, mark calendar.Mark) (bool, error) {
+	err := eventstore.CheckMark(ctx, backend.events, mark)
 	if errors.Is(err, eventstore.ErrHistory) {
 		return false, nil
 	}
@@ -42,25 +42,25 @@ func (b *backend) holds(ctx context.Context, mark calendar.Mark) (bool, error) {
 }
 
 // history returns which history the event store has, see eventstore.Epoch.
-func (b *backend) history() uint64 { return b.events.Epoch().History }
+func (backend *backend) history() uint64 { return backend.events.Epoch().History }
 
 // openMemory opens the image from its snapshot; without one, or with one that is
 // damaged or made from another history than that of the store, it is empty.
-func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) {
-	return memindex.Open(ctx, filepath.Join(b.s.Data, snapshotFile), memindex.Options{
-		Logger: b.log, Holds: b.holds, Epoch: b.history, Former: filepath.Join(b.s.Data, formerFile),
+func openMemory(ctx context.Context, backend *backend) (readmodel.Generations, error) {
+	return memindex.Open(ctx, filepath.Join(backend.config.Data, snapshotFile), memindex.Options{
+		Logger: backend.log, Holds: backend.holds, Epoch: backend.history, Former: filepath.Join(backend.config.Data, formerFile),
 	})
 }
 
 // openServers opens an index on servers, which are not asked for anything yet.
-func openServers(_ context.Context, b *backend) (readmodel.Generations, error) {
-	config := b.s
+func openServers(_ context.Context, backend *backend) (readmodel.Generations, error) {
+	config := backend.config
 	options := elastic.Options{
-		Flavour: config.IndexFlavour, Prefix: config.IndexPrefix, Log: b.log,
+		Flavour: config.IndexFlavour, Prefix: config.IndexPrefix, Log: backend.log,
 		RefreshInterval: config.IndexRefresh, Shards: config.IndexShards, Replicas: config.IndexReplicas,
-		Holds: b.holds, Epoch: b.history,
+		Holds: backend.holds, Epoch: backend.history,
 		First: func(ctx context.Context) (calendar.Mark, error) {
-			head, err := b.events.Head(ctx, eventstore.Point{Position: 1})
+			head, err := backend.events.Head(ctx, eventstore.Point{Position: 1})
 			return head.Mark, err
 		},
 	}
@@ -81,21 +81,21 @@ func openServers(_ context.Context, b *backend) (readmodel.Generations, error) {
 
 // openModel opens the read model; without a source it is not kept. One of this process is
 // filled when it is empty and kept; another one is to be reached.
-func (b *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
+func (backend *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
 	open := openServers
-	if b.s.localIndex() {
+	if backend.config.localIndex() {
 		open = openMemory
 	}
-	index, err := open(ctx, b)
+	index, err := open(ctx, backend)
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}
-	options := upkeep.Options{Log: b.log, Observe: b.hooks.Projecting}
-	if b.leases != nil && !b.s.localIndex() {
-		options.Alone = b.rebuildsAlone
+	options := upkeep.Options{Log: backend.log, Observe: backend.hooks.Projecting}
+	if backend.leases != nil && !backend.config.localIndex() {
+		options.Alone = backend.rebuildsAlone
 	}
-	u := upkeep.New(index, b.events, source, options)
-	if !b.s.localIndex() || source == nil {
+	u := upkeep.New(index, backend.events, source, options)
+	if !backend.config.localIndex() || source == nil {
 		return u, nil
 	}
 	err = u.Ready(ctx)
@@ -105,12 +105,12 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 
 // rebuildsAlone runs work under the lease of rebuilds. It does not stand by behind
 // another rebuild, only until the lease of a dead one has ended.
-func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
+func (backend *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(lease.Span*3/2, func() { cancel(errors.New("another rebuild of this read model runs")) })
 	// Without a log: who waits is told by a bar.
-	err := lease.Run(ctx, b.leases, rebuildLease+b.s.IndexPrefix, holder(), lease.Options{}, func(ctx context.Context) error {
+	err := lease.Run(ctx, backend.leases, rebuildLease+backend.config.IndexPrefix, holder(), lease.Options{}, func(ctx context.Context) error {
 		late.Stop()
 		return work(ctx)
 	})

@@ -35,9 +35,9 @@ func wantEmpty(dir, but string) error {
 
 // work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
-func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console) (err error) {
+func (cmd *auditReplay) work(ctx context.Context, backend *backend, console *console) (err error) {
 	dir := cmd.Into
-	point, err := c.pointOf(ctx, history.New(b.events, time.Now), cmd.Until, false)
+	point, err := console.pointOf(ctx, history.New(backend.events, time.Now), cmd.Until, false)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(at)) }()
-	part, head, err := replayInto(ctx, b, c, at, eventstore.Point{Position: point.Position, Time: point.Time})
+	part, head, err := replayInto(ctx, backend, console, at, eventstore.Point{Position: point.Position, Time: point.Time})
 	claim, twice := errors.AsType[*eventstore.ClaimError](err)
 	switch {
 	case twice:
@@ -71,26 +71,26 @@ func (cmd *auditReplay) work(ctx context.Context, b *backend, c *console) (err e
 		_ = file.Sync() // not every file system can; then the rename lasts when it lasts
 		_ = file.Close()
 	}
-	fmt.Fprintf(c.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
+	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
 	if part.Same < part.Entries {
-		fmt.Fprintf(c.out, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
+		fmt.Fprintf(console.out, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
 	}
 	return nil
 }
 
 // replayInto makes the store, verifies it and returns the hash of its last commit.
-func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
-	bar := newProgress(c, "replay", "entries")
-	part = &eventstore.Copy{From: b.events, Until: point, Progress: bar.at}
+func replayInto(ctx context.Context, backend *backend, console *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
+	bar := newProgress(console, "replay", "entries")
+	part = &eventstore.Copy{From: backend.events, Until: point, Progress: bar.at}
 	err = sqlite.Create(ctx, dir, part)
 	bar.end()
 	if err != nil {
 		return nil, head, err
 	}
-	to, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
 	if err != nil {
 		return nil, head, err
 	}
-	found, err := verified(ctx, c, "verify", to)
-	return part, found.Head, errors.Join(err, to.Close())
+	found, err := verified(ctx, console, "verify", store)
+	return part, found.Head, errors.Join(err, store.Close())
 }

@@ -140,27 +140,27 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return commands
 }
 
-func (s *script) begin(args []string) *server {
-	cmd := child(context.WithoutCancel(s.t.Context()), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	return beginServerOf(s.t, cmd, "", append(cmd.Env, s.settings...))
+func (script *script) begin(args []string) *server {
+	cmd := child(context.WithoutCancel(script.t.Context()), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	return beginServerOf(script.t, cmd, "", append(cmd.Env, script.settings...))
 }
 
-func (s *script) run(testScript *testscript.TestScript, args []string) {
+func (script *script) run(testScript *testscript.TestScript, args []string) {
 	want, args, in := args[0], args[1:], ""
 	if file, ok := strings.CutPrefix(args[0], "<"); ok {
 		in, args = testScript.ReadFile(file), args[1:]
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	ctx, cancel := context.WithTimeout(script.t.Context(), limit)
 	defer cancel()
-	if got := run(ctx, args, s.settings, strings.NewReader(in), testScript.Stdout(), testScript.Stderr()); strconv.Itoa(got) != want {
+	if got := run(ctx, args, script.settings, strings.NewReader(in), testScript.Stdout(), testScript.Stderr()); strconv.Itoa(got) != want {
 		testScript.Fatalf("status %d, want %s", got, want)
 	}
 }
 
-func (s *script) request(testScript *testscript.TestScript, args []string, until string) {
-	url, token, body, header := s.root+args[2], testScript.Getenv("TOKEN"), "", map[string]string{}
+func (script *script) request(testScript *testscript.TestScript, args []string, until string) {
+	url, token, body, header := script.root+args[2], testScript.Getenv("TOKEN"), "", map[string]string{}
 	if path, ok := strings.CutPrefix(args[2], "="); ok {
-		url = s.host + path
+		url = script.host + path
 	}
 	for _, arg := range args[3:] {
 		switch name, value, _ := strings.Cut(arg, ":"); {
@@ -177,13 +177,13 @@ func (s *script) request(testScript *testscript.TestScript, args []string, until
 		h      http.Header
 		data   []byte
 	)
-	eventually(s.t, strings.Join(args, " "), func() bool {
-		status, h, data = s.full(args[1], url, token, body, header)
+	eventually(script.t, strings.Join(args, " "), func() bool {
+		status, h, data = script.full(args[1], url, token, body, header)
 		return until == "" || strconv.Itoa(status) == args[0] && regexp.MustCompile(until).Match(data)
 	})
 	_, _ = testScript.Stdout().Write(data)
 	_ = h.Write(testScript.Stderr())
 	if strconv.Itoa(status) != args[0] {
-		testScript.Fatalf("status %d, want %s\n%s", status, args[0], s.log())
+		testScript.Fatalf("status %d, want %s\n%s", status, args[0], script.log())
 	}
 }

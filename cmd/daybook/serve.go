@@ -58,8 +58,8 @@ func limitHeaders(next http.Handler) http.Handler {
 type serveCommand struct{ serveSettings }
 
 // Run runs the service.
-func (*serveCommand) Run(ctx context.Context, c *console) error {
-	return serve(ctx, c, nil)
+func (*serveCommand) Run(ctx context.Context, console *console) error {
+	return serve(ctx, console, nil)
 }
 
 // demoPictures is the path of the pictures of the demo.
@@ -72,12 +72,12 @@ type demoCommand struct {
 }
 
 // Run runs the service on a made-up calendar.
-func (cmd *demoCommand) Run(ctx context.Context, c *console) error {
+func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 	town, err := demo.Read()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	if home := &c.BrandHome; *home == (pages.Home{}) {
+	if home := &console.BrandHome; *home == (pages.Home{}) {
 		for _, lang := range calendar.Langs {
 			home[lang] = pages.HomeText{HTML: town.Home[lang], Lang: lang}
 		}
@@ -87,8 +87,8 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console) error {
 		return fmt.Errorf("demo directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	c.Data, c.demo = dir, new(demo.Filled)
-	return serve(ctx, c, func(ctx context.Context, b *backend, base string) error {
+	console.Data, console.demo = dir, new(demo.Highlights)
+	return serve(ctx, console, func(ctx context.Context, b *backend, base string) error {
 		admin, err := b.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (cmd *demoCommand) Run(ctx context.Context, c *console) error {
 				return err
 			}
 		}
-		if c.demo, err = town.Fill(ctx, b.command, options); err != nil {
+		if console.demo, err = town.Fill(ctx, b.command, options); err != nil {
 			return err
 		}
 		_, err = b.signer.Sign(ctx) // so that proofs are there when it is announced
@@ -130,21 +130,21 @@ func withPictures(next http.Handler, base *url.URL) http.Handler {
 // Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
-func serve(ctx context.Context, c *console, prepare func(ctx context.Context, b *backend, base string) error) error {
-	log := c.logger(c.err)
-	ready, err := newReadiness(c.api(log))
+func serve(ctx context.Context, console *console, prepare func(ctx context.Context, b *backend, base string) error) error {
+	log := console.logger(console.err)
+	ready, err := newReadiness(console.api(log))
 	if err != nil {
 		return usageError("%w", err)
 	}
 	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &process{backend: &backend{s: c.config, log: log}, c: c, readiness: ready, prepare: prepare}
-	if c.holdsData() {
+	p := &process{backend: &backend{config: console.config, log: log}, console: console, readiness: ready, prepare: prepare}
+	if console.holdsData() {
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		var lock *os.File
 		err := whileLocked(ctx, holderWait, func() (err error) {
-			lock, err = lockData(c.Data, true, "serve")
+			lock, err = lockData(console.Data, true, "serve")
 			outage.Note(ctx, err)
 			return err
 		})
@@ -153,28 +153,28 @@ func serve(ctx context.Context, c *console, prepare func(ctx context.Context, b 
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	if p.watch, err = startWatching(ctx, c.config, log); err != nil {
+	if p.watch, err = startWatching(ctx, console.config, log); err != nil {
 		return err
 	}
 	p.hooks = p.watch.hooks
 	defer p.watch.close(ctx, log)
 	server := &http.Server{
 		Handler: limitHeaders(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout + c.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
+		WriteTimeout: writeTimeout + console.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	metricsAddress := c.Metrics
-	if c.Metrics == metricsSame {
+	metricsAddress := console.Metrics
+	if console.Metrics == metricsSame {
 		metricsAddress, ready.operations[pathMetrics] = "", p.watch.server().Handler
 	}
 	var g group.Group
-	drain := &lifecycle.Drain{Log: log, Delay: c.lameDuck(), Limit: c.DrainLimit, Begin: ready.drain}
+	drain := &lifecycle.Drain{Log: log, Delay: console.lameDuck(), Limit: console.DrainLimit, Begin: ready.drain}
 	g.Add(group.SignalHandler(ctx, os.Interrupt, syscall.SIGTERM))
 	g.Add(drain.Actor())
 	for _, o := range []struct {
 		setting, address string
 		server           *http.Server
-	}{{"listen", c.Listen, server}, {"pprof", c.Pprof, profiles()}, {"metrics", metricsAddress, p.watch.server()}} {
+	}{{"listen", console.Listen, server}, {"pprof", console.Pprof, profiles()}, {"metrics", metricsAddress, p.watch.server()}} {
 		if o.address == "" {
 			continue
 		}
@@ -197,23 +197,23 @@ func serve(ctx context.Context, c *console, prepare func(ctx context.Context, b 
 
 // announce prints, once, the administrator's token, and then where the service
 // is: who reads up to that line has read all.
-func announce(writer io.Writer, s *config, addr net.Addr, name, token string) {
-	base := s.base(addr)
-	if s.Role == servesRelay || s.Role == servesProjector {
-		fmt.Fprintf(writer, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.Role, addr)
+func announce(writer io.Writer, config *config, addr net.Addr, name, token string) {
+	base := config.base(addr)
+	if config.Role == servesRelay || config.Role == servesProjector {
+		fmt.Fprintf(writer, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, config.Role, addr)
 		return
 	}
-	root := base + "/" + s.APIPrefix + "/calendar/events/v1"
-	if s.demo != nil {
-		fmt.Fprintf(writer, "calendar: %s/\ndirectory: %s\n", base, s.Data)
-		fmt.Fprintf(writer, "protected: /event/%s/ opens with the password %q\n", s.demo.Locked, s.demo.Password)
+	root := base + "/" + config.APIPrefix + "/calendar/events/v1"
+	if config.demo != nil {
+		fmt.Fprintf(writer, "calendar: %s/\ndirectory: %s\n", base, config.Data)
+		fmt.Fprintf(writer, "protected: /event/%s/ opens with the password %q\n", config.demo.Locked, config.demo.Password)
 	}
-	if s.Pages && s.demo == nil {
+	if config.Pages && config.demo == nil {
 		fmt.Fprintf(writer, "pages: %s/\n", base)
 	}
-	if s.Pages && s.Desk {
+	if config.Pages && config.Desk {
 		link := base + "/desk/"
-		if s.demo != nil {
+		if config.demo != nil {
 			link += "#/signin?" + url.Values{"name": {name}, "token": {token}}.Encode()
 		}
 		fmt.Fprintf(writer, "desk: %s\n", link)
@@ -221,28 +221,30 @@ func announce(writer io.Writer, s *config, addr net.Addr, name, token string) {
 	if token != "" {
 		fmt.Fprintf(writer, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
 	}
-	if s.demo != nil {
-		fmt.Fprintf(writer, "For commands in another terminal:\nexport R=%s TOKEN=%s ID=%s\n", root, token, s.demo.Moved)
+	if config.demo != nil {
+		fmt.Fprintf(writer, "For commands in another terminal:\nexport R=%s TOKEN=%s ID=%s\n", root, token, config.demo.Moved)
 	}
 	fmt.Fprintf(writer, "daybook %s serves %s\n", version, root)
 }
 
 // base is the base URL, without one that of an address.
-func (s *config) base(addr net.Addr) string { return cmp.Or(s.BaseURL, "http://"+addr.String()) }
+func (config *config) base(addr net.Addr) string {
+	return cmp.Or(config.BaseURL, "http://"+addr.String())
+}
 
 // api returns the settings of the interface. What is 0 by default there is -1 for none.
-func (s *config) api(log *slog.Logger) httpapi.Options {
+func (config *config) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
-		HistoryMaxAge: cmp.Or(s.HistoryMaxAge, -1),
-		BaseURL:       s.BaseURL, Prefix: s.APIPrefix, Prefixes: s.MorePrefixes, Namespaces: s.MoreNamespaces,
-		Site: s.zone().Location, Currency: calendar.Currency{Symbol: s.CurrencySymbol, Position: s.CurrencyPosition, Code: s.PriceCurrency},
-		PerPageMax: s.PerPageMax, PositionWait: s.PositionWait, ReadMaxAge: s.ReadMaxAge,
-		PublicHistory: s.PublicHistory, AllowedOrigins: s.AllowedOrigins,
-		CalendarName: cmp.Or(s.CalendarName, s.BrandName), FeedRefresh: s.FeedRefresh, FeedMaxAge: cmp.Or(s.FeedMaxAge, -1), ExportLimit: s.ExportLimit, WholeAnswers: s.WholeAnswers,
-		CalendarLimit: s.CalendarLimit, TombstoneDays: cmp.Or(s.TombstoneDays, -1),
-		ReadDeadline: s.ReadDeadline, WriteDeadline: s.WriteDeadline, MaxAnswer: s.MaxAnswer << 20, RateLimit: s.RateLimit,
-		Streams: cmp.Or(s.Streams, -1), StreamsOfOne: s.StreamsPerClient,
-		ServeStale: s.ServeStale, TotalHeaders: s.TotalHeaders, TrustForwarded: s.TrustForwarded, Log: log,
+		HistoryMaxAge: cmp.Or(config.HistoryMaxAge, -1),
+		BaseURL:       config.BaseURL, Prefix: config.APIPrefix, Prefixes: config.MorePrefixes, Namespaces: config.MoreNamespaces,
+		Site: config.zone().Location, Currency: calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency},
+		PerPageMax: config.PerPageMax, PositionWait: config.PositionWait, ReadMaxAge: config.ReadMaxAge,
+		PublicHistory: config.PublicHistory, AllowedOrigins: config.AllowedOrigins,
+		CalendarName: cmp.Or(config.CalendarName, config.BrandName), FeedRefresh: config.FeedRefresh, FeedMaxAge: cmp.Or(config.FeedMaxAge, -1), ExportLimit: config.ExportLimit, WholeAnswers: config.WholeAnswers,
+		CalendarLimit: config.CalendarLimit, TombstoneDays: cmp.Or(config.TombstoneDays, -1),
+		ReadDeadline: config.ReadDeadline, WriteDeadline: config.WriteDeadline, MaxAnswer: config.MaxAnswer << 20, RateLimit: config.RateLimit,
+		Streams: cmp.Or(config.Streams, -1), StreamsOfOne: config.StreamsPerClient,
+		ServeStale: config.ServeStale, TotalHeaders: config.TotalHeaders, TrustForwarded: config.TrustForwarded, Log: log,
 	}
 }
 

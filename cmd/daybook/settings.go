@@ -42,8 +42,8 @@ type config struct {
 	OutputOptions
 	LanguageOptions
 
-	demo   *demo.Filled // nil: not a demonstration
-	newLog bool         // a log begins in a data directory that has lost its own
+	demo   *demo.Highlights // nil: not a demonstration
+	newLog bool             // a log begins in a data directory that has lost its own
 }
 
 type DataOptions struct {
@@ -181,9 +181,9 @@ type LanguageOptions struct {
 }
 
 // zone is the time zone of the site with its name.
-func (o *ZoneOptions) zone() calendar.Zone {
-	z, _ := calendar.ParseZone(cmp.Or(o.Timezone, "UTC"))
-	return z
+func (zoneOptions *ZoneOptions) zone() calendar.Zone {
+	zone, _ := calendar.ParseZone(cmp.Or(zoneOptions.Timezone, "UTC"))
+	return zone
 }
 
 func isTerminal(writer io.Writer) bool {
@@ -191,10 +191,10 @@ func isTerminal(writer io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-func (s *config) logger(writer io.Writer) *slog.Logger {
-	handlerOptions := &slog.HandlerOptions{Level: s.LogLevel}
+func (config *config) logger(writer io.Writer) *slog.Logger {
+	handlerOptions := &slog.HandlerOptions{Level: config.LogLevel}
 	var handler slog.Handler = slog.NewTextHandler(writer, handlerOptions)
-	if s.LogFormat == "json" {
+	if config.LogFormat == "json" {
 		handler = slog.NewJSONHandler(writer, handlerOptions)
 	}
 	return slog.New(telemetry.LogHandler(handler, httpapi.RequestID))
@@ -202,8 +202,8 @@ func (s *config) logger(writer io.Writer) *slog.Logger {
 
 // holdsData reports whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
-func (s *config) holdsData() bool {
-	return (s.Role == "" || s.Role == servesAll) && (s.Store == "" || s.localIndex())
+func (config *config) holdsData() bool {
+	return (config.Role == "" || config.Role == servesAll) && (config.Store == "" || config.localIndex())
 }
 
 // defaultLameDuck is how long load balancers go on sending requests to a process that
@@ -212,13 +212,13 @@ const defaultLameDuck = 5 * time.Second
 
 // lameDuck is how long a process that was told to end is not ready before it closes
 // its listener.
-func (s *config) lameDuck() time.Duration {
+func (config *config) lameDuck() time.Duration {
 	switch {
-	case s.Role == servesRelay, s.Role == servesProjector: // nobody sends them requests
+	case config.Role == servesRelay, config.Role == servesProjector: // nobody sends them requests
 		return 0
-	case s.DrainDelay != nil:
-		return *s.DrainDelay
-	case s.Store == "": // there is nobody else to send requests to
+	case config.DrainDelay != nil:
+		return *config.DrainDelay
+	case config.Store == "": // there is nobody else to send requests to
 		return 0
 	default:
 		return defaultLameDuck
@@ -237,34 +237,34 @@ const (
 )
 
 // misfits returns what does not go together, all of it.
-func (s *config) misfits() (out []string) {
+func (config *config) misfits() (out []string) {
 	var missing []string
 	needs := func(lacks bool, option string) {
 		if lacks {
 			missing = append(missing, option)
 		}
 	}
-	shares := s.Role == servesAPI || s.Role == servesProjector
-	needs(s.Store == "" && (shares || s.Role == servesRelay), "--store postgres://…")
-	needs(s.Feed == "" && s.Role == servesRelay, "--feed nats://…")
-	needs(s.localIndex() && shares, "--index http://…")
+	shares := config.Role == servesAPI || config.Role == servesProjector
+	needs(config.Store == "" && (shares || config.Role == servesRelay), "--store postgres://…")
+	needs(config.Feed == "" && config.Role == servesRelay, "--feed nats://…")
+	needs(config.localIndex() && shares, "--index http://…")
 	for _, m := range []struct {
 		wrong bool
 		why   string
 	}{
-		{missing != nil, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.Role, strings.Join(missing, " and "))},
-		{(s.FeedCert == "") != (s.FeedKey == ""), "--feed-cert and --feed-key need each other"},
-		{s.FeedCredentials != "" && s.FeedNKey != "", "--feed-credentials and --feed-nkey exclude each other"},
-		{s.FeedDomain != "" && s.FeedAPIPrefix != "", "--feed-domain and --feed-api-prefix exclude each other"},
+		{missing != nil, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", config.Role, strings.Join(missing, " and "))},
+		{(config.FeedCert == "") != (config.FeedKey == ""), "--feed-cert and --feed-key need each other"},
+		{config.FeedCredentials != "" && config.FeedNKey != "", "--feed-credentials and --feed-nkey exclude each other"},
+		{config.FeedDomain != "" && config.FeedAPIPrefix != "", "--feed-domain and --feed-api-prefix exclude each other"},
 		{
-			s.Feed == "" && (s.FeedCredentials+s.FeedNKey+s.FeedDomain+s.FeedAPIPrefix+s.FeedCA+s.FeedCert != "" || s.FeedReplicas > 1),
+			config.Feed == "" && (config.FeedCredentials+config.FeedNKey+config.FeedDomain+config.FeedAPIPrefix+config.FeedCA+config.FeedCert != "" || config.FeedReplicas > 1),
 			"--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…",
 		},
-		{s.DrainLimit > 0 && s.lameDuck() >= s.DrainLimit, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", s.lameDuck())},
-		{s.Store == "" && s.StoreListen != "", "--store-listen needs --store postgres://…"},
-		{s.localIndex() && s.IndexCA+s.IndexAPIKeyFile != "", "--index-ca and --index-api-key-file need --index http://…"},
-		{strings.Contains(s.PagesTiles, "{s}") != (len(s.PagesTilesHosts) > 0), "--pages-tiles-hosts and {s} in --pages-tiles need each other"},
-		{len(s.Witnesses) > proof.MaxWitnesses, fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses)},
+		{config.DrainLimit > 0 && config.lameDuck() >= config.DrainLimit, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", config.lameDuck())},
+		{config.Store == "" && config.StoreListen != "", "--store-listen needs --store postgres://…"},
+		{config.localIndex() && config.IndexCA+config.IndexAPIKeyFile != "", "--index-ca and --index-api-key-file need --index http://…"},
+		{strings.Contains(config.PagesTiles, "{s}") != (len(config.PagesTilesHosts) > 0), "--pages-tiles-hosts and {s} in --pages-tiles need each other"},
+		{len(config.Witnesses) > proof.MaxWitnesses, fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses)},
 	} {
 		if m.wrong {
 			out = append(out, m.why)

@@ -17,14 +17,14 @@ import (
 func settingsOf(t *testing.T, args, env []string) (*config, map[string]string, error) {
 	t.Helper()
 	s := &config{}
-	r := &settingsReader{env: env}
-	kong, err := r.parser(s, io.Discard, nil)
+	reader := &settingsReader{env: env}
+	kong, err := reader.parser(s, io.Discard, nil)
 	must(t, err)
-	parsed, err := r.read(kong, s, append([]string{"serve"}, args...))
+	parsed, err := reader.read(kong, s, append([]string{"serve"}, args...))
 	values := map[string]string{}
 	for _, flag := range parsed.Flags() {
 		values[flag.Name] = flag.Default
-		if given, ok := r.given[flag.Value]; ok {
+		if given, ok := reader.given[flag.Value]; ok {
 			values[flag.Name] = given.Value
 		}
 	}

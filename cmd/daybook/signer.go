@@ -29,9 +29,9 @@ const (
 )
 
 // newSigner makes the signer that the settings name, nil without a key.
-func (b *backend) newSigner() (*proof.Signer, error) {
-	ring := proof.Keyring{Origin: b.s.LogOrigin, Address: b.s.address(), Shared: b.leases != nil}
-	for _, file := range b.s.SigningKey {
+func (backend *backend) newSigner() (*proof.Signer, error) {
+	ring := proof.Keyring{Origin: backend.config.LogOrigin, Address: backend.config.address(), Shared: backend.leases != nil}
+	for _, file := range backend.config.SigningKey {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("--signing-key: %w", err)
@@ -45,82 +45,82 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 	}
 	switch {
 	case len(ring.Keys) > 0:
-	case b.s.Store == "":
-		ring.File = filepath.Join(b.s.Data, keyFile)
+	case backend.config.Store == "":
+		ring.File = filepath.Join(backend.config.Data, keyFile)
 		ring.Notes = []string{ring.File + keptNote}
 	default:
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}
-	return proof.NewSigner(b.proofs, ring, proof.SignerOptions{Interval: b.s.CheckpointInterval, Log: b.log, Witnesses: b.s.Witnesses}), nil
+	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: backend.config.CheckpointInterval, Log: backend.log, Witnesses: backend.config.Witnesses}), nil
 }
 
 // address is host and path that the interface is reached by, "" where no setting tells.
-func (s *config) address() string {
-	u, err := url.Parse(s.BaseURL)
-	if err != nil || s.BaseURL == "" {
+func (config *config) address() string {
+	address, err := url.Parse(config.BaseURL)
+	if err != nil || config.BaseURL == "" {
 		return ""
 	}
-	return u.Host + u.Path + "/" + s.APIPrefix + "/" + httpapi.Namespace
+	return address.Host + address.Path + "/" + config.APIPrefix + "/" + httpapi.Namespace
 }
 
 // signs reports whether the role of the process is one that signs; the demo has none, and
 // does everything.
-func (s *config) signs() bool { return s.Role != servesAPI && s.Role != servesProjector }
+func (config *config) signs() bool { return config.Role != servesAPI && config.Role != servesProjector }
 
 // checkOrigin refuses to begin with a key or an origin of another log.
-func (b *backend) checkOrigin(ctx context.Context) error {
-	if err := b.proofs.CheckOrigin(ctx, b.s.LogOrigin); err != nil {
+func (backend *backend) checkOrigin(ctx context.Context) error {
+	if err := backend.proofs.CheckOrigin(ctx, backend.config.LogOrigin); err != nil {
 		return err
 	}
-	if b.signer == nil || !b.s.signs() {
+	if backend.signer == nil || !backend.config.signs() {
 		return nil
 	}
-	if err := b.signer.Follow(ctx); errors.Is(err, proof.ErrOrigin) {
+	if err := backend.signer.Follow(ctx); errors.Is(err, proof.ErrOrigin) {
 		return err
 	}
 	return nil // what else is wrong is told by the signer and by health
 }
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
-func (p *process) sign(ctx context.Context) {
-	if p.signer == nil || !p.s.signs() {
+func (process *process) sign(ctx context.Context) {
+	if process.signer == nil || !process.config.signs() {
 		return
 	}
-	work, state := p.leased(checkpointLease, p.signUntilDrained, nil)
-	p.add(ctx, "signer", work)
+	work, state := process.leased(checkpointLease, process.signUntilDrained, nil)
+	process.add(ctx, "signer", work)
 	if state != nil {
-		p.add(ctx, "checkpoints", func(ctx context.Context) error { return p.followCheckpoints(ctx, state) })
+		process.add(ctx, "checkpoints", func(ctx context.Context) error { return process.followCheckpoints(ctx, state) })
 	}
 }
 
-func (p *process) signUntilDrained(ctx context.Context) error {
-	err := p.signer.Run(ctx)
+func (process *process) signUntilDrained(ctx context.Context) error {
+	err := process.signer.Run(ctx)
 	if errors.Is(context.Cause(ctx), context.Canceled) { // no lost lease: who signs next would sign much later
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSignature)
 		defer cancel()
-		_, _ = p.signer.Sign(last) // it tells the log what is wrong
+		_, _ = process.signer.Sign(last) // it tells the log what is wrong
 	}
 	return err
 }
 
 // followCheckpoints stores what others sign next to the keys of a process that stands by.
-func (p *process) followCheckpoints(ctx context.Context, state *lease.State) error {
+func (process *process) followCheckpoints(ctx context.Context, state *lease.State) error {
 	for {
 		if !state.Held() {
-			_ = p.signer.Follow(ctx) // health shows it
+			_ = process.signer.Follow(ctx) // health shows it
 		}
-		if err := pause.For(ctx, p.s.CheckpointInterval); err != nil {
+		if err := pause.For(ctx, process.config.CheckpointInterval); err != nil {
 			return err
 		}
 	}
 }
 
 // unsigned returns why this process signs no checkpoints that it should, "" if it does.
-func (b *backend) unsigned(context.Context, calendar.Position) (why, cause string) {
-	if b.signer == nil || !b.s.signs() {
+func (backend *backend) unsigned(context.Context, calendar.Position) (why, cause string) {
+	if backend.signer == nil || !backend.config.signs() {
 		return "", ""
 	}
-	err := b.signer.Fault()
+	err := backend.signer.Fault()
 	if err == nil {
 		return "", ""
 	}

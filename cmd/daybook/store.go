@@ -17,36 +17,36 @@ import (
 
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
-func (b *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
-	if b.s.Store != "" {
-		store, err := postgres.Open(ctx, b.s.Store, postgres.Options{
-			Log: b.log, Schema: b.s.StoreSchema, PoolSize: b.s.StorePool, ListenURL: b.s.StoreListen,
-			ReadTimeout: b.s.StoreReadDeadline, Timeout: b.s.StoreAppendDeadline, Observe: b.hooks.Commits, Existing: existing,
+func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
+	if backend.config.Store != "" {
+		store, err := postgres.Open(ctx, backend.config.Store, postgres.Options{
+			Log: backend.log, Schema: backend.config.StoreSchema, PoolSize: backend.config.StorePool, ListenURL: backend.config.StoreListen,
+			ReadTimeout: backend.config.StoreReadDeadline, Timeout: backend.config.StoreAppendDeadline, Observe: backend.hooks.Commits, Existing: existing,
 		})
 		if errors.Is(err, eventstore.ErrNoStore) {
-			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.StoreSchema, redactedURLs(b.s.Store))
+			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", backend.config.StoreSchema, redactedURLs(backend.config.Store))
 		}
 		if err != nil {
 			return nil, err
 		}
-		b.leases, b.close = store, store.Close
+		backend.leases, backend.close = store, store.Close
 		return store, nil
 	}
-	store, err := openFile(ctx, b.s, sqlite.Options{Observe: b.hooks.Commits, Existing: existing})
+	store, err := openFile(ctx, backend.config, sqlite.Options{Observe: backend.hooks.Commits, Existing: existing})
 	if err != nil {
 		return nil, err
 	}
-	b.file, b.close = store, store.Close
+	backend.file, backend.close = store, store.Close
 	return store, nil
 }
 
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
-func openFile(ctx context.Context, s *config, options sqlite.Options) (*sqlite.Store, error) {
-	left := leftOfLog(s)
-	lost := left != "" && !s.newLog
+func openFile(ctx context.Context, config *config, options sqlite.Options) (*sqlite.Store, error) {
+	left := leftOfLog(config)
+	lost := left != "" && !config.newLog
 	options.Existing = options.Existing || lost
-	store, err := sqlite.Open(ctx, s.Data, options)
+	store, err := sqlite.Open(ctx, config.Data, options)
 	if err == nil && lost {
 		var head eventstore.Head
 		if head, err = store.Head(ctx, eventstore.Point{}); err == nil && head.Position == 0 {
@@ -61,31 +61,31 @@ func openFile(ctx context.Context, s *config, options sqlite.Options) (*sqlite.S
 		if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
 			_ = file.Close()
 		}
-		return nil, lostLog(s.Data, left)
+		return nil, lostLog(config.Data, left)
 	case errors.Is(err, eventstore.ErrNoStore):
-		return nil, noStore(s.Data)
+		return nil, noStore(config.Data)
 	case err != nil:
-		return nil, fmt.Errorf("event store in %s: %w", s.Data, err)
+		return nil, fmt.Errorf("event store in %s: %w", config.Data, err)
 	}
 	return store, nil
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
 // none exists: a store without entries next to it has lost them.
-func leftOfLog(s *config) string {
+func leftOfLog(config *config) string {
 	exists := func(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil
 	}
 	paths := []string{
-		filepath.Join(s.Data, snapshotFile), filepath.Join(s.Data, formerFile),
-		filepath.Join(s.Data, keyFile), filepath.Join(s.Data, keyFile+keptNote),
+		filepath.Join(config.Data, snapshotFile), filepath.Join(config.Data, formerFile),
+		filepath.Join(config.Data, keyFile), filepath.Join(config.Data, keyFile+keptNote),
 	}
-	for _, key := range s.SigningKey {
+	for _, key := range config.SigningKey {
 		paths = append(paths, key+keptNote)
 	}
 	// The log of the engine is never there before its file, and its index not without the log.
-	file := filepath.Join(s.Data, sqlite.FileName)
+	file := filepath.Join(config.Data, sqlite.FileName)
 	log, index := file+"-wal", file+"-shm"
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		paths = append(paths, log)

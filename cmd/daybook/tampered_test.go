@@ -47,10 +47,10 @@ func TestTamperedStore(t *testing.T) {
 // byHand changes a database as somebody does who takes its triggers away first.
 func byHand(t *testing.T, file, does string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	database, err := sql.Open("sqlite", file)
 	must(t, err)
-	defer func() { _ = db.Close() }()
-	rows, err := db.QueryContext(t.Context(), "SELECT name FROM sqlite_master WHERE type = 'trigger'")
+	defer func() { _ = database.Close() }()
+	rows, err := database.QueryContext(t.Context(), "SELECT name FROM sqlite_master WHERE type = 'trigger'")
 	must(t, err)
 	defer func() { _ = rows.Close() }()
 	drop := ""
@@ -60,7 +60,7 @@ func byHand(t *testing.T, file, does string) {
 		drop += "DROP TRIGGER " + name + ";"
 	}
 	must(t, errors.Join(rows.Err(), rows.Close()))
-	if _, err := db.ExecContext(t.Context(), drop+does); err != nil {
+	if _, err := database.ExecContext(t.Context(), drop+does); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -33,23 +33,23 @@ func counted(n int, one, more string) string {
 
 // work fills a new read model from the present state next to the old one, compares it with
 // the store and puts it in its place.
-func (cmd *rebuildCommand) work(ctx context.Context, b *backend, c *console) error {
+func (cmd *rebuildCommand) work(ctx context.Context, backend *backend, console *console) error {
 	if cmd.Back {
-		err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
+		err := backend.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
 		if err == nil {
-			fmt.Fprintln(c.out, "the former read model is in its place again")
+			fmt.Fprintln(console.out, "the former read model is in its place again")
 		}
 		return err
 	}
-	bar := newProgress(c, "rebuild", "records")
+	bar := newProgress(console, "rebuild", "records")
 	n := 0
-	err := b.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
+	err := backend.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
 		n, err = m.Rebuild(ctx, bar.set)
 		return err
 	})
 	bar.end()
 	if err == nil {
-		fmt.Fprintf(c.out, "the read model holds %d records and agrees with the event store\n", n)
+		fmt.Fprintf(console.out, "the read model holds %d records and agrees with the event store\n", n)
 	}
 	return err
 }
@@ -62,13 +62,13 @@ type retryCommand struct {
 }
 
 // work projects a quarantined record again.
-func (cmd *retryCommand) work(ctx context.Context, b *backend, c *console) error {
-	if b.status == nil && c.localIndex() {
+func (cmd *retryCommand) work(ctx context.Context, backend *backend, console *console) error {
+	if backend.status == nil && console.localIndex() {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
+	err := backend.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
 	if err == nil {
-		fmt.Fprintf(c.out, "record %d is projected\n", cmd.ID)
+		fmt.Fprintf(console.out, "record %d is projected\n", cmd.ID)
 	}
 	return err
 }
@@ -92,26 +92,26 @@ type userAdd struct {
 }
 
 // Run adds a user.
-func (cmd *userAdd) Run(ctx context.Context, c *console) error {
-	c.newLog = cmd.NewLog
-	return perform(ctx, c, cmd, nil)
+func (cmd *userAdd) Run(ctx context.Context, console *console) error {
+	console.newLog = cmd.NewLog
+	return perform(ctx, console, cmd, nil)
 }
 
 // work adds a user, and makes a store if none exists.
-func (cmd *userAdd) work(ctx context.Context, b *backend, c *console) error {
+func (cmd *userAdd) work(ctx context.Context, backend *backend, console *console) error {
 	if cmd.NewLog {
-		if head, err := b.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
+		if head, err := backend.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
 			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
 		}
 	}
 	role, _ := calendar.ParseRole(cmd.Role)
-	_, token, err := b.users.Add(ctx, cmd.Name, role, 0)
-	return printToken(c, token, err)
+	_, token, err := backend.users.Add(ctx, cmd.Name, role, 0)
+	return printToken(console, token, err)
 }
 
-func printToken(c *console, token string, err error) error {
+func printToken(console *console, token string, err error) error {
 	if err == nil {
-		fmt.Fprintln(c.out, token)
+		fmt.Fprintln(console.out, token)
 	}
 	return err
 }
@@ -121,9 +121,9 @@ type userToken struct {
 }
 
 // work gives a user a new token.
-func (cmd *userToken) work(ctx context.Context, b *backend, c *console) error {
-	_, token, err := b.users.NewToken(ctx, cmd.Name, 0)
-	return printToken(c, token, err)
+func (cmd *userToken) work(ctx context.Context, backend *backend, console *console) error {
+	_, token, err := backend.users.NewToken(ctx, cmd.Name, 0)
+	return printToken(console, token, err)
 }
 
 type userRevoke struct {
@@ -131,10 +131,10 @@ type userRevoke struct {
 }
 
 // work withdraws the token of a user.
-func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console) error {
-	user, err := b.users.Revoke(ctx, cmd.Name, 0)
+func (cmd *userRevoke) work(ctx context.Context, backend *backend, console *console) error {
+	user, err := backend.users.Revoke(ctx, cmd.Name, 0)
 	if err == nil {
-		fmt.Fprintf(c.err, "the token of %s is withdrawn\n", user.Name)
+		fmt.Fprintf(console.err, "the token of %s is withdrawn\n", user.Name)
 	}
 	return err
 }
@@ -142,15 +142,15 @@ func (cmd *userRevoke) work(ctx context.Context, b *backend, c *console) error {
 type userList struct{}
 
 // work lists the users.
-func (*userList) work(ctx context.Context, b *backend, c *console) error {
-	users, err := b.users.List(ctx)
+func (*userList) work(ctx context.Context, backend *backend, console *console) error {
+	users, err := backend.users.List(ctx)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return c.printJSON(append([]access.User{}, users...)) // [], not null
+	if console.JSON {
+		return console.printJSON(append([]access.User{}, users...)) // [], not null
 	}
-	writer := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	writer := tabwriter.NewWriter(console.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(writer, "ID\tNAME\tROLE\tTOKEN")
 	for _, user := range users {
 		token := "none"
@@ -172,23 +172,23 @@ type healthCommand struct {
 }
 
 // work prints the health of a running service.
-func (*healthCommand) work(ctx context.Context, b *backend, c *console) error {
-	if b.status == nil && c.localIndex() {
-		return fmt.Errorf("nothing serves from %s", c.Data)
+func (*healthCommand) work(ctx context.Context, backend *backend, console *console) error {
+	if backend.status == nil && console.localIndex() {
+		return fmt.Errorf("nothing serves from %s", console.Data)
 	}
-	health, err := b.shownHealth(ctx)
+	health, err := backend.shownHealth(ctx)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		_ = c.printJSON(health)
+	if console.JSON {
+		_ = console.printJSON(health)
 	} else {
-		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", health.Status, health.Head, health.Visible, len(health.Quarantined))
+		fmt.Fprintf(console.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", health.Status, health.Head, health.Visible, len(health.Quarantined))
 		if why := health.Reason(); why != "" {
-			fmt.Fprintf(c.out, "why: %s\n", why)
+			fmt.Fprintf(console.out, "why: %s\n", why)
 		}
 		for _, quarantined := range health.Quarantined {
-			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", quarantined.ID, quarantined.Position, quarantined.Reason)
+			fmt.Fprintf(console.out, "  record %d since position %d: %s\n", quarantined.ID, quarantined.Position, quarantined.Reason)
 		}
 	}
 	if health.Status != status.OK {

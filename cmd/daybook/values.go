@@ -31,11 +31,11 @@ import (
 type valueReader func(text string, setting *kong.Value) (any, error)
 
 // mappers are the mappers of settings by the tag type, and by the types of Go.
-func (r *settingsReader) mappers() []kong.Option {
+func (settingsReader *settingsReader) mappers() []kong.Option {
 	options := append(make([]kong.Option, 0, 40),
-		kong.KindMapper(reflect.Bool, r.mapper(boolean)), kong.KindMapper(reflect.Int, r.mapper(number)), kong.KindMapper(reflect.Int64, r.mapper(number)), kong.KindMapper(reflect.Uint64, r.mapper(number)),
-		kong.KindMapper(reflect.String, r.mapper(text)), kong.KindMapper(reflect.Slice, r.mapper(text)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), r.mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), r.mapper(optionalDuration)),
+		kong.KindMapper(reflect.Bool, settingsReader.mapper(boolean)), kong.KindMapper(reflect.Int, settingsReader.mapper(number)), kong.KindMapper(reflect.Int64, settingsReader.mapper(number)), kong.KindMapper(reflect.Uint64, settingsReader.mapper(number)),
+		kong.KindMapper(reflect.String, settingsReader.mapper(text)), kong.KindMapper(reflect.Slice, settingsReader.mapper(text)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), settingsReader.mapper(optionalDuration)),
 	)
 	for name, read := range map[string]valueReader{
 		"accent":        checked(pages.CheckAccent),
@@ -60,12 +60,12 @@ func (r *settingsReader) mappers() []kong.Option {
 		"prefix":        value(prefix),
 		"ratio":         value(ratio),
 		"schema":        checked(schema),
-		"settings":      r.readFile,
+		"settings":      settingsReader.readFile,
 		"tiles":         checked(checkTiles),
 		"witness":       value(proof.ParseWitness),
 		"zone":          checked(checkZone),
 	} {
-		options = append(options, kong.NamedMapper(name, r.mapper(read)))
+		options = append(options, kong.NamedMapper(name, settingsReader.mapper(read)))
 	}
 	return options
 }
@@ -93,22 +93,22 @@ func checked(check func(string) error) valueReader {
 	return func(text string, _ *kong.Value) (any, error) { return text, check(text) }
 }
 
-func text(v string, setting *kong.Value) (any, error) {
+func text(value string, setting *kong.Value) (any, error) {
 	tag := setting.Tag
 	if choices := tag.Get("choices"); choices != "" {
 		words := strings.Split(choices, ",")
-		if !slices.Contains(words, v) {
+		if !slices.Contains(words, value) {
 			last := len(words) - 1
 			return nil, fmt.Errorf("must be %s or %s", strings.Join(words[:last], ", "), words[last])
 		}
 	}
-	if pattern := tag.Get("pattern"); pattern != "" && !regexp.MustCompile(pattern).MatchString(v) {
+	if pattern := tag.Get("pattern"); pattern != "" && !regexp.MustCompile(pattern).MatchString(value) {
 		if setting.IsSlice() {
-			return nil, fmt.Errorf("%q must %s", v, tag.Get("must"))
+			return nil, fmt.Errorf("%q must %s", value, tag.Get("must"))
 		}
 		return nil, errors.New("must " + tag.Get("must"))
 	}
-	return strings.TrimRight(v, tag.Get("trim")), nil
+	return strings.TrimRight(value, tag.Get("trim")), nil
 }
 
 func number(text string, setting *kong.Value) (any, error) {
@@ -130,7 +130,7 @@ func boolean(text string, _ *kong.Value) (any, error) {
 }
 
 func duration(text string, setting *kong.Value) (any, error) {
-	d, err := time.ParseDuration(text)
+	duration, err := time.ParseDuration(text)
 	tag := setting.Tag
 	least, _ := time.ParseDuration(tag.Get("min"))
 	most, _ := time.ParseDuration(tag.Get("max"))
@@ -138,10 +138,10 @@ func duration(text string, setting *kong.Value) (any, error) {
 	if tag.Has("whole") {
 		kind += " of whole seconds"
 	}
-	if err != nil || d < least || d > most || tag.Has("whole") && d%time.Second != 0 {
+	if err != nil || duration < least || duration > most || tag.Has("whole") && duration%time.Second != 0 {
 		return nil, fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), tag.Default)
 	}
-	return d, nil
+	return duration, nil
 }
 
 func optionalDuration(text string, setting *kong.Value) (any, error) {
@@ -229,23 +229,23 @@ func readable(text string) error {
 	return nil
 }
 
-func pathSegments(v string) (string, error) {
-	p := strings.Trim(v, "/")
+func pathSegments(value string) (string, error) {
+	p := strings.Trim(value, "/")
 	if p == "" {
 		return "", errors.New("must be a path of one or more segments, as api")
 	}
 	for seg := range strings.SplitSeq(p, "/") {
 		if seg == "" || url.PathEscape(seg) != seg || seg == "." || seg == ".." {
-			return "", fmt.Errorf("%q must be a path of plain segments, as api", v)
+			return "", fmt.Errorf("%q must be a path of plain segments, as api", value)
 		}
 	}
 	return p, nil
 }
 
-func headerPair(v string) ([2]string, error) {
-	a, b, ok := strings.Cut(v, ":")
+func headerPair(value string) ([2]string, error) {
+	a, b, ok := strings.Cut(value, ":")
 	if !ok || !httpguts.ValidHeaderFieldName(a) || !httpguts.ValidHeaderFieldName(b) {
-		return [2]string{}, fmt.Errorf("%q must be a pair of header names, as X-Count:X-Pages", v)
+		return [2]string{}, fmt.Errorf("%q must be a pair of header names, as X-Count:X-Pages", value)
 	}
 	return [2]string{a, b}, nil
 }

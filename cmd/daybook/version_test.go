@@ -19,14 +19,14 @@ func TestOtherVersion(t *testing.T) {
 	data := t.TempDir()
 	mustTool(t, "user", "add", "ada", "--role", "administrator", "--data", data)
 	file := filepath.Join(data, sqlite.FileName)
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file}).String())
+	database, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file}).String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = 7"); err != nil {
+	if _, err := database.ExecContext(t.Context(), "PRAGMA user_version = 7"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
+	if err := database.Close(); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(file)

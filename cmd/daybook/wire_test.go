@@ -41,33 +41,33 @@ type trap struct {
 }
 
 // set has the trap kill a process at a point, once.
-func (k *trap) set(point string, victim *server) (sprung <-chan struct{}) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.point, k.victim, k.sprung = point, victim, make(chan struct{})
-	return k.sprung
+func (trap *trap) set(point string, victim *server) (sprung <-chan struct{}) {
+	trap.mu.Lock()
+	defer trap.mu.Unlock()
+	trap.point, trap.victim, trap.sprung = point, victim, make(chan struct{})
+	return trap.sprung
 }
 
 // at reports whether the process was killed at a point: then nothing more of what
 // was said may pass.
-func (k *trap) at(point string) bool {
-	if k == nil {
+func (trap *trap) at(point string) bool {
+	if trap == nil {
 		return false
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.point != point {
+	trap.mu.Lock()
+	defer trap.mu.Unlock()
+	if trap.point != point {
 		return false
 	}
-	k.victim.kill()
-	k.point = ""
-	close(k.sprung)
+	trap.victim.kill()
+	trap.point = ""
+	close(trap.sprung)
 	return true
 }
 
 // wasKilled reports whether a process that ended was ended by SIGKILL.
-func (s *server) wasKilled() bool {
-	waitStatus, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+func (server *server) wasKilled() bool {
+	waitStatus, ok := server.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && waitStatus.Signaled() && waitStatus.Signal() == syscall.SIGKILL
 }
 
@@ -95,7 +95,7 @@ func wire(t *testing.T, server string, newTap func() tap) string {
 			_ = conn.Close()
 		}
 	}
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	t.Cleanup(func() {
 		_ = listener.Close()
 		mu.Lock()
@@ -104,9 +104,9 @@ func wire(t *testing.T, server string, newTap func() tap) string {
 			_ = conn.Close()
 		}
 		mu.Unlock()
-		wg.Wait()
+		group.Wait()
 	})
-	wg.Go(func() {
+	group.Go(func() {
 		for {
 			from, err := listener.Accept()
 			if err != nil {
@@ -140,8 +140,8 @@ func wire(t *testing.T, server string, newTap func() tap) string {
 					}
 				}
 			}
-			wg.Go(func() { carry(from, to, both.up) })
-			wg.Go(func() { carry(to, from, both.down) })
+			group.Go(func() { carry(from, to, both.up) })
+			group.Go(func() { carry(to, from, both.down) })
 		}
 	})
 	return listener.Addr().String()
@@ -165,71 +165,71 @@ func through(t *testing.T, server string, newTap func() tap) string {
 // counts itself, and the rest.
 type messages struct{ rest []byte }
 
-func (m *messages) each(said []byte, do func(kind byte, body []byte)) {
-	m.rest = append(m.rest, said...)
-	for len(m.rest) >= 5 {
-		n := 1 + int(binary.BigEndian.Uint32(m.rest[1:]))
-		if len(m.rest) < n {
+func (messages *messages) each(said []byte, do func(kind byte, body []byte)) {
+	messages.rest = append(messages.rest, said...)
+	for len(messages.rest) >= 5 {
+		n := 1 + int(binary.BigEndian.Uint32(messages.rest[1:]))
+		if len(messages.rest) < n {
 			return
 		}
-		do(m.rest[0], m.rest[5:n])
-		m.rest = m.rest[n:]
+		do(messages.rest[0], messages.rest[5:n])
+		messages.rest = messages.rest[n:]
 	}
 }
 
 // storeTap knows the commits of an api process.
 type storeTap struct {
-	k           *trap
+	trap        *trap
 	asks, tells messages
 	greeted     bool            // the first message has no letter
 	appends     map[string]bool // names of prepared statements
 	committing  atomic.Bool
 }
 
-func newStoreTap(k *trap) func() tap {
-	return func() tap { return &storeTap{k: k, appends: map[string]bool{}} }
+func newStoreTap(trap *trap) func() tap {
+	return func() tap { return &storeTap{trap: trap, appends: map[string]bool{}} }
 }
 
-func (s *storeTap) up(said []byte) (int, bool) {
-	if !s.greeted { // it is one write of a few bytes
-		s.greeted = true
+func (storeTap *storeTap) up(said []byte) (int, bool) {
+	if !storeTap.greeted { // it is one write of a few bytes
+		storeTap.greeted = true
 		return len(said), false
 	}
 	begins := false
-	s.asks.each(said, func(kind byte, body []byte) {
+	storeTap.asks.each(said, func(kind byte, body []byte) {
 		parts := bytes.SplitN(body, []byte{0}, 3)
 		switch {
 		case kind == 'P' && len(parts) > 1 && bytes.HasPrefix(parts[1], []byte("INSERT INTO ")) && bytes.Contains(parts[1], []byte(".entries ")): // name, text
-			s.appends[string(parts[0])] = true
-		case kind == 'B' && len(parts) > 1 && s.appends[string(parts[1])]: // portal, name
+			storeTap.appends[string(parts[0])] = true
+		case kind == 'B' && len(parts) > 1 && storeTap.appends[string(parts[1])]: // portal, name
 			begins = true
-			s.committing.Store(true)
+			storeTap.committing.Store(true)
 		}
 	})
-	if begins && s.k.at(pointCommitting) {
+	if begins && storeTap.trap.at(pointCommitting) {
 		return len(said) / 2, true
 	}
 	return len(said), false
 }
 
-func (s *storeTap) down(said []byte) (int, bool) {
+func (storeTap *storeTap) down(said []byte) (int, bool) {
 	committed := false
-	s.tells.each(said, func(kind byte, body []byte) {
+	storeTap.tells.each(said, func(kind byte, body []byte) {
 		switch {
 		case kind == 'E':
-			s.committing.Store(false)
-		case kind == 'Z' && body[0] == 'I' && s.committing.Swap(false): // ready, in no transaction
+			storeTap.committing.Store(false)
+		case kind == 'Z' && body[0] == 'I' && storeTap.committing.Swap(false): // ready, in no transaction
 			committed = true
 		}
 	})
-	if committed && s.k.at(pointCommitted) {
+	if committed && storeTap.trap.at(pointCommitted) {
 		return 0, true
 	}
 	return len(said), false
 }
 
 // feedTap knows what a relay publishes.
-type feedTap struct{ k *trap }
+type feedTap struct{ trap *trap }
 
 // held is something that was said and is kept back.
 type held struct {
@@ -244,24 +244,24 @@ func newHeld() *held {
 	return &held{met: make(chan struct{}), release: make(chan struct{}), done: make(chan struct{})}
 }
 
-func (f *feedTap) up(said []byte) (int, bool) {
+func (feedTap *feedTap) up(said []byte) (int, bool) {
 	if !bytes.Contains(said, []byte("HPUB daybook.changes.")) {
 		return len(said), false
 	}
-	if f.k.at(pointPublishing) {
+	if feedTap.trap.at(pointPublishing) {
 		return len(said) / 2, true
 	}
 	return len(said), false
 }
 
-func (f *feedTap) down(said []byte) (int, bool) {
+func (feedTap *feedTap) down(said []byte) (int, bool) {
 	if !bytes.Contains(said, []byte(`"stream":"DAYBOOK_CHANGES"`)) || !bytes.Contains(said, []byte(`"seq":`)) {
 		return len(said), false
 	}
-	if f.k.at(pointPublished) {
+	if feedTap.trap.at(pointPublished) {
 		return 0, true
 	}
-	return len(said), f.k.at(pointBetween)
+	return len(said), feedTap.trap.at(pointBetween)
 }
 
 // written is a write of a projector on its way to the search server.
@@ -302,7 +302,7 @@ const (
 type search struct {
 	URL    string
 	server string
-	k      *trap
+	trap   *trap
 	busy   atomic.Int32 // refuseNone …
 	// hold, when it is set, keeps the next write of documents back.
 	hold atomic.Pointer[held]
@@ -313,9 +313,9 @@ type search struct {
 	last written // the one at which the process died
 }
 
-func newSearch(t *testing.T, server string, k *trap) *search {
+func newSearch(t *testing.T, server string, trap *trap) *search {
 	t.Helper()
-	s := &search{server: server, k: k}
+	s := &search{server: server, trap: trap}
 	front := httptest.NewServer(s)
 	t.Cleanup(front.Close)
 	s.URL = front.URL
@@ -323,52 +323,52 @@ func newSearch(t *testing.T, server string, k *trap) *search {
 }
 
 // ServeHTTP passes a request on, or does not.
-func (s *search) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+func (search *search) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
 		return // the process has died
 	}
 	if !strings.HasSuffix(request.URL.Path, "/_bulk") {
-		status, header, answer := s.pass(request, body)
+		status, header, answer := search.pass(request, body)
 		send(writer, status, header, answer)
 		return
 	}
 	write := readWritten(body)
 	dies := func(point string) bool {
-		s.mu.Lock() // who is told of the death finds what was written last
-		defer s.mu.Unlock()
-		if !s.k.at(point) {
+		search.mu.Lock() // who is told of the death finds what was written last
+		defer search.mu.Unlock()
+		if !search.trap.at(point) {
 			return false
 		}
-		s.last = write
+		search.last = write
 		return true
 	}
 	if !write.position {
-		if held := s.hold.Swap(nil); held != nil {
+		if held := search.hold.Swap(nil); held != nil {
 			held.newest = write.newest
 			close(held.met)
 			<-held.release
-			status, _, answer := s.pass(request, body)
+			status, _, answer := search.pass(request, body)
 			held.answer = fmt.Sprintf("%d %s", status, answer)
 			close(held.done)
 			panic(http.ErrAbortHandler) // the one who asked has slept too long
 		}
 		if dies(pointOffered) {
-			s.pass(request, body) // it comes all the same
+			search.pass(request, body) // it comes all the same
 			panic(http.ErrAbortHandler)
 		}
 	}
 	var status int
 	var header http.Header
 	var answer []byte
-	switch s.busy.Load() {
+	switch search.busy.Load() {
 	case refuseAll:
-		s.refusedWrites.Add(1)
+		search.refusedWrites.Add(1)
 		status, header, answer = http.StatusTooManyRequests, productHeader(), []byte(`{"error":{"root_cause":[],"type":"es_rejected_execution_exception","reason":"rejected execution of coordinating operation"},"status":429}`)
 	case refuseSome:
-		status, header, answer = s.passHalf(request, body)
+		status, header, answer = search.passHalf(request, body)
 	default:
-		status, header, answer = s.pass(request, body)
+		status, header, answer = search.pass(request, body)
 	}
 	if status == http.StatusOK && (!write.position && dies(pointWritten) || write.position && dies(pointMoved)) {
 		panic(http.ErrAbortHandler)
@@ -389,9 +389,9 @@ func send(writer http.ResponseWriter, status int, header http.Header, answer []b
 // asIs passes answers on as they are.
 var asIs = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}
 
-func (s *search) pass(request *http.Request, body []byte) (int, http.Header, []byte) {
+func (search *search) pass(request *http.Request, body []byte) (int, http.Header, []byte) {
 	// What is held back outlives the request of a process that died.
-	out, err := http.NewRequest(request.Method, s.server+request.URL.RequestURI(), bytes.NewReader(body))
+	out, err := http.NewRequest(request.Method, search.server+request.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
 		return http.StatusBadGateway, nil, []byte(err.Error())
 	}
@@ -410,7 +410,7 @@ func (s *search) pass(request *http.Request, body []byte) (int, http.Header, []b
 
 // passHalf passes every other item on and refuses the rest, as a server does of
 // which one index has no room left.
-func (s *search) passHalf(request *http.Request, body []byte) (int, http.Header, []byte) {
+func (search *search) passHalf(request *http.Request, body []byte) (int, http.Header, []byte) {
 	var items [][]byte
 	var actions []string
 	lines := bytes.SplitAfter(body, []byte("\n"))
@@ -431,7 +431,7 @@ func (s *search) passHalf(request *http.Request, body []byte) (int, http.Header,
 		Items []json.RawMessage `json:"items"`
 	}
 	if len(on) > 0 {
-		status, header, answer := s.pass(request, on)
+		status, header, answer := search.pass(request, on)
 		if status != http.StatusOK {
 			return status, header, answer
 		}
@@ -443,7 +443,7 @@ func (s *search) passHalf(request *http.Request, body []byte) (int, http.Header,
 			results[i] = string(passed.Items[j])
 			continue
 		}
-		s.refusedItems.Add(1)
+		search.refusedItems.Add(1)
 		results[i] = fmt.Sprintf(`{%q:{"status":429,"error":{"type":"cluster_block_exception","reason":"blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];"}}}`, actions[i])
 	}
 	return http.StatusOK, productHeader(), []byte(`{"errors":true,"items":[` + strings.Join(results, ",") + `]}`)

@@ -33,56 +33,56 @@ type attack struct {
 
 // attacked has users work during an attack and returns the largest ratio of a 99th percentile to
 // its quiet value.
-func (c *calendar) attacked(s side) (f figure) {
-	span, users := 15*c.span, c.Users
-	if c.lists["large"] == nil {
-		c.prepare()
+func (calendar *calendar) attacked(side side) (figure figure) {
+	span, users := 15*calendar.span, calendar.Users
+	if calendar.lists["large"] == nil {
+		calendar.prepare()
 	}
-	if aimed := read[map[string]attack]("attacks.json")[s.Attack].Aimed; aimed != nil {
+	if aimed := read[map[string]attack]("attacks.json")[side.Attack].Aimed; aimed != nil {
 		users = append(slices.Clip(users), aimed)
 	}
-	c.rest()
-	c.use(min(3*time.Second, span), users)
-	quiet := c.use(span, users)
-	known := must(json.Marshal(map[string][]string{"protected": c.lists["protected"], "large": c.lists["large"]}))
+	calendar.rest()
+	calendar.use(min(3*time.Second, span), users)
+	quiet := calendar.use(span, users)
+	known := must(json.Marshal(map[string][]string{"protected": calendar.lists["protected"], "large": calendar.lists["large"]}))
 	loads := make(chan []load, 1)
-	go func() { loads <- c.use(span, users) }()
+	go func() { loads <- calendar.use(span, users) }()
 	// The attacker stands for another machine, so it takes the processors that others leave.
-	got := c.run("nice", must(os.Executable()), "attack", s.Attack, c.host, span.String(), string(known))
+	got := calendar.run("nice", must(os.Executable()), "attack", side.Attack, calendar.host, span.String(), string(known))
 	for i, present := range <-loads {
-		f.value = max(f.value, float64(present.P99)/float64(quiet[i].P99))
-		f.notes += fmt.Sprintf("  %s %+v\n    quiet %+v\n", []string{"reader", "writer", "aimed at"}[i], present, quiet[i])
+		figure.value = max(figure.value, float64(present.P99)/float64(quiet[i].P99))
+		figure.notes += fmt.Sprintf("  %s %+v\n    quiet %+v\n", []string{"reader", "writer", "aimed at"}[i], present, quiet[i])
 	}
-	_, memory := c.usage()
-	f.notes += fmt.Sprintf("  %.0f MB; the attack got %s\n", memory, got)
-	return f
+	_, memory := calendar.usage()
+	figure.notes += fmt.Sprintf("  %.0f MB; the attack got %s\n", memory, got)
+	return figure
 }
 
 // prepare makes what attacks are about.
-func (c *calendar) prepare() {
-	for _, p := range c.Prepare {
+func (calendar *calendar) prepare() {
+	for _, p := range calendar.Prepare {
 		for range p.Times {
 			var record struct{ ID json.Number }
-			fetch(c.make(p.request), &record)
-			c.lists[p.As] = append(c.lists[p.As], record.ID.String())
+			fetch(calendar.make(p.request), &record)
+			calendar.lists[p.As] = append(calendar.lists[p.As], record.ID.String())
 		}
-		c.lists[p.As+"s"] = []string{strings.Join(c.lists[p.As], ",")}
+		calendar.lists[p.As+"s"] = []string{strings.Join(calendar.lists[p.As], ",")}
 	}
 }
 
 // use has users work for a time: a reader, a writer, and a reader of what an attack is aimed at.
-func (c *calendar) use(span time.Duration, users [][]request) []load {
+func (calendar *calendar) use(span time.Duration, users [][]request) []load {
 	loads := make([]load, len(users))
 	var group sync.WaitGroup
 	for i, mix := range users {
-		group.Go(func() { loads[i] = c.openLoop([]int{40, 20, 10}[i], span, mix) })
+		group.Go(func() { loads[i] = calendar.openLoop([]int{40, 20, 10}[i], span, mix) })
 	}
 	group.Wait()
 	return loads
 }
 
-// assault is an attack under way.
-type assault struct {
+// runningAttack is an attack under way.
+type runningAttack struct {
 	*bench
 	*words
 	attack
@@ -94,8 +94,8 @@ type assault struct {
 
 // attack is the process of an attacker. Its arguments are the name of the attack, whom it is
 // against, its time, and ids. It prints what it got; connections end with the process.
-func (b *bench) attack(args []string) {
-	a := &assault{bench: b, words: newWords(), attack: read[map[string]attack]("attacks.json")[args[0]], host: strings.TrimPrefix(args[1], "http://"), got: map[string]int{}}
+func (bench *bench) attack(args []string) {
+	a := &runningAttack{bench: bench, words: newWords(), attack: read[map[string]attack]("attacks.json")[args[0]], host: strings.TrimPrefix(args[1], "http://"), got: map[string]int{}}
 	check(json.Unmarshal([]byte(args[3]), &a.lists))
 	for worker := range a.Connections {
 		go func() {
@@ -107,66 +107,66 @@ func (b *bench) attack(args []string) {
 	}
 	<-time.After(must(time.ParseDuration(args[2])))
 	a.mutex.Lock()
-	fmt.Fprintln(b.out, a.got)
+	fmt.Fprintln(bench.out, a.got)
 }
 
 // begin waits for the right to begin. What no one takes at its time is lost.
-func (a *assault) begin() {
-	a.mutex.Lock()
-	if now := time.Now(); a.next.Before(now) {
-		a.next = now
+func (assault *runningAttack) begin() {
+	assault.mutex.Lock()
+	if now := time.Now(); assault.next.Before(now) {
+		assault.next = now
 	}
-	wait := time.Until(a.next)
-	a.next = a.next.Add(time.Second / time.Duration(a.Rate))
-	a.mutex.Unlock()
+	wait := time.Until(assault.next)
+	assault.next = assault.next.Add(time.Second / time.Duration(assault.Rate))
+	assault.mutex.Unlock()
 	<-time.After(wait)
 }
 
-func (a *assault) count(got string) {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	a.got[got]++
+func (assault *runningAttack) count(got string) {
+	assault.mutex.Lock()
+	defer assault.mutex.Unlock()
+	assault.got[got]++
 }
 
 // connect opens a connection and does what the attack says, until that is done or the service
 // closes it.
-func (a *assault) connect(worker int) {
-	connection, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(a.ctx, "tcp", a.host)
+func (assault *runningAttack) connect(worker int) {
+	connection, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(assault.ctx, "tcp", assault.host)
 	if err != nil {
-		a.count("no connection")
+		assault.count("no connection")
 		return
 	}
 	defer func() { _ = connection.Close() }()
-	a.count("opened")
-	defer a.count("closed")
-	a.send(connection, a.Requests[worker%len(a.Requests)])
-	if a.Steps == 0 {
-		a.flood(connection)
+	assault.count("opened")
+	defer assault.count("closed")
+	assault.send(connection, assault.Requests[worker%len(assault.Requests)])
+	if assault.Steps == 0 {
+		assault.flood(connection)
 		return
 	}
-	if a.Buffer > 0 {
-		_ = connection.(*net.TCPConn).SetReadBuffer(a.Buffer)
+	if assault.Buffer > 0 {
+		_ = connection.(*net.TCPConn).SetReadBuffer(assault.Buffer)
 	}
-	if a.Read > 0 {
+	if assault.Read > 0 {
 		status := make([]byte, len("HTTP/1.1 200"))
 		_, err = io.ReadFull(connection, status)
-		a.count(cmp.Or(strings.Trim(string(status), "\x00"), "no answer"))
+		assault.count(cmp.Or(strings.Trim(string(status), "\x00"), "no answer"))
 	}
-	for step := 0; err == nil && step != a.Steps; step++ {
-		<-time.After(a.Pauses[worker%len(a.Pauses)])
-		if _, err = io.WriteString(connection, a.Write); err == nil {
-			_, err = io.CopyN(io.Discard, connection, a.Read)
+	for step := 0; err == nil && step != assault.Steps; step++ {
+		<-time.After(assault.Pauses[worker%len(assault.Pauses)])
+		if _, err = io.WriteString(connection, assault.Write); err == nil {
+			_, err = io.CopyN(io.Discard, connection, assault.Read)
 		}
 	}
 }
 
 // send sends a request; an error shows in the answer.
-func (a *assault) send(connection net.Conn, request string) {
-	_, _ = io.WriteString(connection, strings.ReplaceAll(a.expand(request), "\n", "\r\n"))
+func (assault *runningAttack) send(connection net.Conn, request string) {
+	_, _ = io.WriteString(connection, strings.ReplaceAll(assault.expand(request), "\n", "\r\n"))
 }
 
 // flood reads answers and sends further requests.
-func (a *assault) flood(connection net.Conn) {
+func (assault *runningAttack) flood(connection net.Conn) {
 	answers := bufio.NewReader(connection)
 	for {
 		answer, err := http.ReadResponse(answers, nil)
@@ -175,14 +175,14 @@ func (a *assault) flood(connection net.Conn) {
 		}
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
-		a.count(answer.Status)
+		assault.count(answer.Status)
 		if position, err := strconv.ParseInt(answer.Header.Get("Daybook-Position"), 10, 64); err == nil {
-			a.seen.Store(position)
+			assault.seen.Store(position)
 		}
 		if answer.Close {
 			return
 		}
-		a.begin()
-		a.send(connection, pick(a.Requests))
+		assault.begin()
+		assault.send(connection, pick(assault.Requests))
 	}
 }

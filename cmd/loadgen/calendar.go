@@ -27,31 +27,31 @@ var (
 	idPattern   = regexp.MustCompile(`"id":(\d+)`)
 )
 
-func (b *bench) start(name string, args ...string) *service {
-	s := &service{command: exec.CommandContext(b.ctx, name, args...)}
-	s.command.Stderr = b.stderr
+func (bench *bench) start(name string, args ...string) *service {
+	s := &service{command: exec.CommandContext(bench.ctx, name, args...)}
+	s.command.Stderr = bench.stderr
 	lines := bufio.NewReader(must(s.command.StdoutPipe()))
 	check(s.command.Start())
-	b.cleanup = append(b.cleanup, s.stop)
+	bench.cleanup = append(bench.cleanup, s.stop)
 	for s.host == "" {
 		s.host = hostPattern.FindString(must(lines.ReadString('\n')))
 	}
 	return s
 }
 
-func (s *service) stop() {
-	if s == nil || s.command.ProcessState != nil {
+func (service *service) stop() {
+	if service == nil || service.command.ProcessState != nil {
 		return
 	}
-	check(s.command.Process.Signal(syscall.SIGTERM))
-	if err := s.command.Wait(); s.command.ProcessState.Exited() { // not by the signal
+	check(service.command.Process.Signal(syscall.SIGTERM))
+	if err := service.command.Wait(); service.command.ProcessState.Exited() { // not by the signal
 		check(err)
 	}
 }
 
 // usage returns the time that the process used, in steps of 10 ms, and its resident memory in MB.
-func (s *service) usage() (processor time.Duration, memory float64) {
-	_, stat, _ := strings.Cut(string(must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.command.Process.Pid)))), ") ")
+func (service *service) usage() (processor time.Duration, memory float64) {
+	_, stat, _ := strings.Cut(string(must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", service.command.Process.Pid)))), ") ")
 	field := func(i int) int { return must(strconv.Atoi(strings.Fields(stat)[i])) }
 	return time.Duration(field(11)+field(12)) * 10 * time.Millisecond, float64(field(21)*os.Getpagesize()) / (1 << 20)
 }
@@ -69,11 +69,11 @@ func until(every time.Duration, done func() bool) {
 type health struct{ Head, Published, Visible int64 }
 
 // health returns an error if the process is not ready.
-func (b *bench) health(s *service) (h health, err error) {
+func (bench *bench) health(service *service) (health health, err error) {
 	var answer bytes.Buffer
-	_, err = send(http.DefaultClient, b.request(http.MethodGet, s.host+"/health/ready", ""), &answer)
-	_ = json.Unmarshal(answer.Bytes(), &h) // there may be no answer yet
-	return h, err
+	_, err = send(http.DefaultClient, bench.request(http.MethodGet, service.host+"/health/ready", ""), &answer)
+	_ = json.Unmarshal(answer.Bytes(), &health) // there may be no answer yet
+	return health, err
 }
 
 // kind is one of records; there are as many as wanted if Count is 0.
@@ -97,18 +97,18 @@ type calendar struct {
 }
 
 // open fills a calendar and, unless it is on servers, starts the service on it.
-func (b *bench) open(g group, directory string, events int) *calendar {
-	c := &calendar{bench: b, words: newWords(), group: g, directory: directory, store: []string{"--data", directory + "/data"}}
+func (bench *bench) open(group group, directory string, events int) *calendar {
+	c := &calendar{bench: bench, words: newWords(), group: group, directory: directory, store: []string{"--data", directory + "/data"}}
 	check(os.MkdirAll(directory, 0o700))
-	if g.Needs != nil {
+	if group.Needs != nil {
 		c.name = fmt.Sprintf("bench%x", time.Now().UnixNano())
 		c.store = append(c.store, "--store", server("postgres"), "--store-schema", c.name)
-		b.cleanup = append(b.cleanup, c.drop)
+		bench.cleanup = append(bench.cleanup, c.drop)
 	}
-	c.token = b.run(b.binary, append([]string{"user", "add", "loadgen", "--role", "administrator"}, c.store...)...)
+	c.token = bench.run(bench.binary, append([]string{"user", "add", "loadgen", "--role", "administrator"}, c.store...)...)
 	path := directory + "/import"
 	lines := must(os.Create(path))
-	c.lists["body"] = []string{"$" + g.Weight}
+	c.lists["body"] = []string{"$" + group.Weight}
 	for _, k := range read[[]kind]("kinds.json") {
 		c.turn.Store(0)
 		for range cmp.Or(k.Count, events) {
@@ -116,8 +116,8 @@ func (b *bench) open(g group, directory string, events int) *calendar {
 		}
 	}
 	check(lines.Close())
-	b.run(b.binary, append([]string{"import", path}, c.store...)...)
-	if g.Needs == nil {
+	bench.run(bench.binary, append([]string{"import", path}, c.store...)...)
+	if group.Needs == nil {
 		c.serve()
 		c.learn()
 	}
@@ -125,46 +125,46 @@ func (b *bench) open(g group, directory string, events int) *calendar {
 }
 
 // serve starts the service with all roles and waits until its lists show everything.
-func (c *calendar) serve(args ...string) {
-	c.stop()
-	c.service = c.process("all", args...)
+func (calendar *calendar) serve(args ...string) {
+	calendar.stop()
+	calendar.service = calendar.process("all", args...)
 	until(2*time.Millisecond, func() bool {
-		health, err := c.health(c.service)
-		c.head = health.Head
+		health, err := calendar.health(calendar.service)
+		calendar.head = health.Head
 		return err == nil && health.Visible >= health.Head
 	})
 }
 
-func (c *calendar) process(role string, args ...string) *service {
-	if c.Needs != nil {
-		args = append(args, "--feed", server("nats"), "--feed-prefix", c.prefix())
+func (calendar *calendar) process(role string, args ...string) *service {
+	if calendar.Needs != nil {
+		args = append(args, "--feed", server("nats"), "--feed-prefix", calendar.prefix())
 	}
 	args = append(args, "--role", role, "--listen", "127.0.0.1:0", "--log-level", "error")
-	return c.start(c.binary, append(append([]string{"serve"}, c.store...), args...)...)
+	return calendar.start(calendar.binary, append(append([]string{"serve"}, calendar.store...), args...)...)
 }
 
 // learn reads ids of all kinds of records, and waits until the service is at rest.
-func (c *calendar) learn() {
+func (calendar *calendar) learn() {
 	for _, k := range read[[]kind]("kinds.json") {
-		c.lists[k.Name] = nil
+		calendar.lists[k.Name] = nil
 		for page, pages := 1, 1; page <= pages; page += 1 + pages/100 { // from all over the list
 			var list json.RawMessage
-			header := fetch(c.make(request{URL: fmt.Sprintf("$api/%s?_fields=id&per_page=100&page=%d", k.Collection, page)}), &list)
+			header := fetch(calendar.make(request{URL: fmt.Sprintf("$api/%s?_fields=id&per_page=100&page=%d", k.Collection, page)}), &list)
 			for _, id := range idPattern.FindAllSubmatch(list, -1) {
-				c.lists[k.Name] = append(c.lists[k.Name], string(id[1]))
+				calendar.lists[k.Name] = append(calendar.lists[k.Name], string(id[1]))
 			}
 			pages = must(strconv.Atoi(header.Get("X-TotalPages")))
 		}
 	}
-	c.rest()
+	calendar.rest()
 }
 
 // rest waits until the service does nothing by itself.
-func (c *calendar) rest() {
+func (calendar *calendar) rest() {
 	now := -time.Hour
-	until(min(500*time.Millisecond, 5*c.span), func() bool {
+	until(min(500*time.Millisecond, 5*calendar.span), func() bool {
 		before := now
-		now, _ = c.usage()
+		now, _ = calendar.usage()
 		return now-before <= 20*time.Millisecond
 	})
 }

@@ -86,21 +86,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 }
 
 // measure measures the rows that words choose: groups by their name, others by a part of theirs.
-func (b *bench) measure(words []string) {
+func (bench *bench) measure(words []string) {
 	groups := read[[]group]("rows.json")
-	if b.mixed == 0 {
-		if b.mixed = time.Minute; strings.Contains(fmt.Sprint(words), "memory") {
-			b.mixed *= 10
+	if bench.mixed == 0 {
+		if bench.mixed = time.Minute; strings.Contains(fmt.Sprint(words), "memory") {
+			bench.mixed *= 10
 		}
 	}
-	b.directory = must(os.MkdirTemp("", "daybook-bench-"))
-	defer func() { check(os.RemoveAll(b.directory)) }()
-	if b.binary == "" {
-		b.binary = b.directory + "/daybook"
-		b.run("go", "build", "-C", b.source, "-o", b.binary, "./cmd/daybook")
+	bench.directory = must(os.MkdirTemp("", "daybook-bench-"))
+	defer func() { check(os.RemoveAll(bench.directory)) }()
+	if bench.binary == "" {
+		bench.binary = bench.directory + "/daybook"
+		bench.run("go", "build", "-C", bench.source, "-o", bench.binary, "./cmd/daybook")
 	}
 	begin := time.Now()
-	fmt.Fprintf(b.out, "daybook benchmarks, %s, %s, %d cores\n", begin.Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
+	fmt.Fprintf(bench.out, "daybook benchmarks, %s, %s, %d cores\n", begin.Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
 	for _, g := range groups {
 		g.Rows = slices.DeleteFunc(g.Rows, func(r row) bool {
 			return (len(words) > 0 || g.Name == "hostile") && !slices.ContainsFunc(words, func(word string) bool {
@@ -109,40 +109,40 @@ func (b *bench) measure(words []string) {
 			})
 		})
 		if len(g.Rows) > 0 {
-			b.measureGroup(g)
+			bench.measureGroup(g)
 		}
 	}
-	if b.measured == 0 {
+	if bench.measured == 0 {
 		check(fmt.Errorf("no row of %q was measured", words))
 	}
-	fmt.Fprintf(b.out, "\n%d of %d rows are not met; the whole run took %s\n", b.missed, b.measured, time.Since(begin).Round(time.Second))
+	fmt.Fprintf(bench.out, "\n%d of %d rows are not met; the whole run took %s\n", bench.missed, bench.measured, time.Since(begin).Round(time.Second))
 }
 
 // measureGroup measures the rows of a group.
-func (b *bench) measureGroup(g group) {
-	size := cmp.Or(b.events, g.Size)
-	fmt.Fprintf(b.out, "\n"+g.Title+"\n%-50s %-9s %12s %12s %7s\n", size, g.Name, "bound", "measured", "against", "ratio")
-	for _, name := range g.Needs {
+func (bench *bench) measureGroup(group group) {
+	size := cmp.Or(bench.events, group.Size)
+	fmt.Fprintf(bench.out, "\n"+group.Title+"\n%-50s %-9s %12s %12s %7s\n", size, group.Name, "bound", "measured", "against", "ratio")
+	for _, name := range group.Needs {
 		if server(name) == "" {
-			for _, row := range g.Rows {
-				fmt.Fprintf(b.out, "%-50s not measured: no %s\n", row.Name, name)
+			for _, row := range group.Rows {
+				fmt.Fprintf(bench.out, "%-50s not measured: no %s\n", row.Name, name)
 			}
 			return
 		}
 	}
-	directory := b.directory + "/" + g.Name
+	directory := bench.directory + "/" + group.Name
 	defer func() {
-		for _, f := range slices.Backward(b.cleanup) {
+		for _, f := range slices.Backward(bench.cleanup) {
 			f()
 		}
-		b.cleanup = nil
+		bench.cleanup = nil
 		check(os.RemoveAll(directory))
 	}()
-	calendar := b.open(g, directory, cmp.Or(g.Filled, size))
-	if g.Small > 0 {
-		calendar.small = b.open(g, directory+"/small", min(g.Small, size))
+	calendar := bench.open(group, directory, cmp.Or(group.Filled, size))
+	if group.Small > 0 {
+		calendar.small = bench.open(group, directory+"/small", min(group.Small, size))
 	}
-	for _, row := range g.Rows {
+	for _, row := range group.Rows {
 		calendar.measureRow(row)
 	}
 }
@@ -151,9 +151,9 @@ func (b *bench) measureGroup(g group) {
 func server(name string) string { return os.Getenv("DAYBOOK_TEST_" + strings.ToUpper(name)) }
 
 // run runs a command and returns what it prints.
-func (b *bench) run(name string, args ...string) string {
-	cmd := exec.CommandContext(b.ctx, name, args...)
-	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), b.stderr
+func (bench *bench) run(name string, args ...string) string {
+	cmd := exec.CommandContext(bench.ctx, name, args...)
+	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), bench.stderr
 	out, err := cmd.Output()
 	if err != nil {
 		check(fmt.Errorf("%s: %w\n%s", cmd, err, out))

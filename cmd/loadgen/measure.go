@@ -49,21 +49,21 @@ func client(connections int, addresses uint32) *http.Client {
 	}}
 }
 
-func (b *bench) request(method, url, body string) *http.Request {
-	r := must(http.NewRequestWithContext(b.ctx, method, url, strings.NewReader(body)))
-	r.Header.Set("Content-Type", "application/json")
-	return r
+func (bench *bench) request(method, url, body string) *http.Request {
+	request := must(http.NewRequestWithContext(bench.ctx, method, url, strings.NewReader(body)))
+	request.Header.Set("Content-Type", "application/json")
+	return request
 }
 
 // make makes a request, of the administrator if it has a body.
-func (c *calendar) make(q request) *http.Request {
-	r := c.request(q.Method, c.host+c.expand(q.URL), c.expand(q.Body))
-	if q.Coding != "" {
-		r.Header.Set("Accept-Encoding", q.Coding)
+func (calendar *calendar) make(request request) *http.Request {
+	r := calendar.request(request.Method, calendar.host+calendar.expand(request.URL), calendar.expand(request.Body))
+	if request.Coding != "" {
+		r.Header.Set("Accept-Encoding", request.Coding)
 	}
-	if q.Body != "" {
-		r.Header.Set("Idempotency-Key", c.expand("loadgen-$n"))
-		r.SetBasicAuth("loadgen", c.token)
+	if request.Body != "" {
+		r.Header.Set("Idempotency-Key", calendar.expand("loadgen-$n"))
+		r.SetBasicAuth("loadgen", calendar.token)
 	}
 	return r
 }
@@ -122,21 +122,21 @@ func measure(callers int, span time.Duration, work func(*http.Client) error) loa
 }
 
 // load measures requests of all clients by turns. Their bodies are made before.
-func (c *calendar) load(span time.Duration, mix []request) load {
-	made := slices.Repeat(mix, int(c.span.Seconds()*5000)/len(mix)+clients)
+func (calendar *calendar) load(span time.Duration, mix []request) load {
+	made := slices.Repeat(mix, int(calendar.span.Seconds()*5000)/len(mix)+clients)
 	for i := range made {
-		made[i].Body = c.expand(made[i].Body)
+		made[i].Body = calendar.expand(made[i].Body)
 	}
 	var sent atomic.Int64
 	return measure(clients, span, func(one *http.Client) error {
-		_, err := send(one, c.make(made[int(sent.Add(1))%len(made)]), io.Discard)
+		_, err := send(one, calendar.make(made[int(sent.Add(1))%len(made)]), io.Discard)
 		return err
 	})
 }
 
 // openLoop sends requests by turns at a rate, each at its moment whatever became of those before
 // it, so that waiting counts.
-func (c *calendar) openLoop(rate int, span time.Duration, mix []request) load {
+func (calendar *calendar) openLoop(rate int, span time.Duration, mix []request) load {
 	one := client(rate*int(answerTimeout/time.Second), 1)
 	one.Timeout = answerTimeout
 	defer one.CloseIdleConnections()
@@ -145,11 +145,11 @@ func (c *calendar) openLoop(rate int, span time.Duration, mix []request) load {
 	var group sync.WaitGroup
 	begin := time.Now()
 	for turn := range times {
-		r := c.make(mix[turn%len(mix)])
+		request := calendar.make(mix[turn%len(mix)])
 		<-time.After(time.Until(begin.Add(time.Duration(turn) * time.Second / time.Duration(rate))))
 		group.Go(func() {
 			sent := time.Now()
-			if _, err := send(one, r, io.Discard); err != nil {
+			if _, err := send(one, request, io.Discard); err != nil {
 				failed.Add(1)
 				sent = sent.Add(-answerTimeout)
 			}
@@ -161,11 +161,11 @@ func (c *calendar) openLoop(rate int, span time.Duration, mix []request) load {
 }
 
 // serveBare answers every request with the bytes of the answer at a URL until it is killed.
-func (b *bench) serveBare(url string) {
+func (bench *bench) serveBare(url string) {
 	var body bytes.Buffer
-	must(send(http.DefaultClient, b.request(http.MethodGet, url, ""), &body))
-	listener := must((&net.ListenConfig{}).Listen(b.ctx, "tcp", "127.0.0.1:0"))
-	fmt.Fprintf(b.out, "http://%s/\n", listener.Addr())
+	must(send(http.DefaultClient, bench.request(http.MethodGet, url, ""), &body))
+	listener := must((&net.ListenConfig{}).Listen(bench.ctx, "tcp", "127.0.0.1:0"))
+	fmt.Fprintf(bench.out, "http://%s/\n", listener.Addr())
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
 		writer.Header().Set("Content-Type", "application/json; charset=utf-8")
 		writer.Header().Set("Content-Length", digits(int64(body.Len())))

@@ -60,99 +60,99 @@ type figure struct {
 	notes string  // lines below the row
 }
 
-func (c *calendar) side(s side) figure {
+func (calendar *calendar) side(s side) figure {
 	if s.Small {
-		c = c.small
+		calendar = calendar.small
 	}
 	return map[string]func(side) figure{
-		"load": c.rate, "bare": c.bare, "memory": c.memory, "commits": c.commits, "visible": c.visible,
-		"restart": c.restart, "disk": c.disk, "past": c.past, "appends": c.appends, "relay": c.relay, "projection": c.projection,
-		"bulk": c.bulk, "queries": c.queries, "attack": c.attacked,
+		"load": calendar.rate, "bare": calendar.bare, "memory": calendar.memory, "commits": calendar.commits, "visible": calendar.visible,
+		"restart": calendar.restart, "disk": calendar.disk, "past": calendar.past, "appends": calendar.appends, "relay": calendar.relay, "projection": calendar.projection,
+		"bulk": calendar.bulk, "queries": calendar.queries, "attack": calendar.attacked,
 	}[s.Kind](s)
 }
 
 // measureRow measures and prints a row.
-func (c *calendar) measureRow(r row) {
-	values := make([]float64, max(1, r.Rounds))
+func (calendar *calendar) measureRow(row row) {
+	values := make([]float64, max(1, row.Rounds))
 	others := slices.Clone(values)
 	var f figure
 	for i := range values {
-		if f = c.side(r.Own); r.Other.Kind != "" {
-			f.other = c.side(r.Other).value
+		if f = calendar.side(row.Own); row.Other.Kind != "" {
+			f.other = calendar.side(row.Other).value
 		}
 		values[i], others[i] = f.value, f.other
 	}
 	judged := median(values)
-	fmt.Fprintf(c.out, "%-50s %-9s %12.5g", r.Name, r.Bound, judged)
+	fmt.Fprintf(calendar.out, "%-50s %-9s %12.5g", row.Name, row.Bound, judged)
 	if other := median(others); other != 0 {
 		judged /= other
-		fmt.Fprintf(c.out, " %12.5g %7.2f", other, judged)
+		fmt.Fprintf(calendar.out, " %12.5g %7.2f", other, judged)
 	}
 	var order string
 	var limit float64
-	must(fmt.Sscan(r.Bound, &order, &limit))
+	must(fmt.Sscan(row.Bound, &order, &limit))
 	verdict := "met"
-	c.measured++
+	calendar.measured++
 	if (order == ">=") != (judged >= limit) {
 		verdict = "not met"
-		c.missed++
+		calendar.missed++
 	}
-	fmt.Fprintf(c.out, "  %s\n%s", verdict, f.notes)
+	fmt.Fprintf(calendar.out, "  %s\n%s", verdict, f.notes)
 }
 
 func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
 // rate measures requests of all clients.
-func (c *calendar) rate(s side) figure {
-	request := c.make(s.Requests[0])
-	if got := fetch(request, nil).Get("Content-Encoding"); got != s.Requests[0].Coding {
+func (calendar *calendar) rate(side side) figure {
+	request := calendar.make(side.Requests[0])
+	if got := fetch(request, nil).Get("Content-Encoding"); got != side.Requests[0].Coding {
 		check(fmt.Errorf("%s came as %q", request.URL, got))
 	}
-	return figure{value: c.load(c.span, s.Requests).Rate}
+	return figure{value: calendar.load(calendar.span, side.Requests).Rate}
 }
 
 // bare measures a server that does nothing but send the same bytes.
-func (c *calendar) bare(s side) figure {
-	other := *c
-	other.service = c.start(must(os.Executable()), "bare", c.make(s.Requests[0]).URL.String())
+func (calendar *calendar) bare(side side) figure {
+	other := *calendar
+	other.service = calendar.start(must(os.Executable()), "bare", calendar.make(side.Requests[0]).URL.String())
 	defer other.stop()
-	return figure{value: other.load(c.span, []request{{}}).Rate}
+	return figure{value: other.load(calendar.span, []request{{}}).Rate}
 }
 
 // memory returns the resident memory after some seconds at rest, in MB. All clients send requests
 // by turns first, if there are any.
-func (c *calendar) memory(s side) (f figure) {
-	if s.Requests != nil {
-		c.load(c.mixed, s.Requests)
+func (calendar *calendar) memory(side side) (figure figure) {
+	if side.Requests != nil {
+		calendar.load(calendar.mixed, side.Requests)
 	}
-	c.rest()
-	<-time.After(5 * c.span)
-	_, f.value = c.usage()
-	return f
+	calendar.rest()
+	<-time.After(5 * calendar.span)
+	_, figure.value = calendar.usage()
+	return figure
 }
 
 // commits measures a loop of durable commits of one row.
-func (c *calendar) commits(s side) figure {
-	db := must(sql.Open("sqlite", "file:"+c.directory+"/raw.db?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
-	defer func() { check(db.Close()) }()
-	must(db.ExecContext(c.ctx, "CREATE TABLE IF NOT EXISTS entry (position INTEGER PRIMARY KEY, body BLOB NOT NULL)"))
-	insert := must(db.PrepareContext(c.ctx, "INSERT INTO entry (body) VALUES (?)"))
+func (calendar *calendar) commits(side side) figure {
+	database := must(sql.Open("sqlite", "file:"+calendar.directory+"/raw.db?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
+	defer func() { check(database.Close()) }()
+	must(database.ExecContext(calendar.ctx, "CREATE TABLE IF NOT EXISTS entry (position INTEGER PRIMARY KEY, body BLOB NOT NULL)"))
+	insert := must(database.PrepareContext(calendar.ctx, "INSERT INTO entry (body) VALUES (?)"))
 	defer func() { check(insert.Close()) }()
-	body := c.expand(s.Requests[0].Body)
-	return figure{value: measure(1, c.span, func(*http.Client) error {
-		_, err := insert.ExecContext(c.ctx, body)
+	body := calendar.expand(side.Requests[0].Body)
+	return figure{value: measure(1, calendar.span, func(*http.Client) error {
+		_, err := insert.ExecContext(calendar.ctx, body)
 		return err
 	}).Rate}
 }
 
 // visible measures the time from sending an update until a list that waits for its position
 // is answered, in milliseconds.
-func (c *calendar) visible(s side) figure {
-	c.rest()
-	return figure{value: measure(1, 2*c.span, func(one *http.Client) error {
-		header, err := send(one, c.make(s.Requests[0]), io.Discard)
+func (calendar *calendar) visible(side side) figure {
+	calendar.rest()
+	return figure{value: measure(1, 2*calendar.span, func(one *http.Client) error {
+		header, err := send(one, calendar.make(side.Requests[0]), io.Discard)
 		if err == nil {
-			list := c.make(s.Requests[1])
+			list := calendar.make(side.Requests[1])
 			list.Header.Set("Daybook-Min-Position", header.Get("Daybook-Position"))
 			_, err = send(one, list, io.Discard)
 		}
@@ -161,34 +161,34 @@ func (c *calendar) visible(s side) figure {
 }
 
 // restart measures the time from the start of the process until it is ready, in seconds.
-func (c *calendar) restart(side) figure {
-	c.stop()
+func (calendar *calendar) restart(side) figure {
+	calendar.stop()
 	begin := time.Now()
-	c.serve()
+	calendar.serve()
 	return figure{value: time.Since(begin).Seconds()}
 }
 
 // disk measures what created events add to the files of the data directory, in kB per event.
-func (c *calendar) disk(s side) figure {
+func (calendar *calendar) disk(side side) figure {
 	use := func() (bytes float64) {
-		must(fmt.Sscan(c.run("du", "-sB1", c.directory), &bytes))
+		must(fmt.Sscan(calendar.run("du", "-sB1", calendar.directory), &bytes))
 		return bytes
 	}
 	before, made := use(), 0
-	for made < cmp.Or(c.events, c.Size) {
-		made += c.load(c.span, s.Requests).Count
+	for made < cmp.Or(calendar.events, calendar.Size) {
+		made += calendar.load(calendar.span, side.Requests).Count
 	}
-	c.rest()
-	c.stop()
+	calendar.rest()
+	calendar.stop()
 	return figure{value: (use() - before) / float64(made) / 1000}
 }
 
 // past measures the first list as of a position, in seconds. It may be answered 503 first.
-func (c *calendar) past(side) figure {
-	c.head--
+func (calendar *calendar) past(side) figure {
+	calendar.head--
 	begin := time.Now()
 	until(time.Millisecond, func() bool {
-		_, err := send(http.DefaultClient, c.make(request{URL: "$api/events?as_of=position:" + digits(c.head)}), io.Discard)
+		_, err := send(http.DefaultClient, calendar.make(request{URL: "$api/events?as_of=position:" + digits(calendar.head)}), io.Discard)
 		return err == nil
 	})
 	return figure{value: time.Since(begin).Seconds()}

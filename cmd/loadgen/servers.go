@@ -19,73 +19,73 @@ import (
 )
 
 // drop removes what the calendar has on servers.
-func (c *calendar) drop() {
-	connection := must(pgx.Connect(c.ctx, server("postgres")))
-	must(connection.Exec(c.ctx, "DROP SCHEMA IF EXISTS "+c.name+" CASCADE"))
-	check(connection.Close(c.ctx))
+func (calendar *calendar) drop() {
+	connection := must(pgx.Connect(calendar.ctx, server("postgres")))
+	must(connection.Exec(calendar.ctx, "DROP SCHEMA IF EXISTS "+calendar.name+" CASCADE"))
+	check(connection.Close(calendar.ctx))
 	feed := must(nats.Connect(server("nats")))
 	defer feed.Close()
 	streams := must(jetstream.New(feed))
-	for stream := range streams.StreamNames(c.ctx).Name() {
-		if strings.HasPrefix(strings.ToLower(stream), c.name) {
-			check(streams.DeleteStream(c.ctx, stream))
+	for stream := range streams.StreamNames(calendar.ctx).Name() {
+		if strings.HasPrefix(strings.ToLower(stream), calendar.name) {
+			check(streams.DeleteStream(calendar.ctx, stream))
 		}
 	}
-	if slices.Contains(c.Needs, "elasticsearch") {
+	if slices.Contains(calendar.Needs, "elasticsearch") {
 		var indices map[string]any // servers may refuse to delete them by wildcard
-		c.ask(recorded{http.MethodGet, "/" + c.name + "*/_alias", ""}, &indices)
+		calendar.ask(recordedRequest{http.MethodGet, "/" + calendar.name + "*/_alias", ""}, &indices)
 		for index := range indices {
-			c.ask(recorded{http.MethodDelete, "/" + index, ""}, nil)
+			calendar.ask(recordedRequest{http.MethodDelete, "/" + index, ""}, nil)
 		}
 	}
 }
 
 // prefix returns another name for a stream or for indices each time.
-func (c *calendar) prefix() string {
-	c.made++
-	return fmt.Sprintf("%s-%03d", c.name, c.made)
+func (calendar *calendar) prefix() string {
+	calendar.made++
+	return fmt.Sprintf("%s-%03d", calendar.name, calendar.made)
 }
 
 var appendLine = regexp.MustCompile(`([\d.]+) appends/s.*?([\d.]+) raw/s`)
 
 // appends runs the benchmark of the event store in PostgreSQL, which measures raw inserts by
 // turns.
-func (c *calendar) appends(s side) (f figure) {
-	line := appendLine.FindStringSubmatch(c.run("go", "test", "-C", c.source, "-run", "^$",
-		"-bench", "^BenchmarkAppend$/^callers="+s.Callers+"$", "-benchtime", c.span.String(), "./eventstore/postgres"))
-	must(fmt.Sscan(strings.Join(line[1:], " "), &f.value, &f.other))
-	return f
+func (calendar *calendar) appends(side side) (figure figure) {
+	line := appendLine.FindStringSubmatch(calendar.run("go", "test", "-C", calendar.source, "-run", "^$",
+		"-bench", "^BenchmarkAppend$/^callers="+side.Callers+"$", "-benchtime", calendar.span.String(), "./eventstore/postgres"))
+	must(fmt.Sscan(strings.Join(line[1:], " "), &figure.value, &figure.other))
+	return figure
 }
 
 // pace starts a process and measures how fast a count grows from its first growth on until the
 // process has come to the head of the store.
-func (c *calendar) pace(role string, count func(h health) int64, args ...string) figure {
-	service := c.process(role, args...)
+func (calendar *calendar) pace(role string, count func(health health) int64, args ...string) figure {
+	service := calendar.process(role, args...)
 	defer service.stop()
 	var first, last int64
 	var begin time.Time
 	until(10*time.Millisecond, func() bool {
-		h, _ := c.health(service)
-		if last = count(h); first == 0 && last > 0 {
+		health, _ := calendar.health(service)
+		if last = count(health); first == 0 && last > 0 {
 			first, begin = last, time.Now()
 		}
-		return h.Head > 0 && max(h.Published, h.Visible) >= h.Head
+		return health.Head > 0 && max(health.Published, health.Visible) >= health.Head
 	})
 	return figure{value: float64(last-first) / time.Since(begin).Seconds()}
 }
 
 // relay measures a process of that role that fills a new stream.
-func (c *calendar) relay(side) figure {
-	return c.pace("relay", func(h health) int64 { return h.Published })
+func (calendar *calendar) relay(side) figure {
+	return calendar.pace("relay", func(h health) int64 { return h.Published })
 }
 
 // projection measures a projector that fills new indices.
-func (c *calendar) projection(side) figure {
-	return c.project(server("elasticsearch"), c.prefix())
+func (calendar *calendar) projection(side) figure {
+	return calendar.project(server("elasticsearch"), calendar.prefix())
 }
 
-func (c *calendar) project(index, prefix string) figure {
-	return c.pace("projector", func(health) int64 {
+func (calendar *calendar) project(index, prefix string) figure {
+	return calendar.pace("projector", func(health) int64 {
 		var written struct {
 			All struct {
 				Primaries struct {
@@ -95,41 +95,41 @@ func (c *calendar) project(index, prefix string) figure {
 				}
 			} `json:"_all"`
 		}
-		c.ask(recorded{http.MethodGet, "/" + prefix + "-*/_stats/indexing", ""}, &written)
+		calendar.ask(recordedRequest{http.MethodGet, "/" + prefix + "-*/_stats/indexing", ""}, &written)
 		return written.All.Primaries.Indexing.Total
 	}, "--index", index, "--index-prefix", prefix)
 }
 
-// recorded is a request that was sent to the search server.
-type recorded struct{ method, path, body string }
+// recordedRequest is a request that was sent to the search server.
+type recordedRequest struct{ method, path, body string }
 
 // record starts what forwards requests to the search server and records them.
-func record() (*httptest.Server, chan recorded) {
+func record() (*httptest.Server, chan recordedRequest) {
 	to := must(url.Parse(server("elasticsearch")))
-	requests := make(chan recorded, 1<<16)
+	requests := make(chan recordedRequest, 1<<16)
 	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(proxyRequest *httputil.ProxyRequest) {
 		body, _ := io.ReadAll(proxyRequest.In.Body)
 		proxyRequest.Out.Body = io.NopCloser(bytes.NewReader(body))
 		proxyRequest.SetURL(to)
-		requests <- recorded{proxyRequest.In.Method, proxyRequest.In.URL.RequestURI(), string(body)}
+		requests <- recordedRequest{proxyRequest.In.Method, proxyRequest.In.URL.RequestURI(), string(body)}
 	}}), requests
 }
 
 // ask sends a request to the search server and decodes the answer.
-func (c *calendar) ask(q recorded, into any) {
-	fetch(c.request(q.method, server("elasticsearch")+q.path, q.body), into)
+func (calendar *calendar) ask(recorded recordedRequest, into any) {
+	fetch(calendar.request(recorded.method, server("elasticsearch")+recorded.path, recorded.body), into)
 }
 
 var asking = regexp.MustCompile(`^GET|^HEAD|_refresh|_search`)
 
 // bulk measures the _bulk requests that a projector sent, one after the other, to indices that
 // are made alike.
-func (c *calendar) bulk(side) figure {
+func (calendar *calendar) bulk(side) figure {
 	proxy, requests := record()
 	defer proxy.Close()
-	recording := c.prefix()
-	c.project(proxy.URL, recording)
-	documents, took, rename := 0, time.Duration(0), strings.NewReplacer(recording, c.prefix())
+	recording := calendar.prefix()
+	calendar.project(proxy.URL, recording)
+	documents, took, rename := 0, time.Duration(0), strings.NewReplacer(recording, calendar.prefix())
 	for len(requests) > 0 {
 		recorded := <-requests
 		if asking.MatchString(recorded.method + recorded.path) {
@@ -138,7 +138,7 @@ func (c *calendar) bulk(side) figure {
 		var answer struct{ Items []any }
 		recorded.path, recorded.body = rename.Replace(recorded.path), rename.Replace(recorded.body)
 		begin := time.Now()
-		if c.ask(recorded, &answer); !strings.Contains(recorded.body, `"what":"position"`) && answer.Items != nil {
+		if calendar.ask(recorded, &answer); !strings.Contains(recorded.body, `"what":"position"`) && answer.Items != nil {
 			took += time.Since(begin)
 			documents += len(answer.Items)
 		}
@@ -148,19 +148,19 @@ func (c *calendar) bulk(side) figure {
 
 // queries measures lists and the queries that answer them, sent to the search server directly,
 // by turns. The queries are recorded before, by another process.
-func (c *calendar) queries(s side) figure {
-	index := c.prefix()
+func (calendar *calendar) queries(s side) figure {
+	index := calendar.prefix()
 	serve := func(url string) {
-		c.serve("--index", url, "--index-prefix", index)
-		c.rest()
+		calendar.serve("--index", url, "--index-prefix", index)
+		calendar.rest()
 	}
 	proxy, requests := record()
 	defer proxy.Close()
 	serve(proxy.URL)
-	asked := map[request]recorded{}
+	asked := map[request]recordedRequest{}
 	for range 400 {
-		list := request{URL: c.expand(s.Requests[0].URL)}
-		fetch(c.make(list), nil)
+		list := request{URL: calendar.expand(s.Requests[0].URL)}
+		fetch(calendar.make(list), nil)
 		for len(requests) > 0 {
 			if q := <-requests; strings.Contains(q.body, `"track_total_hits":true`) {
 				asked[list] = q
@@ -168,7 +168,7 @@ func (c *calendar) queries(s side) figure {
 		}
 	}
 	serve(server("elasticsearch"))
-	c.load(3*c.span, []request{{URL: "$api/events?$window"}}) // as of a service in use
+	calendar.load(3*calendar.span, []request{{URL: "$api/events?$window"}}) // as of a service in use
 	var times [2][]time.Duration
 	turn := 0
 	for list, q := range asked {
@@ -176,9 +176,9 @@ func (c *calendar) queries(s side) figure {
 		for i := range times {
 			side, begin := (turn+i)%2, time.Now()
 			if side == 0 {
-				fetch(c.make(list), nil)
+				fetch(calendar.make(list), nil)
 			} else {
-				c.ask(q, nil)
+				calendar.ask(q, nil)
 			}
 			times[side] = append(times[side], time.Since(begin))
 		}

@@ -23,8 +23,8 @@ func digits(n int64) string { return strconv.FormatInt(n, 10) }
 
 // expand replaces names like $n in a text: by a number that comes once, dates, a text of a list,
 // and ${60} by a number below 60.
-func (w *words) expand(text string) string {
-	turn := w.turn.Add(1) - 1
+func (words *words) expand(text string) string {
+	turn := words.turn.Add(1) - 1
 	day := func(months int, days int64) string {
 		return time.Now().AddDate(0, months, int(turn*7919%days)).Format(time.DateOnly)
 	}
@@ -34,7 +34,7 @@ func (w *words) expand(text string) string {
 		case "n":
 			return digits(turn)
 		case "soon":
-			return digits(w.seen.Load() + 1 + turn%50)
+			return digits(words.seen.Load() + 1 + turn%50)
 		case "day": // of two years
 			return day(-6, 730)
 		case "ahead": // in the year ahead
@@ -42,7 +42,7 @@ func (w *words) expand(text string) string {
 		case "month": // a month after it
 			return day(1, 347)
 		}
-		if list := w.lists[name]; list != nil {
+		if list := words.lists[name]; list != nil {
 			return os.Expand(pick(list), value)
 		}
 		return strconv.Itoa(rand.IntN(must(strconv.Atoi(name))))

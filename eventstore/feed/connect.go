@@ -70,20 +70,20 @@ func Connect(urls string, connectOptions ConnectOptions) (*nats.Conn, jetstream.
 	if connectOptions.Domain != "" {
 		prefix = "$JS." + connectOptions.Domain + ".API"
 	}
-	js, err := jetstream.NewWithAPIPrefix(conn, prefix, jetstream.WithDefaultTimeout(requestWait))
+	jetStream, err := jetstream.NewWithAPIPrefix(conn, prefix, jetstream.WithDefaultTimeout(requestWait))
 	if err != nil {
 		conn.Close()
 		return nil, nil, fmt.Errorf("domain or API prefix: %w", err)
 	}
-	return conn, js, nil
+	return conn, jetStream, nil
 }
 
 // options returns the options of the client but for those of files.
-func (o *ConnectOptions) options() []nats.Option {
-	ctx, outage := context.Background(), lifecycle.Outage{Log: o.Log, Message: "NATS connection"}
+func (connectOptions *ConnectOptions) options() []nats.Option {
+	ctx, outage := context.Background(), lifecycle.Outage{Log: connectOptions.Log, Message: "NATS connection"}
 	connected := func(conn *nats.Conn) {
 		outage.Note(ctx, nil)
-		o.Log.Info("connected to NATS", "server", conn.ConnectedServerName(), "address", conn.ConnectedAddr())
+		connectOptions.Log.Info("connected to NATS", "server", conn.ConnectedServerName(), "address", conn.ConnectedAddr())
 	}
 	return []nats.Option{
 		nats.Name("daybook"),
@@ -100,7 +100,7 @@ func (o *ConnectOptions) options() []nats.Option {
 		nats.ReconnectHandler(connected),
 		nats.DisconnectErrHandler(func(conn *nats.Conn, err error) {
 			if !conn.IsClosed() && err != nil { // else the program itself closed it
-				o.Log.Warn("NATS connection lost", "error", err)
+				connectOptions.Log.Warn("NATS connection lost", "error", err)
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { outage.Note(ctx, explain(err)) }),
@@ -110,13 +110,13 @@ func (o *ConnectOptions) options() []nats.Option {
 
 // files returns the options that read files, each tried once: the client would name
 // neither setting nor file.
-func (o *ConnectOptions) files() ([]nats.Option, error) {
+func (connectOptions *ConnectOptions) files() ([]nats.Option, error) {
 	var opts []nats.Option
 	var tried nats.Options
-	if o.NKey != "" {
-		opt, err := nats.NkeyOptionFromSeed(o.NKey)
+	if connectOptions.NKey != "" {
+		opt, err := nats.NkeyOptionFromSeed(connectOptions.NKey)
 		if err != nil {
-			return nil, fmt.Errorf("nkey file %s: %w", o.NKey, err)
+			return nil, fmt.Errorf("nkey file %s: %w", connectOptions.NKey, err)
 		}
 		opts = append(opts, opt)
 	}
@@ -124,15 +124,15 @@ func (o *ConnectOptions) files() ([]nats.Option, error) {
 		setting, path string
 		option        nats.Option
 	}{
-		{"credentials file", o.Credentials, nats.UserCredentials(o.Credentials)},
-		{"CA file", o.CA, nats.RootCAs(o.CA)},
-		{"client certificate", o.Cert, nats.ClientCert(o.Cert, o.Key)},
+		{"credentials file", connectOptions.Credentials, nats.UserCredentials(connectOptions.Credentials)},
+		{"CA file", connectOptions.CA, nats.RootCAs(connectOptions.CA)},
+		{"client certificate", connectOptions.Cert, nats.ClientCert(connectOptions.Cert, connectOptions.Key)},
 	} {
 		if f.path == "" {
 			continue
 		}
 		err := f.option(&tried)
-		if err == nil && f.path == o.Credentials {
+		if err == nil && f.path == connectOptions.Credentials {
 			_, jwtErr := tried.UserJWT()
 			_, seedErr := tried.SignatureCB([]byte("try"))
 			err = errors.Join(jwtErr, seedErr)

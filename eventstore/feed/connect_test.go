@@ -87,9 +87,9 @@ func issue(t *testing.T) certificate {
 }
 
 // server starts a server with TLS, which may want certificates of its clients.
-func (c certificate) server(t *testing.T, clients bool) string {
+func (certificate certificate) server(t *testing.T, clients bool) string {
 	t.Helper()
-	config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: c.cert, KeyFile: c.key, CaFile: c.cert, Verify: clients})
+	config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: certificate.cert, KeyFile: certificate.key, CaFile: certificate.cert, Verify: clients})
 	check(t, err)
 	return listen(t, &server.Options{TLSConfig: config, TLS: true, TLSVerify: clients, TLSTimeout: 5})
 }
@@ -121,26 +121,26 @@ func public(t *testing.T, keyPair nkeys.KeyPair) string {
 }
 
 // options are those of a server that trusts the operator.
-func (o operator) options(t *testing.T) *server.Options {
+func (operator operator) options(t *testing.T) *server.Options {
 	t.Helper()
 	accounts := new(server.MemAccResolver)
-	for _, keyPair := range []nkeys.KeyPair{o.account, o.system} {
+	for _, keyPair := range []nkeys.KeyPair{operator.account, operator.system} {
 		claims := jwt.NewAccountClaims(public(t, keyPair))
-		if keyPair == o.account {
-			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: o.disk, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+		if keyPair == operator.account {
+			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: operator.disk, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
 		}
-		token, err := claims.Encode(o.key)
+		token, err := claims.Encode(operator.key)
 		check(t, err)
 		check(t, accounts.Store(public(t, keyPair), token))
 	}
-	return &server.Options{TrustedKeys: []string{public(t, o.key)}, AccountResolver: accounts, SystemAccount: public(t, o.system)}
+	return &server.Options{TrustedKeys: []string{public(t, operator.key)}, AccountResolver: accounts, SystemAccount: public(t, operator.system)}
 }
 
 // credentials is a file of a new user of the account.
-func (o operator) credentials(t *testing.T) string {
+func (operator operator) credentials(t *testing.T) string {
 	t.Helper()
 	user := pair(t, nkeys.CreateUser)
-	token, err := jwt.NewUserClaims(public(t, user)).Encode(o.account)
+	token, err := jwt.NewUserClaims(public(t, user)).Encode(operator.account)
 	check(t, err)
 	seed, err := user.Seed()
 	check(t, err)
@@ -189,13 +189,13 @@ func TestConnect(t *testing.T) {
 					"Credentials": &connectOptions.Credentials, "NKey": &connectOptions.NKey, "CA": &connectOptions.CA, "Cert": &connectOptions.Cert, "Key": &connectOptions.Key, "Domain": &connectOptions.Domain, "APIPrefix": &connectOptions.APIPrefix,
 				}[name] = value
 			}
-			conn, js, err := feed.Connect(row[1], connectOptions)
+			conn, jetStream, err := feed.Connect(row[1], connectOptions)
 			if err == nil {
 				defer conn.Close()
 			}
 			if row[3] == "" {
 				check(t, err)
-				if _, err := js.AccountInfo(within(t)); err != nil {
+				if _, err := jetStream.AccountInfo(within(t)); err != nil {
 					t.Errorf("JetStream does not answer: %v", err)
 				}
 				return
@@ -221,8 +221,8 @@ func TestConnect(t *testing.T) {
 // logged has the lines of a log.
 type logged chan string
 
-func (l logged) Write(data []byte) (int, error) {
-	l <- string(data)
+func (logged logged) Write(data []byte) (int, error) {
+	logged <- string(data)
 	return len(data), nil
 }
 

@@ -25,26 +25,26 @@ func readOrigin(ctx context.Context, store eventstore.Store) (string, error) {
 
 // ensure makes sure that the stream is there and continues the store, and returns the
 // position of its last entry.
-func (r *Relay) ensure(ctx context.Context, origin string) (calendar.Position, error) {
-	stream, err := r.js.Stream(ctx, StreamName(r.o.Prefix))
+func (relay *Relay) ensure(ctx context.Context, origin string) (calendar.Position, error) {
+	stream, err := relay.jetStream.Stream(ctx, StreamName(relay.relayOptions.Prefix))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return r.create(ctx, origin)
+		return relay.create(ctx, origin)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("look at the stream: %w", err)
 	}
-	r.seen = stream.CachedInfo()
-	reason, err := fault(ctx, r.store, stream, r.o.Prefix, origin)
+	relay.seen = stream.CachedInfo()
+	reason, err := fault(ctx, relay.store, stream, relay.relayOptions.Prefix, origin)
 	if err == nil && reason == "" {
-		return calendar.Position(r.seen.State.LastSeq), r.adjust(ctx, r.o.Replicas)
+		return calendar.Position(relay.seen.State.LastSeq), relay.adjust(ctx, relay.relayOptions.Replicas)
 	}
 	if err == nil {
-		err = r.drop(ctx, reason)
+		err = relay.drop(ctx, reason)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return r.create(ctx, origin)
+	return relay.create(ctx, origin)
 }
 
 // fault returns why a stream, as it was last looked at, does not hold the entries of a
@@ -92,8 +92,8 @@ func fault(ctx context.Context, store eventstore.Store, stream jetstream.Stream,
 // Published returns the position of the last entry of a store that the stream of a prefix
 // has. The error is why none exists: no stream, one of another store, or one that the
 // relay will make again.
-func Published(ctx context.Context, store eventstore.Store, js jetstream.JetStream, prefix string) (calendar.Position, error) {
-	stream, err := readable(ctx, store, js, prefix)
+func Published(ctx context.Context, store eventstore.Store, jetStream jetstream.JetStream, prefix string) (calendar.Position, error) {
+	stream, err := readable(ctx, store, jetStream, prefix)
 	if err != nil {
 		return 0, err
 	}
@@ -101,12 +101,12 @@ func Published(ctx context.Context, store eventstore.Store, js jetstream.JetStre
 }
 
 // readable returns the stream that continues a store.
-func readable(ctx context.Context, store eventstore.Store, js jetstream.JetStream, prefix string) (jetstream.Stream, error) {
+func readable(ctx context.Context, store eventstore.Store, jetStream jetstream.JetStream, prefix string) (jetstream.Stream, error) {
 	origin, err := readOrigin(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := js.Stream(ctx, StreamName(prefix))
+	stream, err := jetStream.Stream(ctx, StreamName(prefix))
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", StreamName(prefix), err)
 	}
@@ -119,15 +119,15 @@ func readable(ctx context.Context, store eventstore.Store, js jetstream.JetStrea
 
 // drop deletes the stream that the session began with. One that another relay made
 // meanwhile is left alone: this relay may have been paused since it looked.
-func (r *Relay) drop(ctx context.Context, reason string) error {
-	name := r.seen.Config.Name
-	now, err := r.js.Stream(ctx, name)
-	if err == nil && !now.CachedInfo().Created.Equal(r.seen.Created) {
+func (relay *Relay) drop(ctx context.Context, reason string) error {
+	name := relay.seen.Config.Name
+	now, err := relay.jetStream.Stream(ctx, name)
+	if err == nil && !now.CachedInfo().Created.Equal(relay.seen.Created) {
 		return fmt.Errorf("%w: it was made again", errConflict)
 	}
 	if err == nil {
-		r.o.Log.WarnContext(ctx, "stream deleted to be made again", "stream", name, "reason", reason)
-		err = r.js.DeleteStream(ctx, name)
+		relay.relayOptions.Log.WarnContext(ctx, "stream deleted to be made again", "stream", name, "reason", reason)
+		err = relay.jetStream.DeleteStream(ctx, name)
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("delete the stream: %w", err)
@@ -137,25 +137,25 @@ func (r *Relay) drop(ctx context.Context, reason string) error {
 
 // create makes the stream such that its next sequence is the position of the first entry
 // that it is filled with.
-func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, error) {
-	head, err := r.store.Head(ctx, eventstore.Point{})
+func (relay *Relay) create(ctx context.Context, origin string) (calendar.Position, error) {
+	head, err := relay.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return 0, fmt.Errorf("read the head: %w", err)
 	}
-	before := head.Position - min(head.Position, calendar.Position(r.o.Replay))
-	stream, err := r.js.CreateStream(ctx, streamConfig(&r.o, before+1, origin))
+	before := head.Position - min(head.Position, calendar.Position(relay.relayOptions.Replay))
+	stream, err := relay.jetStream.CreateStream(ctx, streamConfig(&relay.relayOptions, before+1, origin))
 	if err != nil {
-		return 0, fmt.Errorf("create the stream from entry %d on: %w", before+1, r.explain(err))
+		return 0, fmt.Errorf("create the stream from entry %d on: %w", before+1, relay.explain(err))
 	}
-	r.seen = stream.CachedInfo()
+	relay.seen = stream.CachedInfo()
 	// A stream that is not new was made by another relay a moment ago, or the server has
 	// taken over a folder that a damaged one left behind.
-	if last := r.seen.State.LastSeq; last != uint64(before) {
+	if last := relay.seen.State.LastSeq; last != uint64(before) {
 		return 0, fmt.Errorf("%w: a new stream is at %d", errConflict, last)
 	}
-	r.clean = head.Position
-	r.count(func(relayStats *RelayStats) { relayStats.Rebuilt++ })
-	r.o.Log.InfoContext(ctx, "stream created", "stream", r.seen.Config.Name, "position", uint64(before+1))
+	relay.clean = head.Position
+	relay.count(func(relayStats *RelayStats) { relayStats.Rebuilt++ })
+	relay.relayOptions.Log.InfoContext(ctx, "stream created", "stream", relay.seen.Config.Name, "position", uint64(before+1))
 	return before, nil
 }
 
@@ -163,8 +163,8 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 // else, such as placement or republishing, is the operator's. Where the servers cannot
 // keep as many replicas, the stream stays with those that it has: fewer copies of a
 // transport are better than none.
-func (r *Relay) adjust(ctx context.Context, replicas int) error {
-	have, want := r.seen.Config, streamConfig(&r.o, 0, "")
+func (relay *Relay) adjust(ctx context.Context, replicas int) error {
+	have, want := relay.seen.Config, streamConfig(&relay.relayOptions, 0, "")
 	config := have
 	config.MaxBytes, config.Replicas, config.Description, config.Compression = want.MaxBytes, replicas, want.Description, want.Compression
 	// With others the stream would refuse entries or not answer.
@@ -172,16 +172,16 @@ func (r *Relay) adjust(ctx context.Context, replicas int) error {
 	if reflect.DeepEqual(config, have) {
 		return nil
 	}
-	_, err := r.js.UpdateStream(ctx, config)
+	_, err := relay.jetStream.UpdateStream(ctx, config)
 	switch {
 	case err == nil:
-		r.o.Log.InfoContext(ctx, "stream's settings changed", "stream", config.Name, "replicas", replicas, "max_bytes", config.MaxBytes)
+		relay.relayOptions.Log.InfoContext(ctx, "stream's settings changed", "stream", config.Name, "replicas", replicas, "max_bytes", config.MaxBytes)
 		return nil
 	case replicas != have.Replicas:
-		r.o.Log.WarnContext(ctx, "stream keeps its replicas", "stream", config.Name, "replicas", have.Replicas, "error", r.explain(err))
-		return r.adjust(ctx, have.Replicas)
+		relay.relayOptions.Log.WarnContext(ctx, "stream keeps its replicas", "stream", config.Name, "replicas", have.Replicas, "error", relay.explain(err))
+		return relay.adjust(ctx, have.Replicas)
 	}
-	return fmt.Errorf("change the stream's settings: %w", r.explain(err))
+	return fmt.Errorf("change the stream's settings: %w", relay.explain(err))
 }
 
 // Codes of the server, by its names.
@@ -206,15 +206,15 @@ func code(err error) jetstream.ErrorCode {
 
 // explain adds the setting that is to be looked at. NATS reserves all of a stream's size
 // when it is made.
-func (r *Relay) explain(err error) error {
+func (relay *Relay) explain(err error) error {
 	switch code(err) {
 	case codeNotClustered, codeNoPeers:
-		return fmt.Errorf("feed replicas %d: the server is not part of a cluster of as many, with JetStream and %d bytes left of max_file_store: %w", r.o.Replicas, r.o.MaxBytes, err)
+		return fmt.Errorf("feed replicas %d: the server is not part of a cluster of as many, with JetStream and %d bytes left of max_file_store: %w", relay.relayOptions.Replicas, relay.relayOptions.MaxBytes, err)
 	case codeResources, codeStorage, codeAccountResources, codeMaxStreamExceeded, codeMaxBytesRequired: // one code for server and account
 		return fmt.Errorf("the feed reserves %d bytes on each of %d servers, raise max_file_store of the NATS servers or the JetStream limits of the account: %w",
-			r.o.MaxBytes, r.o.Replicas, err)
+			relay.relayOptions.MaxBytes, relay.relayOptions.Replicas, err)
 	case codeSubjectsOverlap:
-		return fmt.Errorf("another stream has subjects %s, give this installation its own feed prefix: %w", Subjects(r.o.Prefix), err)
+		return fmt.Errorf("another stream has subjects %s, give this installation its own feed prefix: %w", Subjects(relay.relayOptions.Prefix), err)
 	default:
 		return err
 	}

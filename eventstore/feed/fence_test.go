@@ -27,26 +27,26 @@ type pausing struct {
 	once   sync.Once
 }
 
-func (s *pausing) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	entries, err := s.Store.Read(ctx, r)
-	if r.After >= uint64(s.from) && len(entries) > 0 {
-		s.once.Do(func() { close(s.held) })
-		<-s.resume // whatever its context says: a paused process hears nothing
+func (pausing *pausing) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	entries, err := pausing.Store.Read(ctx, r)
+	if r.After >= uint64(pausing.from) && len(entries) > 0 {
+		pausing.once.Do(func() { close(pausing.held) })
+		<-pausing.resume // whatever its context says: a paused process hears nothing
 	}
 	return entries, err
 }
 
 // A relay is paused with entries in its hands, its lease ends, another one takes
 // over. When the first wakes up it publishes what it has: the server refuses it.
-func testRelayPausedPublishing(t *testing.T, p *natsServers) {
-	store, js := newStore(t), p.open(t)
+func testRelayPausedPublishing(t *testing.T, natsServers *natsServers) {
+	store, jetStream := newStore(t), natsServers.open(t)
 	head := add(t, store, 50)
 	paused := &pausing{Store: store, from: head, held: make(chan struct{}), resume: make(chan struct{})}
-	old := relay(t, paused, js, feed.RelayOptions{})
+	old := relay(t, paused, jetStream, feed.RelayOptions{})
 	actor(t, old.Run)
 	resume := sync.OnceFunc(func() { close(paused.resume) })
 	t.Cleanup(resume) // or a test that failed would wait for the relay
-	until(t, js, head)
+	until(t, jetStream, head)
 	head = add(t, store, 30)
 	select {
 	case <-paused.held:
@@ -54,45 +54,45 @@ func testRelayPausedPublishing(t *testing.T, p *natsServers) {
 		t.Fatal("the relay reads no entries")
 	}
 
-	stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
-	made := until(t, js, head).Created
+	stop := actor(t, relay(t, store, jetStream, feed.RelayOptions{}).Run)
+	made := until(t, jetStream, head).Created
 	head = add(t, store, 20)
-	until(t, js, head)
+	until(t, jetStream, head)
 	resume()
 	waitFor(t, func() bool { return old.Stats().Conflicts > 0 })
 	head = add(t, store, 20)
-	info := until(t, js, head)
+	info := until(t, jetStream, head)
 	if info.State.Msgs != uint64(head) || info.State.LastSeq != uint64(head) || !info.Created.Equal(made) {
 		t.Errorf("stream of %s holds %d messages up to %d, want that of %s with %d", info.Created, info.State.Msgs, info.State.LastSeq, made, head)
 	}
-	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, jetStream, feed.SourceOptions{}), 0, head)
 	check(t, stop())
 }
 
 // A relay finds a stream that it cannot continue and is paused before it deletes
 // it; another one makes the stream again. When the first wakes up it leaves that
 // one alone.
-func testRelayPausedDeleting(t *testing.T, p *natsServers) {
-	store, js := newStore(t), p.open(t)
+func testRelayPausedDeleting(t *testing.T, natsServers *natsServers) {
+	store, jetStream := newStore(t), natsServers.open(t)
 	head := add(t, store, 50)
-	_, err := js.CreateStream(within(t), jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
+	_, err := jetStream.CreateStream(within(t), jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
 	check(t, err)
 	var made time.Time
 	// Between the look and the delete, as near as a pause can be to the end.
-	paused := &looking{JetStream: js, second: func() {
-		stop := actor(t, relay(t, store, js, feed.RelayOptions{}).Run)
+	paused := &looking{JetStream: jetStream, second: func() {
+		stop := actor(t, relay(t, store, jetStream, feed.RelayOptions{}).Run)
 		waitFor(t, func() bool {
-			info := until(t, js, head)
+			info := until(t, jetStream, head)
 			made = info.Created
 			return info.Config.Metadata[feed.MetaOrigin] != ""
 		})
 		check(t, stop())
 	}}
-	old := relay(t, store, paused, feed.RelayOptions{Replicas: len(p.All)})
+	old := relay(t, store, paused, feed.RelayOptions{Replicas: len(natsServers.All)})
 	actor(t, old.Run)
 	waitFor(t, func() bool { return old.Stats().Conflicts > 0 })
 	head = add(t, store, 20)
-	info := until(t, js, head)
+	info := until(t, jetStream, head)
 	if !info.Created.Equal(made) || info.State.Msgs != uint64(head) || old.Stats().Rebuilt != 0 {
 		t.Errorf("stream of %s holds %d messages, want that of %s with %d; relay %+v", info.Created, info.State.Msgs, made, head, old.Stats())
 	}
@@ -106,21 +106,21 @@ type looking struct {
 	second func()
 }
 
-func (j *looking) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
-	j.mu.Lock()
-	j.looks++
-	n := j.looks
-	j.mu.Unlock()
+func (looking *looking) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	looking.mu.Lock()
+	looking.looks++
+	n := looking.looks
+	looking.mu.Unlock()
 	if n == 2 {
-		j.second()
+		looking.second()
 		ctx = context.WithoutCancel(ctx)
 	}
-	return j.JetStream.Stream(ctx, name)
+	return looking.JetStream.Stream(ctx, name)
 }
 
 // Somebody gave the stream settings with which it refuses entries or does not
 // answer: the relay takes them back, or makes the stream again where it cannot.
-func testSettingsThatRefuse(t *testing.T, p *natsServers) {
+func testSettingsThatRefuse(t *testing.T, natsServers *natsServers) {
 	for name, change := range map[string]func(*jetstream.StreamConfig){
 		"few messages, new ones refused": func(streamConfig *jetstream.StreamConfig) {
 			streamConfig.MaxMsgs, streamConfig.Discard = 100, jetstream.DiscardNew
@@ -131,46 +131,46 @@ func testSettingsThatRefuse(t *testing.T, p *natsServers) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store, js := setup(t, p)
-			info := until(t, js, add(t, store, 100))
+			store, jetStream := setup(t, natsServers)
+			info := until(t, jetStream, add(t, store, 100))
 			config := info.Config
 			change(&config)
-			_, err := js.UpdateStream(within(t), config)
+			_, err := jetStream.UpdateStream(within(t), config)
 			check(t, err)
 			head := add(t, store, 50)
-			if made := until(t, js, head).Created; made.Equal(info.Created) == config.Sealed {
+			if made := until(t, jetStream, head).Created; made.Equal(info.Created) == config.Sealed {
 				t.Errorf("stream of %s, before of %s", made, info.Created)
 			}
-			mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
+			mustReadAll(t, store, source(t, store, jetStream, feed.SourceOptions{}), 0, head)
 		})
 	}
 }
 
 // More replicas are wanted than there are servers: a stream that is there keeps its own, gets
 // the other settings and is filled, a new one is not made, and what is told names the setting.
-func testTooManyReplicas(t *testing.T, p *natsServers) {
-	store, js := newStore(t), p.open(t)
-	stop := actor(t, relay(t, store, js, feed.RelayOptions{MaxBytes: feed.MinMaxBytes}).Run)
-	until(t, js, add(t, store, 100))
+func testTooManyReplicas(t *testing.T, natsServers *natsServers) {
+	store, jetStream := newStore(t), natsServers.open(t)
+	stop := actor(t, relay(t, store, jetStream, feed.RelayOptions{MaxBytes: feed.MinMaxBytes}).Run)
+	until(t, jetStream, add(t, store, 100))
 	check(t, stop())
-	relayOptions := feed.RelayOptions{Replicas: len(p.All) + 2, MaxBytes: 2 * feed.MinMaxBytes}
-	stop = actor(t, relay(t, store, js, relayOptions).Run)
+	relayOptions := feed.RelayOptions{Replicas: len(natsServers.All) + 2, MaxBytes: 2 * feed.MinMaxBytes}
+	stop = actor(t, relay(t, store, jetStream, relayOptions).Run)
 	head := add(t, store, 10)
-	waitFor(t, func() bool { return until(t, js, head).Config.MaxBytes == relayOptions.MaxBytes })
-	if info := until(t, js, head); info.Config.Replicas != len(p.All) || info.State.Msgs != uint64(head) {
-		t.Errorf("stream has %d replicas and %d messages, want %d and %d", info.Config.Replicas, info.State.Msgs, len(p.All), head)
+	waitFor(t, func() bool { return until(t, jetStream, head).Config.MaxBytes == relayOptions.MaxBytes })
+	if info := until(t, jetStream, head); info.Config.Replicas != len(natsServers.All) || info.State.Msgs != uint64(head) {
+		t.Errorf("stream has %d replicas and %d messages, want %d and %d", info.Config.Replicas, info.State.Msgs, len(natsServers.All), head)
 	}
 	check(t, stop())
 
-	store, js = newStore(t), p.open(t)
-	none := relay(t, store, js, relayOptions)
+	store, jetStream = newStore(t), natsServers.open(t)
+	none := relay(t, store, jetStream, relayOptions)
 	actor(t, none.Run)
 	head = add(t, store, 10)
 	waitFor(t, func() bool { return strings.Contains(none.Stats().Error, "feed replicas") })
-	if _, err := look(within(t), js); !errors.Is(err, jetstream.ErrStreamNotFound) {
+	if _, err := look(within(t), jetStream); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		t.Errorf("got %v, want no stream", err)
 	}
-	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, jetStream, feed.SourceOptions{}), 0, head)
 }
 
 // The server or the account has less room than the stream reserves: what is told names the
@@ -183,30 +183,30 @@ func TestTooLittleRoom(t *testing.T) {
 		"raise max_file_store of the NATS servers": listen(t, &server.Options{JetStreamMaxStore: 100 << 20}),
 		"the JetStream limits of the account":      listen(t, few.options(t)),
 	} {
-		store, js := newStore(t), connect(t, "nats://"+at, feed.ConnectOptions{Credentials: few.credentials(t)})
-		r := relay(t, store, js, feed.RelayOptions{})
+		store, jetStream := newStore(t), connect(t, "nats://"+at, feed.ConnectOptions{Credentials: few.credentials(t)})
+		r := relay(t, store, jetStream, feed.RelayOptions{})
 		actor(t, r.Run)
 		head := add(t, store, 10)
 		waitFor(t, func() bool { return strings.Contains(r.Stats().Error, want) })
-		mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
+		mustReadAll(t, store, source(t, store, jetStream, feed.SourceOptions{}), 0, head)
 	}
 }
 
 // skipping is a store that loses an entry on the way to the relay or source.
 type skipping struct{ eventstore.Store }
 
-func (s skipping) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	entries, err := s.Store.Read(ctx, r)
+func (skipping skipping) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	entries, err := skipping.Store.Read(ctx, r)
 	return slices.DeleteFunc(entries, func(entry eventstore.Entry) bool { return entry.Position == 7 }), err
 }
 
-func testGapInTheStore(t *testing.T, p *natsServers) {
-	s, js := skipping{newStore(t)}, p.open(t)
+func testGapInTheStore(t *testing.T, natsServers *natsServers) {
+	s, jetStream := skipping{newStore(t)}, natsServers.open(t)
 	add(t, s, 10)
-	if err := relay(t, s, js, feed.RelayOptions{}).Run(within(t)); !errors.Is(err, eventstore.ErrDamaged) {
+	if err := relay(t, s, jetStream, feed.RelayOptions{}).Run(within(t)); !errors.Is(err, eventstore.ErrDamaged) {
 		t.Errorf("relay: got %v, want ErrDamaged", err)
 	}
-	src := source(t, s, js, feed.SourceOptions{Stall: 10 * time.Millisecond})
+	src := source(t, s, jetStream, feed.SourceOptions{Stall: 10 * time.Millisecond})
 	if _, _, err := src.Read(within(t), eventstore.Mark{}, 64); !errors.Is(err, eventstore.ErrDamaged) {
 		t.Errorf("source: got %v, want ErrDamaged", err)
 	}

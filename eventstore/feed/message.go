@@ -86,7 +86,7 @@ func strip(entry *eventstore.Entry) {
 // Encode makes the message of an entry. Secret and salts of the entry do not
 // travel. An entry of which headers and payload would be larger than limit bytes
 // travels without its fields and state.
-func Encode(entry *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
+func Encode(entry *eventstore.Entry, history History, limit int) (*nats.Msg, error) {
 	at := entry.Time.UTC().Format(timeForm)
 	data, err := json.Marshal(head{
 		Position: entry.Position, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: at,
@@ -96,17 +96,17 @@ func Encode(entry *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
 		return nil, fmt.Errorf("encode entry %d: %w", entry.Position, err)
 	}
 	msg := &nats.Msg{
-		Subject: Subject(of.Prefix, entry.Kind, entry.ID),
+		Subject: Subject(history.Prefix, entry.Kind, entry.ID),
 		Header: nats.Header{
 			HeaderSpecVersion: {"1.0"},
 			HeaderID:          {entry.Position.String()},
-			HeaderSource:      {"/" + of.Prefix},
+			HeaderSource:      {"/" + history.Prefix},
 			HeaderType:        {"daybook." + entry.Change},
 			HeaderSubject:     {entry.Kind.String() + "/" + entry.ID.String()},
 			HeaderTime:        {at},
 			HeaderContentType: {"application/json"},
-			HeaderOrigin:      {of.Origin},
-			HeaderMark:        {hex.EncodeToString(of.Hash[:])},
+			HeaderOrigin:      {history.Origin},
+			HeaderMark:        {hex.EncodeToString(history.Hash[:])},
 		},
 	}
 	if entry.Redacted != nil {
@@ -150,13 +150,13 @@ func appendRaw(data, raw []byte) []byte {
 func Decode(header nats.Header, data []byte) (entry eventstore.Entry, whole bool, err error) {
 	var p payload
 	jsonErr := json.Unmarshal(data, &p)
-	at, timeErr := time.Parse(timeForm, p.Time)
+	instant, timeErr := time.Parse(timeForm, p.Time)
 	kind, known := calendar.ParseKind(p.Kind)
 	if !known || header.Get(HeaderID) != p.Position.String() {
 		err = fmt.Errorf("kind %q, %s %q, position %d", p.Kind, HeaderID, header.Get(HeaderID), p.Position)
 	}
 	entry = eventstore.Entry{
-		Position: p.Position, Kind: kind, ID: p.ID, Version: p.Version, Time: at,
+		Position: p.Position, Kind: kind, ID: p.ID, Version: p.Version, Time: instant,
 		Actor: p.Actor, Cause: p.Cause, Change: p.Change,
 		Fields: present(p.Fields), State: present(p.State),
 	}

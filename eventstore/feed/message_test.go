@@ -33,10 +33,10 @@ func TestMessages(t *testing.T) {
 			limit = 0
 		}
 		entry.Secret = []byte("never seen")
-		of := feed.History{Prefix: "daybook", Origin: header.Get(feed.HeaderOrigin)}
-		_, err = hex.Decode(of.Hash[:], []byte(header.Get(feed.HeaderMark)))
+		history := feed.History{Prefix: "daybook", Origin: header.Get(feed.HeaderOrigin)}
+		_, err = hex.Decode(history.Hash[:], []byte(header.Get(feed.HeaderMark)))
 		check(t, err)
-		msg, err := feed.Encode(&entry, of, limit)
+		msg, err := feed.Encode(&entry, history, limit)
 		check(t, err)
 		if diff := cmp.Diff(parts[i+1], string(msg.Data)) + cmp.Diff(header, msg.Header) + cmp.Diff(subject, msg.Subject); diff != "" {
 			t.Errorf("message %d (-want +got):\n%s", i/2, diff)

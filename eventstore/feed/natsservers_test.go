@@ -50,17 +50,17 @@ type natsServer struct {
 // names.
 func startNATS(t *testing.T, n int) *natsServers {
 	t.Helper()
-	c := &natsServers{}
+	servers := &natsServers{}
 	ports := freePorts(2 * n)
 	routes := make([]string, 0, n)
 	for i := range n {
 		routes = append(routes, fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i]))
 	}
 	for i := range n {
-		s := &natsServer{Name: fmt.Sprintf("s%d", i+1), Dir: t.TempDir(), t: t, port: ports[i]}
+		server := &natsServer{Name: fmt.Sprintf("s%d", i+1), Dir: t.TempDir(), t: t, port: ports[i]}
 		var conf bytes.Buffer
-		fmt.Fprintf(&conf, "server_name: %s\nlisten: \"127.0.0.1:%d\"\n", s.Name, s.port)
-		fmt.Fprintf(&conf, "jetstream { store_dir: %q, max_memory_store: 1GB, max_file_store: 1TB }\n", s.Dir)
+		fmt.Fprintf(&conf, "server_name: %s\nlisten: \"127.0.0.1:%d\"\n", server.Name, server.port)
+		fmt.Fprintf(&conf, "jetstream { store_dir: %q, max_memory_store: 1GB, max_file_store: 1TB }\n", server.Dir)
 		conf.WriteString("system_account: SYS\naccounts {\n  SYS { users: [{user: sys, password: secret}] }\n")
 		for a := range natsAccounts {
 			fmt.Fprintf(&conf, "  A%d { jetstream: enabled, users: [{user: a%d, password: secret}] }\n", a, a)
@@ -69,19 +69,19 @@ func startNATS(t *testing.T, n int) *natsServers {
 		if n > 1 {
 			fmt.Fprintf(&conf, "cluster { name: test, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[n+i], strings.Join(routes, ", "))
 		}
-		s.config = filepath.Join(t.TempDir(), "nats.conf")
-		if err := os.WriteFile(s.config, conf.Bytes(), 0o600); err != nil {
+		server.config = filepath.Join(t.TempDir(), "nats.conf")
+		if err := os.WriteFile(server.config, conf.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c.All = append(c.All, s)
+		servers.All = append(servers.All, server)
 	}
 	natsProgram(t)
-	for _, s := range c.All {
-		s.Start()
-		t.Cleanup(s.Kill9)
+	for _, server := range servers.All {
+		server.Start()
+		t.Cleanup(server.Kill9)
 	}
-	c.Ready(t)
-	return c
+	servers.Ready(t)
+	return servers
 }
 
 // freePorts returns n ports of this machine that no one listens on, below those
@@ -98,28 +98,28 @@ func freePorts(n int) (ports []int) {
 
 // Account returns the URLs of all servers with the user of an account that no one
 // else has.
-func (c *natsServers) Account(t *testing.T) string {
+func (natsServers *natsServers) Account(t *testing.T) string {
 	t.Helper()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.used == natsAccounts {
+	natsServers.mu.Lock()
+	defer natsServers.mu.Unlock()
+	if natsServers.used == natsAccounts {
 		t.Fatal("no account is left, raise natsAccounts")
 	}
-	user := fmt.Sprintf("a%d", c.used)
-	c.used++
-	urls := make([]string, 0, len(c.All))
-	for _, natsServer := range c.All {
+	user := fmt.Sprintf("a%d", natsServers.used)
+	natsServers.used++
+	urls := make([]string, 0, len(natsServers.All))
+	for _, natsServer := range natsServers.All {
 		urls = append(urls, natsServer.URL(user))
 	}
 	return strings.Join(urls, ",")
 }
 
 // Server returns the server of a name.
-func (c *natsServers) Server(t *testing.T, name string) *natsServer {
+func (natsServers *natsServers) Server(t *testing.T, name string) *natsServer {
 	t.Helper()
-	for _, s := range c.All {
-		if s.Name == name {
-			return s
+	for _, natsServer := range natsServers.All {
+		if natsServer.Name == name {
+			return natsServer
 		}
 	}
 	t.Fatalf("no server %q", name)
@@ -128,55 +128,55 @@ func (c *natsServers) Server(t *testing.T, name string) *natsServer {
 
 // Ready waits until JetStream answers, which in a cluster takes a leader that
 // knows all the servers.
-func (c *natsServers) Ready(t *testing.T) {
+func (natsServers *natsServers) Ready(t *testing.T) {
 	t.Helper()
-	waitFor(t, func() bool { return c.ready(t.Context()) == nil })
+	waitFor(t, func() bool { return natsServers.ready(t.Context()) == nil })
 }
 
 // ready makes a stream of all servers and deletes it.
-func (c *natsServers) ready(ctx context.Context) error {
-	conn, err := nats.Connect(c.All[0].URL(fmt.Sprintf("a%d", natsAccounts-1)))
+func (natsServers *natsServers) ready(ctx context.Context) error {
+	conn, err := nats.Connect(natsServers.All[0].URL(fmt.Sprintf("a%d", natsAccounts-1)))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	js, err := jetstream.New(conn)
+	jetStream, err := jetstream.New(conn)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "READY", Replicas: len(c.All)}); err != nil {
+	if _, err := jetStream.CreateStream(ctx, jetstream.StreamConfig{Name: "READY", Replicas: len(natsServers.All)}); err != nil {
 		return err
 	}
-	return js.DeleteStream(ctx, "READY")
+	return jetStream.DeleteStream(ctx, "READY")
 }
 
 // URL returns the URL of the server for a user.
-func (s *natsServer) URL(user string) string {
-	address := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", s.port), User: url.UserPassword(user, "secret")}
+func (natsServer *natsServer) URL(user string) string {
+	address := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", natsServer.port), User: url.UserPassword(user, "secret")}
 	return address.String()
 }
 
 // Start starts the process; it does not wait for it to be ready.
-func (s *natsServer) Start() {
-	s.t.Helper()
-	s.cmd = exec.Command(natsProgram(s.t), "-c", s.config, "-l", s.config+".log")
-	s.cmd.Stderr = os.Stderr // why it does not start; all else is in its log
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
+func (natsServer *natsServer) Start() {
+	natsServer.t.Helper()
+	natsServer.cmd = exec.Command(natsProgram(natsServer.t), "-c", natsServer.config, "-l", natsServer.config+".log")
+	natsServer.cmd.Stderr = os.Stderr // why it does not start; all else is in its log
+	if err := natsServer.cmd.Start(); err != nil {
+		natsServer.t.Fatal(err)
 	}
 }
 
 // Kill9 ends the process as a loss of power to it would, and waits for its end.
 // It does nothing when the process does not run.
-func (s *natsServer) Kill9() {
-	if s.cmd == nil {
+func (natsServer *natsServer) Kill9() {
+	if natsServer.cmd == nil {
 		return
 	}
-	_ = s.cmd.Process.Kill() // it may have ended
-	_ = s.cmd.Wait()         // with "killed"
-	s.cmd = nil
+	_ = natsServer.cmd.Process.Kill() // it may have ended
+	_ = natsServer.cmd.Wait()         // with "killed"
+	natsServer.cmd = nil
 }
 
 var natsBuild struct {

@@ -56,14 +56,14 @@ type RelayOptions struct {
 	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 }
 
-func (o *RelayOptions) fill() {
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Prefix = cmp.Or(o.Prefix, DefaultPrefix)
-	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
-	o.Replicas = cmp.Or(o.Replicas, 1)
-	o.Replay = cmp.Or(o.Replay, 100_000)
-	if o.Observe == nil {
-		o.Observe = func(ctx context.Context, _, _ calendar.Position) (context.Context, func(error)) {
+func (relayOptions *RelayOptions) fill() {
+	relayOptions.Log = cmp.Or(relayOptions.Log, slog.New(slog.DiscardHandler))
+	relayOptions.Prefix = cmp.Or(relayOptions.Prefix, DefaultPrefix)
+	relayOptions.MaxBytes = cmp.Or(relayOptions.MaxBytes, DefaultMaxBytes)
+	relayOptions.Replicas = cmp.Or(relayOptions.Replicas, 1)
+	relayOptions.Replay = cmp.Or(relayOptions.Replay, 100_000)
+	if relayOptions.Observe == nil {
+		relayOptions.Observe = func(ctx context.Context, _, _ calendar.Position) (context.Context, func(error)) {
 			return ctx, func(error) {}
 		}
 	}
@@ -83,10 +83,10 @@ type RelayStats struct {
 // server refuses whatever is not the next entry, so the stream is right even when two are
 // active.
 type Relay struct {
-	store  eventstore.Store
-	source *Source // of the store alone
-	js     jetstream.JetStream
-	o      RelayOptions
+	store        eventstore.Store
+	source       *Source // of the store alone
+	jetStream    jetstream.JetStream
+	relayOptions RelayOptions
 
 	// Of Run alone:
 	wait  *backoff.ExponentialBackOff // before the relay begins again
@@ -99,25 +99,25 @@ type Relay struct {
 }
 
 // NewRelay returns a relay; Run starts it.
-func NewRelay(store eventstore.Store, js jetstream.JetStream, relayOptions RelayOptions) *Relay {
+func NewRelay(store eventstore.Store, jetStream jetstream.JetStream, relayOptions RelayOptions) *Relay {
 	relayOptions.fill()
-	relay := &Relay{store: store, source: NewSource(store, nil, SourceOptions{}), js: js, o: relayOptions, wait: backoff.NewExponentialBackOff()}
+	relay := &Relay{store: store, source: NewSource(store, nil, SourceOptions{}), jetStream: jetStream, relayOptions: relayOptions, wait: backoff.NewExponentialBackOff()}
 	relay.wait.InitialInterval, relay.wait.MaxInterval = minRetry, maxRetry
 	relay.outage = lifecycle.Outage{Log: relayOptions.Log, Message: "relay begins again"}
 	return relay
 }
 
 // Stats returns the counts.
-func (r *Relay) Stats() RelayStats {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stats
+func (relay *Relay) Stats() RelayStats {
+	relay.mu.Lock()
+	defer relay.mu.Unlock()
+	return relay.stats
 }
 
-func (r *Relay) count(f func(*RelayStats)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f(&r.stats)
+func (relay *Relay) count(f func(*RelayStats)) {
+	relay.mu.Lock()
+	defer relay.mu.Unlock()
+	f(&relay.stats)
 }
 
 // What ends a session.
@@ -128,13 +128,13 @@ var (
 
 // Run publishes until the context ends; then it returns nil. It returns an error when the
 // store is closed or damaged; whatever else goes wrong is tried again for ever.
-func (r *Relay) Run(ctx context.Context) error {
+func (relay *Relay) Run(ctx context.Context) error {
 	for {
-		err := r.session(ctx)
+		err := relay.session(ctx)
 		if errors.Is(err, errErased) {
-			err = r.drop(ctx, "a record was erased")
+			err = relay.drop(ctx, "a record was erased")
 		}
-		next := r.wait.NextBackOff()
+		next := relay.wait.NextBackOff()
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was asked to end
@@ -143,12 +143,12 @@ func (r *Relay) Run(ctx context.Context) error {
 		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrDamaged):
 			return fmt.Errorf("relay: %w", err)
 		case errors.Is(err, errConflict):
-			r.count(func(relayStats *RelayStats) { relayStats.Conflicts++ })
-			r.o.Log.InfoContext(ctx, "relay met another one", "error", err)
+			relay.count(func(relayStats *RelayStats) { relayStats.Conflicts++ })
+			relay.relayOptions.Log.InfoContext(ctx, "relay met another one", "error", err)
 			next = standby/2 + rand.N(standby) // not the same in all relays
 		default:
-			r.count(func(relayStats *RelayStats) { relayStats.Retries, relayStats.Error = relayStats.Retries+1, err.Error() })
-			r.outage.Note(ctx, err)
+			relay.count(func(relayStats *RelayStats) { relayStats.Retries, relayStats.Error = relayStats.Retries+1, err.Error() })
+			relay.outage.Note(ctx, err)
 		}
 		if pause.For(ctx, next) != nil {
 			return nil //nolint:nilerr // it was asked to end
@@ -158,33 +158,33 @@ func (r *Relay) Run(ctx context.Context) error {
 
 // session publishes from the last sequence of the stream on until something is not as it
 // should be.
-func (r *Relay) session(ctx context.Context) error {
-	if _, err := eventstore.Wait(ctx, r.store, 0); err != nil {
+func (relay *Relay) session(ctx context.Context) error {
+	if _, err := eventstore.Wait(ctx, relay.store, 0); err != nil {
 		return fmt.Errorf("wait for the first entry: %w", err)
 	}
-	epoch := r.store.Epoch().History // of what is compared with the stream
-	origin, err := readOrigin(ctx, r.store)
+	epoch := relay.store.Epoch().History // of what is compared with the stream
+	origin, err := readOrigin(ctx, relay.store)
 	if err != nil {
 		return err
 	}
-	last, err := r.ensure(ctx, origin)
+	last, err := relay.ensure(ctx, origin)
 	if err != nil {
 		return err
 	}
-	at := eventstore.Head{}
+	head := eventstore.Head{}
 	if last > 0 {
-		if at, err = r.store.Head(ctx, eventstore.Point{Position: last}); err != nil {
+		if head, err = relay.store.Head(ctx, eventstore.Point{Position: last}); err != nil {
 			return fmt.Errorf("mark of entry %d: %w", last, err)
 		}
 	}
-	if r.store.Epoch().History != epoch {
+	if relay.store.Epoch().History != epoch {
 		return eventstore.ErrHistory
 	}
-	r.count(func(relayStats *RelayStats) { relayStats.Position = last })
+	relay.count(func(relayStats *RelayStats) { relayStats.Position = last })
 	groups := make(chan group)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return r.publish(ctx, at.Mark, origin, groups) })
-	g.Go(func() error { return r.acknowledge(ctx, groups) })
+	g.Go(func() error { return relay.publish(ctx, head.Mark, origin, groups) })
+	g.Go(func() error { return relay.acknowledge(ctx, groups) })
 	return g.Wait()
 }
 
@@ -198,26 +198,26 @@ type group struct {
 // publish sends the entries after a mark. Each message expects the one before it as the
 // last of the stream, so the last one of a group, which alone asks for an acknowledgement,
 // can be stored only when all are.
-func (r *Relay) publish(ctx context.Context, at eventstore.Mark, origin string, out chan<- group) error {
+func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin string, out chan<- group) error {
 	// The server refuses larger messages, and ones that a small stream cannot hold several
 	// of would empty it.
-	limit := int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
+	limit := int(min(relay.jetStream.Conn().MaxPayload(), relay.relayOptions.MaxBytes/8, MaxPayload))
 	for {
-		batch, err := r.source.read(ctx, at, groupEntries)
+		batch, err := relay.source.read(ctx, mark, groupEntries)
 		if err != nil {
 			return err
 		}
-		at = r.source.at
-		g := group{first: batch.entries[0].Position, last: at.Position}
-		_, g.end = r.o.Observe(ctx, g.first, g.last)
+		mark = relay.source.mark
+		g := group{first: batch.entries[0].Position, last: mark.Position}
+		_, g.end = relay.relayOptions.Observe(ctx, g.first, g.last)
 		for i := range batch.entries {
-			msg, err := r.message(&batch.entries[i], History{r.o.Prefix, origin, batch.hashes[i]}, limit)
+			msg, err := relay.message(&batch.entries[i], History{relay.relayOptions.Prefix, origin, batch.hashes[i]}, limit)
 			switch {
 			case err != nil:
 			case i < len(batch.entries)-1:
-				err = r.js.Conn().PublishMsg(msg)
+				err = relay.jetStream.Conn().PublishMsg(msg)
 			default:
-				g.ack, err = r.js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
+				g.ack, err = relay.jetStream.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
 			}
 			if err != nil {
 				g.end(err)
@@ -234,33 +234,33 @@ func (r *Relay) publish(ctx context.Context, at eventstore.Mark, origin string, 
 }
 
 // message makes the message of an entry.
-func (r *Relay) message(entry *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
+func (relay *Relay) message(entry *eventstore.Entry, history History, limit int) (*nats.Msg, error) {
 	// A message that is deleted stays in the files of the servers, a stream does not.
-	if entry.Change == eventstore.ErasedChange(entry.Kind) && entry.Position > r.clean {
+	if entry.Change == eventstore.ErasedChange(entry.Kind) && entry.Position > relay.clean {
 		return nil, errErased
 	}
-	msg, err := Encode(entry, of, limit)
+	msg, err := Encode(entry, history, limit)
 	if err == nil {
-		msg.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(r.o.Prefix)}
+		msg.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(relay.relayOptions.Prefix)}
 		msg.Header[jetstream.ExpectedLastSeqHeader] = []string{(entry.Position - 1).String()}
 	}
 	return msg, err
 }
 
 // acknowledge waits for the acknowledgements of groups.
-func (r *Relay) acknowledge(ctx context.Context, in <-chan group) error {
+func (relay *Relay) acknowledge(ctx context.Context, in <-chan group) error {
 	for {
 		select {
-		case g := <-in:
-			err := r.stored(ctx, g)
-			g.end(err)
+		case group := <-in:
+			err := relay.stored(ctx, group)
+			group.end(err)
 			if err != nil {
-				return fmt.Errorf("entry %d: %w", g.last, err)
+				return fmt.Errorf("entry %d: %w", group.last, err)
 			}
-			r.wait.Reset()
-			r.outage.Note(ctx, nil)
-			r.count(func(relayStats *RelayStats) {
-				relayStats.Position, relayStats.Published, relayStats.Error = g.last, relayStats.Published+uint64(g.last-g.first)+1, ""
+			relay.wait.Reset()
+			relay.outage.Note(ctx, nil)
+			relay.count(func(relayStats *RelayStats) {
+				relayStats.Position, relayStats.Published, relayStats.Error = group.last, relayStats.Published+uint64(group.last-group.first)+1, ""
 			})
 		case <-ctx.Done():
 			return ctx.Err()
@@ -269,14 +269,14 @@ func (r *Relay) acknowledge(ctx context.Context, in <-chan group) error {
 }
 
 // stored waits until the server has stored a group.
-func (r *Relay) stored(ctx context.Context, g group) error {
+func (relay *Relay) stored(ctx context.Context, group group) error {
 	select {
-	case ack := <-g.ack.Ok():
-		if ack.Sequence != uint64(g.last) {
+	case ack := <-group.ack.Ok():
+		if ack.Sequence != uint64(group.last) {
 			return fmt.Errorf("%w: stored at %d", errConflict, ack.Sequence)
 		}
 		return nil
-	case err := <-g.ack.Err():
+	case err := <-group.ack.Err():
 		if code(err) == jetstream.JSErrCodeStreamWrongLastSequence {
 			err = fmt.Errorf("%w: %w", errConflict, err)
 		}

@@ -15,11 +15,11 @@ import (
 )
 
 // leader returns the name of the server that leads the stream.
-func leader(t *testing.T, js jetstream.JetStream) string {
+func leader(t *testing.T, jetStream jetstream.JetStream) string {
 	t.Helper()
 	name := ""
 	waitFor(t, func() bool {
-		info, err := look(within(t), js)
+		info, err := look(within(t), jetStream)
 		if err == nil && info.Cluster != nil {
 			name = info.Cluster.Leader
 		}
@@ -29,23 +29,23 @@ func leader(t *testing.T, js jetstream.JetStream) string {
 }
 
 // wantWhole wants a stream that holds each entry up to position once.
-func wantWhole(t *testing.T, js jetstream.JetStream, position calendar.Position) {
+func wantWhole(t *testing.T, jetStream jetstream.JetStream, position calendar.Position) {
 	t.Helper()
-	if info := until(t, js, position); info.State.LastSeq != uint64(position) || info.State.Msgs != uint64(position) || info.State.FirstSeq != 1 {
+	if info := until(t, jetStream, position); info.State.LastSeq != uint64(position) || info.State.Msgs != uint64(position) || info.State.FirstSeq != 1 {
 		t.Errorf("stream holds %d messages from %d to %d, want %d", info.State.Msgs, info.State.FirstSeq, info.State.LastSeq, position)
 	}
 }
 
 // A setting is changed: the stream of one server becomes one of three, with all
 // that is in it, and back.
-func testReplicasChanged(t *testing.T, p *natsServers) {
-	store, js := newStore(t), p.open(t)
+func testReplicasChanged(t *testing.T, natsServers *natsServers) {
+	store, jetStream := newStore(t), natsServers.open(t)
 	var head calendar.Position
 	for _, n := range []int{1, 3, 1} {
-		stop := actor(t, relay(t, store, js, feed.RelayOptions{Replicas: n}).Run)
+		stop := actor(t, relay(t, store, jetStream, feed.RelayOptions{Replicas: n}).Run)
 		head = add(t, store, 100)
 		waitFor(t, func() bool {
-			info := until(t, js, head)
+			info := until(t, jetStream, head)
 			current := 1
 			if info.Cluster != nil {
 				current += len(slices.DeleteFunc(info.Cluster.Replicas, func(peer *jetstream.PeerInfo) bool { return !peer.Current }))
@@ -53,9 +53,9 @@ func testReplicasChanged(t *testing.T, p *natsServers) {
 			return info.Config.Replicas == n && current == n
 		})
 		check(t, stop())
-		wantWhole(t, js, head)
+		wantWhole(t, jetStream, head)
 	}
-	mustReadAll(t, store, source(t, store, js, feed.SourceOptions{}), 0, head)
+	mustReadAll(t, store, source(t, store, jetStream, feed.SourceOptions{}), 0, head)
 }
 
 // Servers end as by a loss of power, alone and all at once, with their disks and
@@ -69,30 +69,30 @@ func TestServersKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			natsServers := startNATS(t, n)
-			store, js := setup(t, natsServers)
-			src := source(t, store, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
-			var at calendar.Position
+			store, jetStream := setup(t, natsServers)
+			src := source(t, store, jetStream, feed.SourceOptions{Stall: 50 * time.Millisecond})
+			var position calendar.Position
 			follow := func() {
 				t.Helper()
 				head := add(t, store, 100)
-				mustReadAll(t, store, src, at, head)
-				at = head
+				mustReadAll(t, store, src, position, head)
+				position = head
 			}
 			follow()
-			until(t, js, at)
+			until(t, jetStream, position)
 
 			one := natsServers.All[0]
 			if n > 1 { // the others go on without it
-				one = natsServers.Server(t, leader(t, js))
+				one = natsServers.Server(t, leader(t, jetStream))
 			}
 			one.Kill9()
 			follow()
 			if n > 1 {
-				until(t, js, at)
+				until(t, jetStream, position)
 			}
 			one.Start()
 			follow()
-			wantWhole(t, js, at)
+			wantWhole(t, jetStream, position)
 
 			for _, disks := range []bool{true, false} {
 				for _, one := range natsServers.All {
@@ -105,7 +105,7 @@ func TestServersKilled(t *testing.T) {
 					one.Start()
 				}
 				follow()
-				wantWhole(t, js, at)
+				wantWhole(t, jetStream, position)
 			}
 			waitFor(t, func() bool { // the follower, too, is back on the stream
 				follow()

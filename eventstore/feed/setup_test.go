@@ -43,9 +43,9 @@ type store = memstore.Store
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	s := memstore.New()
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	store := memstore.New()
+	t.Cleanup(func() { _ = store.Close() })
+	return store
 }
 
 // add appends n entries of fresh records and returns the head.
@@ -102,16 +102,16 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 	return stop
 }
 
-func relay(t *testing.T, store eventstore.Store, js jetstream.JetStream, relayOptions feed.RelayOptions) *feed.Relay {
+func relay(t *testing.T, store eventstore.Store, jetStream jetstream.JetStream, relayOptions feed.RelayOptions) *feed.Relay {
 	t.Helper()
-	if c, ok := js.(connected); ok && relayOptions.Replicas == 0 {
+	if c, ok := jetStream.(connected); ok && relayOptions.Replicas == 0 {
 		relayOptions.Replicas = c.replicas
 	}
-	return feed.NewRelay(store, js, relayOptions)
+	return feed.NewRelay(store, jetStream, relayOptions)
 }
 
 // source makes a source that never gives up waiting for the stream by itself.
-func source(t *testing.T, store eventstore.Store, js jetstream.JetStream, sourceOptions feed.SourceOptions) *feed.Source {
+func source(t *testing.T, store eventstore.Store, jetStream jetstream.JetStream, sourceOptions feed.SourceOptions) *feed.Source {
 	t.Helper()
 	if sourceOptions.Stall == 0 {
 		sourceOptions.Stall = limit
@@ -119,17 +119,17 @@ func source(t *testing.T, store eventstore.Store, js jetstream.JetStream, source
 	if sourceOptions.Recheck == 0 {
 		sourceOptions.Recheck = 5 * time.Millisecond
 	}
-	src := feed.NewSource(store, js, sourceOptions)
+	src := feed.NewSource(store, jetStream, sourceOptions)
 	t.Cleanup(src.Close)
 	return src
 }
 
 // until waits until the stream holds position position.
-func until(t *testing.T, js jetstream.JetStream, position calendar.Position) *jetstream.StreamInfo {
+func until(t *testing.T, jetStream jetstream.JetStream, position calendar.Position) *jetstream.StreamInfo {
 	t.Helper()
 	ctx := within(t)
 	for {
-		got, err := look(ctx, js)
+		got, err := look(ctx, jetStream)
 		if err == nil && got.State.LastSeq >= uint64(position) {
 			return got
 		}
@@ -141,10 +141,10 @@ func until(t *testing.T, js jetstream.JetStream, position calendar.Position) *je
 }
 
 // look returns the stream as it is now. Servers that have no leader do not answer.
-func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
+func look(ctx context.Context, jetStream jetstream.JetStream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	stream, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
+	stream, err := jetStream.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	if err != nil {
 		return nil, err
 	}
@@ -231,11 +231,11 @@ func mustReadAll(t *testing.T, store eventstore.Store, source *feed.Source, afte
 }
 
 // setup is a store, a JetStream and a running relay.
-func setup(t *testing.T, p *natsServers) (*store, jetstream.JetStream) {
+func setup(t *testing.T, natsServers *natsServers) (*store, jetstream.JetStream) {
 	t.Helper()
-	s, js := newStore(t), p.open(t)
-	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	return s, js
+	store, jetStream := newStore(t), natsServers.open(t)
+	actor(t, relay(t, store, jetStream, feed.RelayOptions{}).Run)
+	return store, jetStream
 }
 
 func check(t *testing.T, err error) {

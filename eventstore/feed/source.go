@@ -41,11 +41,11 @@ type SourceStats struct {
 // else from the store. It returns none of another history than that of the store. It is
 // for one goroutine.
 type Source struct {
-	store eventstore.Store
-	js    jetstream.JetStream // nil: the store alone
-	o     SourceOptions
+	store         eventstore.Store
+	jetStream     jetstream.JetStream // nil: the store alone
+	sourceOptions SourceOptions
 
-	at    eventstore.Mark           // of the last entry that was read
+	mark  eventstore.Mark           // of the last entry that was read
 	epoch uint64                    // of the history in which the store had it; 0: not looked for
 	live  jetstream.MessagesContext // nil: reads from the store
 	again time.Time                 // when to look at the stream again
@@ -54,25 +54,25 @@ type Source struct {
 
 // NewSource returns a source, of the store alone when js is nil. It starts nothing; Close
 // it in the end.
-func NewSource(store eventstore.Store, js jetstream.JetStream, sourceOptions SourceOptions) *Source {
+func NewSource(store eventstore.Store, jetStream jetstream.JetStream, sourceOptions SourceOptions) *Source {
 	sourceOptions.Log = cmp.Or(sourceOptions.Log, slog.New(slog.DiscardHandler))
 	sourceOptions.Prefix = cmp.Or(sourceOptions.Prefix, DefaultPrefix)
 	sourceOptions.Stall = cmp.Or(sourceOptions.Stall, 2*heartbeat+250*time.Millisecond)
 	sourceOptions.Recheck = cmp.Or(sourceOptions.Recheck, time.Second)
-	return &Source{store: store, js: js, o: sourceOptions}
+	return &Source{store: store, jetStream: jetStream, sourceOptions: sourceOptions}
 }
 
 // Stats returns the counts.
-func (s *Source) Stats() SourceStats {
-	s.stats.Live = s.live != nil
-	return s.stats
+func (source *Source) Stats() SourceStats {
+	source.stats.Live = source.live != nil
+	return source.stats
 }
 
 // Close ends the consumer. The server removes it soon, as no one asks for more.
-func (s *Source) Close() {
-	if s.live != nil {
-		s.live.Stop()
-		s.live = nil
+func (source *Source) Close() {
+	if source.live != nil {
+		source.live.Stop()
+		source.live = nil
 	}
 }
 
@@ -88,36 +88,36 @@ type batch struct {
 // cheap. Errors are those of the store and of the context, eventstore.ErrDamaged for a hole
 // in the store, and eventstore.ErrHistory when the store does not hold the mark, which may
 // come at any time: the reader then begins again with a mark that the store holds.
-func (s *Source) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
-	batch, err := s.read(ctx, after, limit)
+func (source *Source) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
+	batch, err := source.read(ctx, after, limit)
 	if err != nil {
 		return nil, after, err
 	}
-	return batch.entries, s.at, nil
+	return batch.entries, source.mark, nil
 }
 
-func (s *Source) read(ctx context.Context, after eventstore.Mark, limit int) (batch, error) {
-	if after != s.at {
-		s.at, s.epoch = after, 0
+func (source *Source) read(ctx context.Context, after eventstore.Mark, limit int) (batch, error) {
+	if after != source.mark {
+		source.mark, source.epoch = after, 0
 	}
 	for {
-		epoch := s.store.Epoch().History
-		if epoch != s.epoch {
-			s.Close()
-			if err := eventstore.CheckMark(ctx, s.store, after); err != nil {
+		epoch := source.store.Epoch().History
+		if epoch != source.epoch {
+			source.Close()
+			if err := eventstore.CheckMark(ctx, source.store, after); err != nil {
 				return batch{}, err
 			}
-			s.epoch, s.again = epoch, time.Time{}
+			source.epoch, source.again = epoch, time.Time{}
 		}
-		b, err := s.next(ctx, limit)
+		b, err := source.next(ctx, limit)
 		switch last := len(b.entries) - 1; {
-		case ctx.Err() == nil && s.store.Epoch().History != epoch:
+		case ctx.Err() == nil && source.store.Epoch().History != epoch:
 			// What was read may be of both histories.
 		case err != nil:
-			s.epoch = 0
+			source.epoch = 0
 			return batch{}, err
 		case last >= 0:
-			s.at = eventstore.Mark{Position: b.entries[last].Position, Hash: b.hashes[last]}
+			source.mark = eventstore.Mark{Position: b.entries[last].Position, Hash: b.hashes[last]}
 			return b, nil
 		}
 	}
@@ -125,60 +125,60 @@ func (s *Source) read(ctx context.Context, after eventstore.Mark, limit int) (ba
 
 // next returns entries of the stream, else of the store; none when there was nothing for
 // a while.
-func (s *Source) next(ctx context.Context, limit int) (b batch, err error) {
-	if s.js != nil && s.live == nil && !time.Now().Before(s.again) {
-		err = s.open(ctx)
+func (source *Source) next(ctx context.Context, limit int) (b batch, err error) {
+	if source.jetStream != nil && source.live == nil && !time.Now().Before(source.again) {
+		err = source.open(ctx)
 	}
-	if err == nil && s.live != nil {
-		if b, err = s.messages(ctx, limit); err == nil {
-			err = s.prove(ctx, &b)
+	if err == nil && source.live != nil {
+		if b, err = source.messages(ctx, limit); err == nil {
+			err = source.prove(ctx, &b)
 		}
 		if err == nil {
-			s.stats.FromStream += uint64(len(b.entries))
+			source.stats.FromStream += uint64(len(b.entries))
 			return b, nil
 		}
 	}
 	if err != nil { // the store is read for a while
-		s.Close()
-		s.again = time.Now().Add(s.o.Recheck)
-		if text := err.Error(); ctx.Err() == nil && text != s.stats.Error {
-			s.stats.Error = text
-			s.o.Log.InfoContext(ctx, "feed not readable, reading from the event store", "error", err)
+		source.Close()
+		source.again = time.Now().Add(source.sourceOptions.Recheck)
+		if text := err.Error(); ctx.Err() == nil && text != source.stats.Error {
+			source.stats.Error = text
+			source.sourceOptions.Log.InfoContext(ctx, "feed not readable, reading from the event store", "error", err)
 		}
 	}
 	b = batch{}
-	b.entries, err = s.store.Read(ctx, eventstore.Range{After: uint64(s.at.Position), Limit: limit})
+	b.entries, err = source.store.Read(ctx, eventstore.Range{After: uint64(source.mark.Position), Limit: limit})
 	if err != nil {
-		return b, fmt.Errorf("read entries after %d: %w", s.at.Position, err)
+		return b, fmt.Errorf("read entries after %d: %w", source.mark.Position, err)
 	}
 	if len(b.entries) == 0 {
-		return b, s.wait(ctx)
+		return b, source.wait(ctx)
 	}
-	s.stats.FromStore += uint64(len(b.entries))
+	source.stats.FromStore += uint64(len(b.entries))
 	b.entries = slices.Clone(b.entries) // those of the store are shared
 	for i := range b.entries {
 		strip(&b.entries[i])
 	}
-	return b, s.prove(ctx, &b)
+	return b, source.prove(ctx, &b)
 }
 
 // ahead is the pause before a store is read again that has a head and not yet its entries.
 const ahead = 5 * time.Millisecond
 
 // wait waits a while for an entry of the store.
-func (s *Source) wait(ctx context.Context) error {
-	head, err := s.store.Head(ctx, eventstore.Point{})
+func (source *Source) wait(ctx context.Context) error {
+	head, err := source.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return fmt.Errorf("read the head: %w", err)
 	}
-	if head.Position > s.at.Position {
+	if head.Position > source.mark.Position {
 		return pause.For(ctx, ahead)
 	}
 	select {
 	case <-head.Moved:
 		return nil
-	case <-time.After(s.o.Recheck):
-		return eventstore.CheckMark(ctx, s.store, s.at)
+	case <-time.After(source.sourceOptions.Recheck):
+		return eventstore.CheckMark(ctx, source.store, source.mark)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -204,14 +204,14 @@ const (
 // open makes a consumer that begins with the next position, if the stream continues the
 // store. It is not jetstream's ordered consumer: that one makes itself again, for as long
 // as it takes, where this source is to read from the store.
-func (s *Source) open(ctx context.Context) error {
+func (source *Source) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	stream, err := readable(ctx, s.store, s.js, s.o.Prefix)
+	stream, err := readable(ctx, source.store, source.jetStream, source.sourceOptions.Prefix)
 	if err != nil {
 		return err
 	}
-	next, has := uint64(s.at.Position)+1, stream.CachedInfo().State
+	next, has := uint64(source.mark.Position)+1, stream.CachedInfo().State
 	if has.FirstSeq > next || has.LastSeq < next-1 {
 		return errors.New("stream does not have what is next")
 	}
@@ -222,35 +222,35 @@ func (s *Source) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.stats.Error = ""
-	s.live, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat))
+	source.stats.Error = ""
+	source.live, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat))
 	return err
 }
 
 // messages returns what the consumer has, waiting for the first; none when there was
 // nothing for a while. Any surprise is an error: silence although the store has more, a
 // gap, and a message that is damaged or shortened.
-func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
-	within, cancel := context.WithTimeout(ctx, s.o.Stall)
+func (source *Source) messages(ctx context.Context, limit int) (batch batch, err error) {
+	within, cancel := context.WithTimeout(ctx, source.sourceOptions.Stall)
 	defer cancel()
 	wait := jetstream.NextContext(within)
-	for size := 0; len(b.entries) < limit && size < eventstore.PageBytes; {
-		msg, err := s.live.Next(wait)
-		if err != nil && len(b.entries) > 0 {
+	for size := 0; len(batch.entries) < limit && size < eventstore.PageBytes; {
+		msg, err := source.live.Next(wait)
+		if err != nil && len(batch.entries) > 0 {
 			break
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			head, err := s.store.Head(ctx, eventstore.Point{})
-			if err == nil && head.Position > s.at.Position {
+			head, err := source.store.Head(ctx, eventstore.Point{})
+			if err == nil && head.Position > source.mark.Position {
 				err = errors.New("stream is behind")
 			}
-			return b, err
+			return batch, err
 		}
 		if err != nil {
-			return b, err
+			return batch, err
 		}
 		meta, err := msg.Metadata()
-		want := s.at.Position + calendar.Position(len(b.entries)) + 1
+		want := source.mark.Position + calendar.Position(len(batch.entries)) + 1
 		if err == nil && meta.Sequence.Stream < uint64(want) {
 			continue
 		}
@@ -260,16 +260,16 @@ func (s *Source) messages(ctx context.Context, limit int) (b batch, err error) {
 			err = fmt.Errorf("stream does not have the whole entry %d next", want)
 		}
 		if err != nil {
-			return b, err
+			return batch, err
 		}
-		b.entries, b.hashes = append(b.entries, entry), append(b.hashes, mark.Hash)
+		batch.entries, batch.hashes = append(batch.entries, entry), append(batch.hashes, mark.Hash)
 		size += len(entry.Fields) + len(entry.State)
 		wait = jetstream.NextMaxWait(waiting)
 		if meta.NumPending > 0 {
 			wait = jetstream.NextMaxWait(onTheWay)
 		}
 	}
-	return b, nil
+	return batch, nil
 }
 
 // pageCommits is how many commits are asked for at once: they come with their leaves.
@@ -277,14 +277,14 @@ const pageCommits = 32
 
 // prove makes sure that entries continue the history of the store behind the cursor, and
 // adds the hashes of their commits, or compares them.
-func (s *Source) prove(ctx context.Context, b *batch) error {
+func (source *Source) prove(ctx context.Context, batch *batch) error {
 	var commits []eventstore.Commit
 	hash := func(position calendar.Position) (_ [32]byte, err error) {
 		for len(commits) > 0 && commits[0].Last < position {
 			commits = commits[1:]
 		}
 		if len(commits) == 0 {
-			if commits, err = s.store.Commits(ctx, position, pageCommits); err == nil && len(commits) == 0 {
+			if commits, err = source.store.Commits(ctx, position, pageCommits); err == nil && len(commits) == 0 {
 				err = errors.New("it is in none")
 			}
 		}
@@ -293,29 +293,29 @@ func (s *Source) prove(ctx context.Context, b *batch) error {
 		}
 		return commits[0].Hash, nil
 	}
-	at, sent := s.at, b.hashes
-	if at.Position > 0 {
-		switch h, err := hash(at.Position); {
+	mark, sent := source.mark, batch.hashes
+	if mark.Position > 0 {
+		switch h, err := hash(mark.Position); {
 		case err != nil:
 			return err
-		case h != at.Hash:
-			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, at)
+		case h != mark.Hash:
+			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, mark)
 		}
 	}
-	b.hashes = make([][32]byte, len(b.entries))
-	for i := range b.entries {
-		at.Position++
-		if got := b.entries[i].Position; got != at.Position {
-			return fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, got, at.Position)
+	batch.hashes = make([][32]byte, len(batch.entries))
+	for i := range batch.entries {
+		mark.Position++
+		if got := batch.entries[i].Position; got != mark.Position {
+			return fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, got, mark.Position)
 		}
-		h, err := hash(at.Position)
+		h, err := hash(mark.Position)
 		if err != nil {
 			return err
 		}
 		if sent != nil && sent[i] != h {
-			return fmt.Errorf("message %d of the stream is of another history", at.Position)
+			return fmt.Errorf("message %d of the stream is of another history", mark.Position)
 		}
-		b.hashes[i] = h
+		batch.hashes[i] = h
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // suite is what holds of one server and of a cluster.
-var suite = map[string]func(t *testing.T, p *natsServers){
+var suite = map[string]func(t *testing.T, servers *natsServers){
 	"large entry":                              testLargeEntry,
 	"a record is erased":                       testErased,
 	"bad transport":                            testBadTransport,
@@ -25,14 +25,14 @@ var suite = map[string]func(t *testing.T, p *natsServers){
 }
 
 // clustered is what holds of several servers.
-var clustered = map[string]func(t *testing.T, p *natsServers){
+var clustered = map[string]func(t *testing.T, servers *natsServers){
 	"replicas changed": testReplicasChanged,
 }
 
 // open gives a JetStream without streams, for one test.
-func (c *natsServers) open(t *testing.T) jetstream.JetStream {
+func (natsServers *natsServers) open(t *testing.T) jetstream.JetStream {
 	t.Helper()
-	return connected{connect(t, c.Account(t), feed.ConnectOptions{}), len(c.All)}
+	return connected{connect(t, natsServers.Account(t), feed.ConnectOptions{}), len(natsServers.All)}
 }
 
 // connected is a JetStream in which relays want a number of replicas.
@@ -43,18 +43,18 @@ type connected struct {
 
 func connect(t *testing.T, urls string, connectOptions feed.ConnectOptions) jetstream.JetStream {
 	t.Helper()
-	conn, js, err := feed.Connect(urls, connectOptions)
+	conn, jetStream, err := feed.Connect(urls, connectOptions)
 	check(t, err)
 	t.Cleanup(conn.Close)
-	return js
+	return jetStream
 }
 
-func run(t *testing.T, p *natsServers, cases map[string]func(t *testing.T, p *natsServers)) {
+func run(t *testing.T, natsServers *natsServers, cases map[string]func(t *testing.T, servers *natsServers)) {
 	t.Helper()
 	for name, f := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f(t, p)
+			f(t, natsServers)
 		})
 	}
 }

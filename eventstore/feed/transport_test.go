@@ -24,30 +24,30 @@ type badJetStream struct {
 	bend      func(consumer int32, last, m jetstream.Msg) []jetstream.Msg
 }
 
-func (j badJetStream) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
-	stream, err := j.JetStream.Stream(ctx, name)
-	return badStream{stream, j}, err
+func (badJetStream badJetStream) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	stream, err := badJetStream.JetStream.Stream(ctx, name)
+	return badStream{stream, badJetStream}, err
 }
 
 type badStream struct {
 	jetstream.Stream
-	j badJetStream
+	badJetStream badJetStream
 }
 
-func (s badStream) CreateConsumer(ctx context.Context, consumerConfig jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	consumer, err := s.Stream.CreateConsumer(ctx, consumerConfig)
-	return badConsumer{consumer, s.j, s.j.consumers.Add(1)}, err
+func (badStream badStream) CreateConsumer(ctx context.Context, consumerConfig jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	consumer, err := badStream.Stream.CreateConsumer(ctx, consumerConfig)
+	return badConsumer{consumer, badStream.badJetStream, badStream.badJetStream.consumers.Add(1)}, err
 }
 
 type badConsumer struct {
 	jetstream.Consumer
-	j      badJetStream
-	number int32
+	badJetStream badJetStream
+	number       int32
 }
 
-func (c badConsumer) Messages(pullMessagesOpts ...jetstream.PullMessagesOpt) (jetstream.MessagesContext, error) {
-	messagesContext, err := c.Consumer.Messages(pullMessagesOpts...)
-	return &badMessages{MessagesContext: messagesContext, badConsumer: c}, err
+func (badConsumer badConsumer) Messages(pullMessagesOpts ...jetstream.PullMessagesOpt) (jetstream.MessagesContext, error) {
+	messagesContext, err := badConsumer.Consumer.Messages(pullMessagesOpts...)
+	return &badMessages{MessagesContext: messagesContext, badConsumer: badConsumer}, err
 }
 
 type badMessages struct {
@@ -57,35 +57,35 @@ type badMessages struct {
 	out  []jetstream.Msg
 }
 
-func (m *badMessages) Next(nextOpts ...jetstream.NextOpt) (jetstream.Msg, error) {
-	for len(m.out) == 0 {
-		msg, err := m.MessagesContext.Next(nextOpts...)
+func (badMessages *badMessages) Next(nextOpts ...jetstream.NextOpt) (jetstream.Msg, error) {
+	for len(badMessages.out) == 0 {
+		msg, err := badMessages.MessagesContext.Next(nextOpts...)
 		if err != nil {
 			return nil, err
 		}
-		m.out, m.last = m.j.bend(m.number, m.last, msg), msg
+		badMessages.out, badMessages.last = badMessages.badJetStream.bend(badMessages.number, badMessages.last, msg), msg
 	}
-	next := m.out[0]
-	m.out = m.out[1:]
+	next := badMessages.out[0]
+	badMessages.out = badMessages.out[1:]
 	return next, nil
 }
 
 // forged is a message of another history.
 type forged struct{ jetstream.Msg }
 
-func (f forged) Data() []byte {
-	return bytes.Replace(f.Msg.Data(), []byte("event.created"), []byte("event.updated"), 1)
+func (forged forged) Data() []byte {
+	return bytes.Replace(forged.Msg.Data(), []byte("event.created"), []byte("event.updated"), 1)
 }
 
-func (f forged) Headers() nats.Header {
-	header := maps.Clone(f.Msg.Headers())
+func (forged forged) Headers() nats.Header {
+	header := maps.Clone(forged.Msg.Headers())
 	header[feed.HeaderMark] = []string{strings.Repeat("0f", 32)}
 	return header
 }
 
 // A transport repeats, drops, swaps and forges messages between server and source, or gives
 // nothing, as a cluster does whose servers do not all know of a consumer yet.
-func testBadTransport(t *testing.T, p *natsServers) {
+func testBadTransport(t *testing.T, natsServers *natsServers) {
 	for name, bend := range map[string]func(n int32, last, msg jetstream.Msg) []jetstream.Msg{
 		"repeats, drops, swaps and forges": func(_ int32, last, msg jetstream.Msg) []jetstream.Msg {
 			switch n := rand.IntN(60); {
@@ -104,10 +104,10 @@ func testBadTransport(t *testing.T, p *natsServers) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store, js := setup(t, p)
+			store, jetStream := setup(t, natsServers)
 			head := add(t, store, 200)
-			until(t, js, head)
-			src := source(t, store, badJetStream{js, new(atomic.Int32), bend}, feed.SourceOptions{Stall: 20 * time.Millisecond})
+			until(t, jetStream, head)
+			src := source(t, store, badJetStream{jetStream, new(atomic.Int32), bend}, feed.SourceOptions{Stall: 20 * time.Millisecond})
 			mustReadAll(t, store, src, 0, head)
 			waitFor(t, func() bool {
 				before := head

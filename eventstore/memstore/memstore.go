@@ -37,14 +37,14 @@ type contents struct {
 	claims   map[calendar.Claim]calendar.ID
 	names    map[calendar.Name][]calendar.ID // ascending
 	receipts map[eventstore.ReceiptKey]*eventstore.Receipt
-	slugs    []eventstore.Taken
+	slugs    []eventstore.TakenClaim
 	signed   map[calendar.Position]eventstore.Checkpoint // by size
 	lastID   calendar.ID
-	log      []logged
+	log      []groupItems
 }
 
-// logged are the items of one group, kept for Rewind.
-type logged struct {
+// groupItems are the items of one group, kept for Rewind.
+type groupItems struct {
 	items []eventstore.Item
 	epoch eventstore.Epoch
 	head  calendar.Position // after the group
@@ -63,42 +63,42 @@ func New() *Store {
 }
 
 // Close ends the store; all later calls return eventstore.ErrClosed.
-func (s *Store) Close() error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.closed = true
-	s.signal.Close()
+func (store *Store) Close() error {
+	store.mutex.Lock()
+	defer store.mutex.Unlock()
+	store.closed = true
+	store.signal.Close()
 	return nil
 }
 
 // Reopen closes the store and returns a new one that holds what it held, as a restart of
 // the process would find it.
-func (s *Store) Reopen() *Store {
-	_ = s.Close() // it returns no error
-	s.mutex.RLock()
-	defer s.mutex.RUnlock()
-	return &Store{signal: eventstore.NewSignal(s.signal.Head()), contents: s.upTo(math.MaxUint64)}
+func (store *Store) Reopen() *Store {
+	_ = store.Close() // it returns no error
+	store.mutex.RLock()
+	defer store.mutex.RUnlock()
+	return &Store{signal: eventstore.NewSignal(store.signal.Head()), contents: store.upTo(math.MaxUint64)}
 }
 
 // Rewind takes the store back to an earlier head, as a failover that loses the last
 // entries does: what is appended next makes another history. Of commits that end after
 // the position nothing is left.
-func (s *Store) Rewind(to calendar.Position) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.contents = s.upTo(to)
-	s.signal.Reset(eventstore.Head{Mark: s.mark(), Signed: s.newest(), UUID: s.signal.Head().UUID})
+func (store *Store) Rewind(position calendar.Position) {
+	store.mutex.Lock()
+	defer store.mutex.Unlock()
+	store.contents = store.upTo(position)
+	store.signal.Reset(eventstore.Head{Mark: store.mark(), Signed: store.newest(), UUID: store.signal.Head().UUID})
 }
 
 // upTo returns what the store held when a position was its head.
-func (c *contents) upTo(head calendar.Position) contents {
+func (contents *contents) upTo(head calendar.Position) contents {
 	past := New()
-	for _, logged := range c.log {
+	for _, logged := range contents.log {
 		if logged.head <= head {
 			items := make([]*eventstore.Item, len(logged.items))
-			for i, it := range logged.items {
-				it.Result = &eventstore.Result{}
-				items[i] = &it
+			for i, item := range logged.items {
+				item.Result = &eventstore.Result{}
+				items[i] = &item
 			}
 			past.commit(items, logged.epoch)
 		}
@@ -107,63 +107,63 @@ func (c *contents) upTo(head calendar.Position) contents {
 }
 
 // Append implements eventstore.Store. A call is a commit.
-func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	items, results := eventstore.NewItems(appends)
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if err := s.usable(ctx); err != nil {
-		for _, it := range items {
-			it.Result.Err = err
+	store.mutex.Lock()
+	defer store.mutex.Unlock()
+	if err := store.usable(ctx); err != nil {
+		for _, item := range items {
+			item.Result.Err = err
 		}
 		return results
 	}
-	s.commit(items, s.Epoch())
+	store.commit(items, store.Epoch())
 	return results
 }
 
 // commit decides items in a group of their own, and writes those that win.
-func (s *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
+func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 	g := eventstore.NewGroup(epoch, items)
-	g.Mark = s.mark()
-	g.Records, g.Holders, g.Receipts, g.Signed = s.records, s.claims, s.receipts, s.signed
+	g.Mark = store.mark()
+	g.Records, g.Holders, g.Receipts, g.Signed = store.records, store.claims, store.receipts, store.signed
 	for name := range g.Counts {
-		g.Counts[name] = len(s.names[name])
+		g.Counts[name] = len(store.names[name])
 	}
 	if g.Decide(); !g.Writes() {
 		return
 	}
-	s.write(g)
-	group := logged{epoch: epoch, head: s.mark().Position}
-	for _, it := range items {
-		group.items = append(group.items, *it)
+	store.write(g)
+	group := groupItems{epoch: epoch, head: store.mark().Position}
+	for _, item := range items {
+		group.items = append(group.items, *item)
 	}
-	s.log = append(s.log, group)
-	s.signal.Move(g.Head(), len(g.Redacts) > 0)
+	store.log = append(store.log, group)
+	store.signal.Move(g.Head(), len(g.Redacts) > 0)
 }
 
 // write writes what a group did not write itself, into the maps that it decided on.
-func (s *Store) write(group *eventstore.Group) {
+func (store *Store) write(group *eventstore.Group) {
 	for i := range group.Entries {
 		entry := &group.Entries[i]
 		entry.Leaf = [32]byte{} // its commit has it
-		s.history[entry.ID] = append(s.history[entry.ID], len(s.entries))
-		s.entries = append(s.entries, *entry)
+		store.history[entry.ID] = append(store.history[entry.ID], len(store.entries))
+		store.entries = append(store.entries, *entry)
 	}
-	s.commits = append(s.commits, group.Commits...)
+	store.commits = append(store.commits, group.Commits...)
 	changes := group.Changes()
 	for _, pair := range changes.DroppedNames {
-		s.names[pair.Claim] = slices.DeleteFunc(slices.Clone(s.names[pair.Claim]), func(id calendar.ID) bool { return id == pair.Record })
+		store.names[pair.Claim] = slices.DeleteFunc(slices.Clone(store.names[pair.Claim]), func(id calendar.ID) bool { return id == pair.Record })
 	}
 	for _, pair := range changes.Names {
-		s.names[pair.Claim] = insert(slices.Clone(s.names[pair.Claim]), pair.Record)
+		store.names[pair.Claim] = insert(slices.Clone(store.names[pair.Claim]), pair.Record)
 	}
 	for _, held := range changes.Records {
-		s.ids = insert(s.ids, held.ID)
-		s.lastID = max(s.lastID, held.ID)
+		store.ids = insert(store.ids, held.ID)
+		store.lastID = max(store.lastID, held.ID)
 	}
-	s.slugs = append(s.slugs, group.Slugs...)
+	store.slugs = append(store.slugs, group.Slugs...)
 	for _, id := range group.Redacts {
-		s.redact(id)
+		store.redact(id)
 	}
 }
 
@@ -177,31 +177,31 @@ func insert(ids []calendar.ID, id calendar.ID) []calendar.ID {
 }
 
 // redact takes away what is left of a record whose last entry erased it.
-func (s *Store) redact(id calendar.ID) {
-	for _, at := range s.history[id] {
-		if entry := &s.entries[at]; entry.Redacted == nil && entry.Version < s.records[id].Version {
-			entry.Redact(s.records[id].Position)
+func (store *Store) redact(id calendar.ID) {
+	for _, at := range store.history[id] {
+		if entry := &store.entries[at]; entry.Redacted == nil && entry.Version < store.records[id].Version {
+			entry.Redact(store.records[id].Position)
 		}
 	}
-	s.slugs = slices.DeleteFunc(s.slugs, func(t eventstore.Taken) bool { return t.Record == id })
+	store.slugs = slices.DeleteFunc(store.slugs, func(taken eventstore.TakenClaim) bool { return taken.Record == id })
 }
 
 // mark returns the mark of the head.
-func (c *contents) mark() calendar.Mark {
-	if n := len(c.commits); n > 0 {
-		return calendar.Mark{Position: c.commits[n-1].Last, Hash: c.commits[n-1].Hash}
+func (contents *contents) mark() calendar.Mark {
+	if n := len(contents.commits); n > 0 {
+		return calendar.Mark{Position: contents.commits[n-1].Last, Hash: contents.commits[n-1].Hash}
 	}
 	return calendar.Mark{}
 }
 
 // newest returns the size of the newest checkpoint, 0 for none.
-func (c *contents) newest() calendar.Position {
-	return slices.Max(slices.AppendSeq([]calendar.Position{0}, maps.Keys(c.signed)))
+func (contents *contents) newest() calendar.Position {
+	return slices.Max(slices.AppendSeq([]calendar.Position{0}, maps.Keys(contents.signed)))
 }
 
 // usable returns why the store cannot be used; the mutex is held.
-func (s *Store) usable(ctx context.Context) error {
-	if s.closed {
+func (store *Store) usable(ctx context.Context) error {
+	if store.closed {
 		return eventstore.ErrClosed
 	}
 	return ctx.Err()
@@ -218,35 +218,35 @@ func reading[T any](ctx context.Context, store *Store, read func() (T, error)) (
 }
 
 // Receipt implements eventstore.Store.
-func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	return reading(ctx, s, func() (*eventstore.Receipt, error) {
-		return s.receipts[eventstore.ReceiptKey{User: user, Key: key}], nil
+func (store *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	return reading(ctx, store, func() (*eventstore.Receipt, error) {
+		return store.receipts[eventstore.ReceiptKey{User: user, Key: key}], nil
 	})
 }
 
 // Sync implements eventstore.Store.
-func (s *Store) Sync(ctx context.Context) error {
-	_, err := reading(ctx, s, func() (any, error) { return nil, nil })
+func (store *Store) Sync(ctx context.Context) error {
+	_, err := reading(ctx, store, func() (any, error) { return nil, nil })
 	return err
 }
 
 // NewIDs implements eventstore.Store.
-func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if err := s.usable(ctx); err != nil {
+func (store *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	store.mutex.Lock()
+	defer store.mutex.Unlock()
+	if err := store.usable(ctx); err != nil {
 		return 0, err
 	}
-	s.lastID += calendar.ID(n)
-	return s.lastID - calendar.ID(n) + 1, nil
+	store.lastID += calendar.ID(n)
+	return store.lastID - calendar.ID(n) + 1, nil
 }
 
 // Load implements eventstore.Store.
-func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	return reading(ctx, s, func() ([]eventstore.State, error) {
+func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	return reading(ctx, store, func() ([]eventstore.State, error) {
 		out := make([]eventstore.State, len(ids))
 		for i, id := range ids {
-			if held := s.records[id]; held != nil {
+			if held := store.records[id]; held != nil {
 				out[i] = held.State
 			}
 		}
@@ -255,16 +255,16 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 }
 
 // At implements eventstore.Store.
-func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	if err := point.Check(); err != nil {
 		return nil, err
 	}
-	return reading(ctx, s, func() ([]eventstore.Entry, error) {
+	return reading(ctx, store, func() ([]eventstore.Entry, error) {
 		out := make([]eventstore.Entry, len(ids))
 		for i, id := range ids {
-			for _, at := range s.history[id] {
-				if point.Counts(&s.entries[at]) {
-					out[i] = s.entries[at]
+			for _, at := range store.history[id] {
+				if point.Counts(&store.entries[at]) {
+					out[i] = store.entries[at]
 				}
 			}
 		}
@@ -273,26 +273,26 @@ func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.
 }
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
-	return reading(ctx, s, func() (found eventstore.Found, err error) {
+func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	return reading(ctx, store, func() (found eventstore.Found, err error) {
 		for _, claim := range lookup.Claims {
-			found.Holders = append(found.Holders, s.claims[claim])
+			found.Holders = append(found.Holders, store.claims[claim])
 		}
 		for _, n := range lookup.Names {
-			found.Named = append(found.Named, s.names[n])
+			found.Named = append(found.Named, store.names[n])
 		}
 		for _, claim := range lookup.Slugs {
-			var taken []eventstore.Taken
-			for _, t := range slices.Backward(s.slugs) {
+			var taken []eventstore.TakenClaim
+			for _, t := range slices.Backward(store.slugs) {
 				if t.Claim == claim {
 					taken = append(taken, t)
 				}
 			}
 			found.Taken = append(found.Taken, taken)
 		}
-		for _, size := range slices.Sorted(maps.Keys(s.signed)) {
+		for _, size := range slices.Sorted(maps.Keys(store.signed)) {
 			if uint64(size) > lookup.Signed.After && len(found.Signed) < lookup.Signed.Limit {
-				found.Signed = append(found.Signed, s.signed[size])
+				found.Signed = append(found.Signed, store.signed[size])
 			}
 		}
 		return found, nil
@@ -300,11 +300,11 @@ func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.
 }
 
 // Records implements eventstore.Store.
-func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	return reading(ctx, s, func() (out []eventstore.Held, err error) {
-		at, _ := slices.BinarySearch(s.ids, after+1)
-		for _, id := range s.ids[at:] {
-			if held := s.records[id]; len(out) < limit && (kind == 0 || held.Kind == kind) {
+func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	return reading(ctx, store, func() (out []eventstore.Held, err error) {
+		at, _ := slices.BinarySearch(store.ids, after+1)
+		for _, id := range store.ids[at:] {
+			if held := store.records[id]; len(out) < limit && (kind == 0 || held.Kind == kind) {
 				out = append(out, *held)
 			}
 		}
@@ -316,14 +316,14 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 			last = out[len(out)-1].ID
 		}
 		stray := func(id calendar.ID) {
-			if s.records[id] == nil && id > after && id <= last {
+			if store.records[id] == nil && id > after && id <= last {
 				err = fmt.Errorf("%w: claims or names of record %d, which is not there", eventstore.ErrDamaged, id)
 			}
 		}
-		for _, id := range s.claims {
+		for _, id := range store.claims {
 			stray(id)
 		}
-		for _, ids := range s.names {
+		for _, ids := range store.names {
 			for _, id := range ids {
 				stray(id)
 			}
@@ -333,28 +333,28 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 }
 
 // Read implements eventstore.Store.
-func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	return reading(ctx, s, func() (out []eventstore.Entry, err error) {
+func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	return reading(ctx, store, func() (out []eventstore.Entry, err error) {
 		if r.Record == 0 {
-			out = page(s.entries, r.After, r.Limit)
+			out = page(store.entries, r.After, r.Limit)
 		}
-		for _, at := range page(s.history[r.Record], r.After, r.Limit) {
-			out = append(out, s.entries[at])
+		for _, at := range page(store.history[r.Record], r.After, r.Limit) {
+			out = append(out, store.entries[at])
 		}
 		return cut(out, (*eventstore.Entry).Size), nil
 	})
 }
 
 // Commits implements eventstore.Store.
-func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	return reading(ctx, s, func() ([]eventstore.Commit, error) {
-		return page(s.commits, s.commitOf(from), limit), nil
+func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	return reading(ctx, store, func() ([]eventstore.Commit, error) {
+		return page(store.commits, store.commitOf(from), limit), nil
 	})
 }
 
 // commitOf returns the index of the commit that holds an entry.
-func (c *contents) commitOf(position calendar.Position) int {
-	at, _ := slices.BinarySearchFunc(c.commits, position, func(commit eventstore.Commit, position calendar.Position) int {
+func (contents *contents) commitOf(position calendar.Position) int {
+	at, _ := slices.BinarySearchFunc(contents.commits, position, func(commit eventstore.Commit, position calendar.Position) int {
 		return cmp.Compare(commit.Last, position)
 	})
 	return at
@@ -381,9 +381,9 @@ func cut[T any](page []T, size func(*T) int) []T {
 }
 
 // Head implements eventstore.Store.
-func (s *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
-	return reading(ctx, s, func() (eventstore.Head, error) {
-		head := s.signal.Head()
+func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	return reading(ctx, store, func() (eventstore.Head, error) {
+		head := store.signal.Head()
 		if point == (eventstore.Point{}) {
 			return head, nil
 		}
@@ -394,19 +394,19 @@ func (s *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.He
 			return eventstore.Head{}, eventstore.ErrAhead
 		}
 		head.Mark = calendar.Mark{}
-		for i := range s.entries {
-			if entry := &s.entries[i]; point.Counts(entry) {
+		for i := range store.entries {
+			if entry := &store.entries[i]; point.Counts(entry) {
 				if head.Position = entry.Position; entry.Time.After(head.Time) {
 					head.Time = entry.Time
 				}
 			}
 		}
 		if head.Position > 0 {
-			head.Hash = s.commits[s.commitOf(head.Position)].Hash
+			head.Hash = store.commits[store.commitOf(head.Position)].Hash
 		}
 		return head, nil
 	})
 }
 
 // Epoch implements eventstore.Store.
-func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
+func (store *Store) Epoch() eventstore.Epoch { return store.signal.Epoch() }

@@ -39,9 +39,9 @@ func BenchmarkAppend(b *testing.B) {
 				}
 				start := time.Now()
 				var at atomic.Int64
-				var wg sync.WaitGroup
+				var group sync.WaitGroup
 				for range workers {
-					wg.Go(func() {
+					group.Go(func() {
 						for i := at.Add(1) - 1; i < int64(n); i = at.Add(1) - 1 {
 							if err := do(&appends[i]); err != nil {
 								b.Error(err)
@@ -50,7 +50,7 @@ func BenchmarkAppend(b *testing.B) {
 						}
 					})
 				}
-				wg.Wait()
+				group.Wait()
 				return time.Since(start)
 			}
 			var a, r time.Duration

@@ -62,12 +62,12 @@ func parse(url string) (*pgxpool.Config, error) {
 }
 
 // openPools makes the pool of readers and the one connection that writes.
-func (s *Store) openPools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
+func (store *Store) openPools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
 	config.BeforeConnect = func(_ context.Context, connConfig *pgx.ConnConfig) error { return renewSecrets(connConfig, url) }
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		ctx, cancel := context.WithTimeout(ctx, s.o.ReadTimeout)
+		ctx, cancel := context.WithTimeout(ctx, store.options.ReadTimeout)
 		defer cancel()
-		return checkSession(ctx, conn, s.o.Schema)
+		return checkSession(ctx, conn, store.options.Schema)
 	}
 	config.ShouldPing = func(ctx context.Context, shouldPingParams pgxpool.ShouldPingParams) bool {
 		if shouldPingParams.IdleDuration < silence {
@@ -79,14 +79,14 @@ func (s *Store) openPools(ctx context.Context, config *pgxpool.Config, url strin
 			// pgx would wait for the server to end the connection, whose place in the pool
 			// is taken meanwhile.
 			_ = shouldPingParams.Conn.PgConn().Conn().Close()
-			s.distrust()
+			store.distrust()
 		}
 		return shouldPingParams.Conn.IsClosed() // the pool tries another one then
 	}
 	write := config.Copy()
 	write.MaxConns, write.MinConns, write.MinIdleConns = 1, 0, 0
-	if s.read, err = pgxpool.NewWithConfig(ctx, config); err == nil {
-		s.write, err = pgxpool.NewWithConfig(ctx, write)
+	if store.read, err = pgxpool.NewWithConfig(ctx, config); err == nil {
+		store.write, err = pgxpool.NewWithConfig(ctx, write)
 	}
 	return translate(ctx, err)
 }
@@ -106,8 +106,8 @@ func renewSecrets(connConfig *pgx.ConnConfig, url string) error {
 }
 
 // distrust makes new connections take the place of all that are open.
-func (s *Store) distrust() {
-	s.pools((*pgxpool.Pool).Reset)
+func (store *Store) distrust() {
+	store.pools((*pgxpool.Pool).Reset)
 }
 
 // warned is where a connection keeps the last warning of the server.
@@ -135,8 +135,8 @@ var errNoAnswer = fmt.Errorf("%w: no answer", eventstore.ErrUnavailable)
 // use runs a function on a connection of a pool, within a time, and turns its error into
 // one of the port. Where there was no answer in time, or the server takes no writes any
 // more, the other connections are not trusted either.
-func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration, do func(context.Context, *pgx.Conn) error) error {
-	if s.closing.Load() {
+func (store *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration, do func(context.Context, *pgx.Conn) error) error {
+	if store.closing.Load() {
 		return eventstore.ErrClosed
 	}
 	within, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
@@ -150,12 +150,12 @@ func (s *Store) use(ctx context.Context, pool *pgxpool.Pool, limit time.Duration
 	}
 	late := within.Err() != nil && ctx.Err() == nil
 	if err != nil && late || sqlState(err) == readOnly {
-		s.distrust()
+		store.distrust()
 	}
 	switch {
 	case err == nil:
 		return nil
-	case s.closing.Load():
+	case store.closing.Load():
 		return eventstore.ErrClosed
 	case late:
 		return fmt.Errorf("%w within %s", errNoAnswer, limit)
@@ -177,13 +177,13 @@ func giveBack(conn *pgxpool.Conn) {
 
 // request sends statements to read, and behind them the one that asks how the log stands,
 // so that nothing of another history is returned before the epoch reports it.
-func (s *Store) request(ctx context.Context, queue func(*pgx.Batch)) error {
-	return s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+func (store *Store) request(ctx context.Context, queue func(*pgx.Batch)) error {
+	return store.use(ctx, store.read, store.options.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 		batch := &pgx.Batch{}
 		if queue != nil {
 			queue(batch)
 		}
-		see := s.queueHead(batch, &answer{})
+		see := store.queueHead(batch, &answer{})
 		if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}
@@ -210,44 +210,44 @@ const headQuery = `SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coal
 // queueHead queues the statement that asks how the log stands; see compares the answer
 // with what is known. Whatever a call returned in an epoch lies at or before its mark, so
 // a log that holds the mark holds all of it.
-func (s *Store) queueHead(batch *pgx.Batch, a *answer) (see func() error) {
-	known := s.signal.Head()
-	batch.Queue(s.q(headQuery), number(known.Position)).QueryRow(func(row pgx.Row) error {
+func (store *Store) queueHead(batch *pgx.Batch, answer *answer) (see func() error) {
+	known := store.signal.Head()
+	batch.Queue(store.q(headQuery), number(known.Position)).QueryRow(func(row pgx.Row) error {
 		var head, there []byte
-		err := row.Scan(&a.standby, &a.Position, &head, &a.there.Position, &there, &a.UUID, &a.Signed, &a.erased, &a.lastID)
-		copy(a.Hash[:], head)
-		copy(a.there.Hash[:], there)
+		err := row.Scan(&answer.standby, &answer.Position, &head, &answer.there.Position, &there, &answer.UUID, &answer.Signed, &answer.erased, &answer.lastID)
+		copy(answer.Hash[:], head)
+		copy(answer.there.Hash[:], there)
 		return err
 	})
-	return func() error { return s.see(known, a) }
+	return func() error { return store.see(known, answer) }
 }
 
 // see learns from an answer. Where the log does not hold what was known, the store goes
 // over to the history that it has. A standby that is behind is no other history.
-func (s *Store) see(known eventstore.Head, a *answer) error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
+func (store *Store) see(known eventstore.Head, answer *answer) error {
+	store.mutex.Lock()
+	defer store.mutex.Unlock()
 	switch {
-	case s.signal.Epoch().History != known.Epoch.History:
+	case store.signal.Epoch().History != known.Epoch.History:
 		return nil // what was asked by another history says nothing of this one
-	case a.UUID == known.UUID && a.there == known.Mark:
-		s.signal.Move(a.Head, a.erased > s.erased)
-		s.erased = max(s.erased, a.erased)
+	case answer.UUID == known.UUID && answer.there == known.Mark:
+		store.signal.Move(answer.Head, answer.erased > store.erased)
+		store.erased = max(store.erased, answer.erased)
 		return nil
-	case a.standby && a.there.Position < known.Position:
+	case answer.standby && answer.there.Position < known.Position:
 		return fmt.Errorf("%w: the server is a standby that has not come to entry %d", eventstore.ErrUnavailable, known.Position)
-	case a.Position == 0 && a.UUID == known.UUID:
+	case answer.Position == 0 && answer.UUID == known.UUID:
 		return fmt.Errorf("%w: the log is empty but still the one that had entry %d: rights or row-level security may hide it",
 			eventstore.ErrUnavailable, known.Position)
 	}
-	s.erased = a.erased
-	s.signal.Reset(a.Head)
+	store.erased = answer.erased
+	store.signal.Reset(answer.Head)
 	if known.UUID == [16]byte{} { // the store is being opened
 		return nil
 	}
-	s.o.Log.Error("the event store holds another history than before: what was known of it is dropped",
-		"known", known.String(), "present", a.String())
-	s.distrust() // what is open leads to where the other history is, perhaps
+	store.options.Log.Error("the event store holds another history than before: what was known of it is dropped",
+		"known", known.String(), "present", answer.String())
+	store.distrust() // what is open leads to where the other history is, perhaps
 	return nil
 }
 

@@ -24,9 +24,9 @@ func TestOpenTogether(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
 	errs := make([]error, 8)
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range errs {
-		wg.Go(func() {
+		group.Go(func() {
 			store, err := postgres.Open(t.Context(), at, postgres.Options{Schema: name, PoolSize: 1, PollOnly: true})
 			if err == nil {
 				err = store.Append(t.Context(), []eventstore.Append{tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i))})[0].Err
@@ -35,7 +35,7 @@ func TestOpenTogether(t *testing.T) {
 			errs[i] = err
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -169,9 +169,9 @@ func TestLeases(t *testing.T) {
 		}
 	}
 	var wins atomic.Int32
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range 8 {
-		wg.Go(func() {
+		group.Go(func() {
 			lease, err := stores[string("ab"[i%2])].Acquire(t.Context(), "race", fmt.Sprint(i), time.Hour)
 			if err != nil {
 				t.Errorf("Acquire: %v", err)
@@ -181,7 +181,7 @@ func TestLeases(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	if wins.Load() != 1 {
 		t.Errorf("%d have the lease", wins.Load())
 	}

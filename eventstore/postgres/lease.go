@@ -18,13 +18,13 @@ const takeLease = `INSERT INTO @leases AS l (name, holder, epoch, until, term) V
 
 // Acquire implements lease.Store, by the clock of the database. It does not wait for a
 // synchronous standby: what a lease is for does, and has a fence of its own.
-func (s *Store) Acquire(ctx context.Context, name, holder string, span time.Duration) (l lease.Lease, err error) {
-	err = s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+func (store *Store) Acquire(ctx context.Context, name, holder string, span time.Duration) (l lease.Lease, err error) {
+	err = store.use(ctx, store.read, store.options.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 		batch := &pgx.Batch{}
 		batch.Queue(begin)
 		batch.Queue("SET LOCAL synchronous_commit = local")
-		batch.Queue(s.q(takeLease), name, holder, span)
-		batch.Queue(s.q("SELECT holder, epoch, greatest(until - clock_timestamp(), interval '0') FROM @leases WHERE name = $1::text"), name).QueryRow(func(row pgx.Row) error {
+		batch.Queue(store.q(takeLease), name, holder, span)
+		batch.Queue(store.q("SELECT holder, epoch, greatest(until - clock_timestamp(), interval '0') FROM @leases WHERE name = $1::text"), name).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&l.Holder, &l.Epoch, &l.Left)
 		})
 		batch.Queue(commit)

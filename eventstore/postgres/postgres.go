@@ -67,26 +67,26 @@ var (
 	roleForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 )
 
-func (o *Options) complete() error {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+func (options *Options) complete() error {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Schema = cmp.Or(o.Schema, "daybook")
-	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
-	o.ReadTimeout = cmp.Or(o.ReadTimeout, 5*time.Second)
-	o.PurgeEvery = cmp.Or(o.PurgeEvery, time.Minute)
+	options.Schema = cmp.Or(options.Schema, "daybook")
+	options.Timeout = cmp.Or(options.Timeout, 10*time.Second)
+	options.ReadTimeout = cmp.Or(options.ReadTimeout, 5*time.Second)
+	options.PurgeEvery = cmp.Or(options.PurgeEvery, time.Minute)
 	switch {
-	case !schemaForm.MatchString(o.Schema) || strings.HasPrefix(o.Schema, "pg_"):
-		return fmt.Errorf("schema %q: must be lower case letters, digits and underscores, 48 at most", o.Schema)
-	case o.ServiceRole != "" && !roleForm.MatchString(o.ServiceRole):
-		return fmt.Errorf("service role %q: must be letters, digits, underscores and hyphens", o.ServiceRole)
+	case !schemaForm.MatchString(options.Schema) || strings.HasPrefix(options.Schema, "pg_"):
+		return fmt.Errorf("schema %q: must be lower case letters, digits and underscores, 48 at most", options.Schema)
+	case options.ServiceRole != "" && !roleForm.MatchString(options.ServiceRole):
+		return fmt.Errorf("service role %q: must be letters, digits, underscores and hyphens", options.ServiceRole)
 	}
 	return nil
 }
 
 // Store is an event store in a PostgreSQL database.
 type Store struct {
-	o         Options
+	options   Options
 	listenURL string // "": it only polls
 	read      *pgxpool.Pool
 	write     *pgxpool.Pool // of one connection: readers never keep the committer waiting
@@ -108,14 +108,14 @@ type Store struct {
 // default_query_exec_mode. Open starts the committer and the wait for other processes,
 // which Close ends.
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
-	store := &Store{o: options, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
+	store := &Store{options: options, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
 	if err := store.open(ctx, url); err != nil {
 		store.pools((*pgxpool.Pool).Close)
 		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	store.stop = stop
-	store.committer = eventstore.NewCommitter(ctx, store.commit, store.o.Observe)
+	store.committer = eventstore.NewCommitter(ctx, store.commit, store.options.Observe)
 	store.waiters.Go(func() { store.poll(background) })
 	store.waiters.Go(func() { store.purgeReceipts(background) })
 	if store.listenURL != "" {
@@ -124,46 +124,46 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return store, nil
 }
 
-func (s *Store) open(ctx context.Context, url string) error {
-	config, conn, err := migrate(ctx, url, &s.o)
+func (store *Store) open(ctx context.Context, url string) error {
+	config, conn, err := migrate(ctx, url, &store.options)
 	if err != nil {
 		return err
 	}
 	_ = conn.Close(ctx) // nothing was left undone
 	switch {
-	case s.o.PoolSize > 0:
-		config.MaxConns = int32(s.o.PoolSize)
+	case store.options.PoolSize > 0:
+		config.MaxConns = int32(store.options.PoolSize)
 	case !strings.Contains(url, "pool_max_conns"):
 		config.MaxConns = 16
 	}
-	if !s.o.PollOnly {
-		s.listenURL = cmp.Or(s.o.ListenURL, url)
-		if _, err := parse(s.listenURL); err != nil {
+	if !store.options.PollOnly {
+		store.listenURL = cmp.Or(store.options.ListenURL, url)
+		if _, err := parse(store.listenURL); err != nil {
 			return fmt.Errorf("listen URL: %w", err)
 		}
 	}
-	if err := s.openPools(ctx, config, url); err != nil {
+	if err := store.openPools(ctx, config, url); err != nil {
 		return err
 	}
-	return s.request(ctx, nil)
+	return store.request(ctx, nil)
 }
 
 // Close takes no more appends, finishes those that wait, and closes the connections.
-func (s *Store) Close() error {
-	s.committer.Close()
-	if s.closing.Swap(true) {
+func (store *Store) Close() error {
+	store.committer.Close()
+	if store.closing.Swap(true) {
 		return nil
 	}
-	s.signal.Close()
-	s.stop()
-	s.waiters.Wait()
-	s.pools((*pgxpool.Pool).Close)
+	store.signal.Close()
+	store.stop()
+	store.waiters.Wait()
+	store.pools((*pgxpool.Pool).Close)
 	return nil
 }
 
 // pools does something with each pool that is open.
-func (s *Store) pools(do func(*pgxpool.Pool)) {
-	for _, pool := range []*pgxpool.Pool{s.read, s.write} {
+func (store *Store) pools(do func(*pgxpool.Pool)) {
+	for _, pool := range []*pgxpool.Pool{store.read, store.write} {
 		if pool != nil {
 			do(pool)
 		}
@@ -172,4 +172,6 @@ func (s *Store) pools(do func(*pgxpool.Pool)) {
 
 // q returns a statement with the schema in the place of each @: a pooler by transactions
 // keeps no search_path.
-func (s *Store) q(text string) string { return strings.ReplaceAll(text, "@", s.o.Schema+".") }
+func (store *Store) q(text string) string {
+	return strings.ReplaceAll(text, "@", store.options.Schema+".")
+}

@@ -30,34 +30,36 @@ type twoProcesses struct {
 	turn  atomic.Int64
 }
 
-func (p *twoProcesses) next() *postgres.Store {
-	if p.turn.Add(1)%2 == 0 {
-		return p.Store
+func (twoProcesses *twoProcesses) next() *postgres.Store {
+	if twoProcesses.turn.Add(1)%2 == 0 {
+		return twoProcesses.Store
 	}
-	return p.other
+	return twoProcesses.other
 }
 
 // Append appends in one of them, erasures in the first one, whose epoch counts them, and lets
 // that one learn of it.
-func (p *twoProcesses) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	store := p.next()
+func (twoProcesses *twoProcesses) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	store := twoProcesses.next()
 	if slices.ContainsFunc(appends, func(a eventstore.Append) bool { return a.Redact != nil }) {
-		store = p.Store
+		store = twoProcesses.Store
 	}
 	results := store.Append(ctx, appends)
-	_, _ = p.Head(ctx, eventstore.Point{}) // what fails here fails again
+	_, _ = twoProcesses.Head(ctx, eventstore.Point{}) // what fails here fails again
 	return results
 }
 
-func (p *twoProcesses) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	return p.next().Load(ctx, ids...)
+func (twoProcesses *twoProcesses) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	return twoProcesses.next().Load(ctx, ids...)
 }
 
-func (p *twoProcesses) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	return p.next().Read(ctx, r)
+func (twoProcesses *twoProcesses) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	return twoProcesses.next().Read(ctx, r)
 }
 
-func (p *twoProcesses) Close() error { return errors.Join(p.Store.Close(), p.other.Close()) }
+func (twoProcesses *twoProcesses) Close() error {
+	return errors.Join(twoProcesses.Store.Close(), twoProcesses.other.Close())
+}
 
 // TestStore: the store keeps the promises of the port: in two processes, one of them as behind
 // a pooler by transactions, and without listening.
@@ -69,10 +71,10 @@ func TestStore(t *testing.T) {
 		"two processes": func(tb testing.TB, schema string) storetest.Store {
 			tb.Helper()
 			options := postgres.Options{Schema: schema}
-			p := &twoProcesses{Store: open(tb, at, options)}
+			processes := &twoProcesses{Store: open(tb, at, options)}
 			options.ListenURL = at
-			p.other = open(tb, pooled, options)
-			return p
+			processes.other = open(tb, pooled, options)
+			return processes
 		},
 		"simple protocol": func(tb testing.TB, schema string) storetest.Store {
 			tb.Helper()

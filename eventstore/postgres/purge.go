@@ -26,13 +26,13 @@ const (
 )
 
 // purgeReceipts removes old receipts, in small transactions, until its context ends.
-func (s *Store) purgeReceipts(ctx context.Context) {
-	outage := lifecycle.Outage{Log: s.o.Log, Message: "old receipts are not purged"}
-	for wait := s.o.PurgeEvery; pause.For(ctx, wait) == nil; {
-		wait = s.o.PurgeEvery
-		err := s.use(ctx, s.read, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+func (store *Store) purgeReceipts(ctx context.Context) {
+	outage := lifecycle.Outage{Log: store.options.Log, Message: "old receipts are not purged"}
+	for wait := store.options.PurgeEvery; pause.For(ctx, wait) == nil; {
+		wait = store.options.PurgeEvery
+		err := store.use(ctx, store.read, store.options.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 			for _, text := range []string{purge, resetFuture} {
-				done, err := conn.Exec(ctx, s.q(text), keepReceipts.Milliseconds(), purgeBatch)
+				done, err := conn.Exec(ctx, store.q(text), keepReceipts.Milliseconds(), purgeBatch)
 				if err != nil {
 					return err
 				}

@@ -34,9 +34,9 @@ func pageOf(columns, rows, join, size, order string) string {
 const joinRedacted = " LEFT JOIN @redacted d ON d.position = e.position "
 
 // Load implements eventstore.Store.
-func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	const query = "SELECT " + heldColumns + ", e.state, '', '' FROM @records r JOIN @entries e ON e.position = r.position WHERE r.id = ANY ($1::bigint[])"
-	found, err := all(ctx, s, scanHeld, query, numbers(ids))
+	found, err := all(ctx, store, scanHeld, query, numbers(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func numbers(ids []calendar.ID) []int64 {
 }
 
 // At implements eventstore.Store.
-func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	if err := point.Check(); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.
 	if point.Position == 0 {
 		counts, at = "time", point.Time.UnixMilli()
 	}
-	found, err := all(ctx, s, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
+	found, err := all(ctx, store, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
 		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinRedacted, at, numbers(ids))
 	if err != nil {
 		return nil, err
@@ -75,37 +75,37 @@ func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.
 }
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found eventstore.Found, err error) {
+func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found eventstore.Found, err error) {
 	const asked = " FROM unnest($1::bytea[]) WITH ORDINALITY q (digest, n) "
-	err = s.request(ctx, func(batch *pgx.Batch) {
-		each(batch, s.q("SELECT coalesce(record, 0)"+asked+"LEFT JOIN @claims USING (digest) ORDER BY n"), pgx.RowTo[calendar.ID],
+	err = store.request(ctx, func(batch *pgx.Batch) {
+		each(batch, store.q("SELECT coalesce(record, 0)"+asked+"LEFT JOIN @claims USING (digest) ORDER BY n"), pgx.RowTo[calendar.ID],
 			func(id calendar.ID) { found.Holders = append(found.Holders, id) }, column(lookup.Claims, digest))
-		each(batch, s.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
+		each(batch, store.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
 			func(ids []calendar.ID) { found.Named = append(found.Named, ids) }, column(lookup.Names, digest))
-		found.Taken = make([][]eventstore.Taken, len(lookup.Slugs))
-		each(batch, s.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (at int, err error) {
-			var t eventstore.Taken
-			if err = row.Scan(&at, &t.Position, &t.Record); err == nil {
-				t.Claim = lookup.Slugs[at]
-				found.Taken[at] = append(found.Taken[at], t)
+		found.Taken = make([][]eventstore.TakenClaim, len(lookup.Slugs))
+		each(batch, store.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (at int, err error) {
+			var taken eventstore.TakenClaim
+			if err = row.Scan(&at, &taken.Position, &taken.Record); err == nil {
+				taken.Claim = lookup.Slugs[at]
+				found.Taken[at] = append(found.Taken[at], taken)
 			}
 			return at, err
 		}, func(int) {}, column(lookup.Slugs, digest))
 	})
 	if err == nil && lookup.Signed.Limit > 0 {
-		found.Signed, err = all(ctx, s, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
+		found.Signed, err = all(ctx, store, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
 			number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
 	}
 	return found, err
 }
 
 // Records implements eventstore.Store.
-func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	where := "r.id > $1::bigint"
 	if kind != 0 { // in the text, which lets an index of some kinds be used
 		where += " AND r.kind = '" + kind.String() + "'"
 	}
-	found, err := all(ctx, s, scanHeld, pageOf("id, kind, version, position, secret, erased, state, claims, names",
+	found, err := all(ctx, store, scanHeld, pageOf("id, kind, version, position, secret, erased, state, claims, names",
 		"SELECT "+heldColumns+", e.state, "+holdings+" FROM @records r JOIN @entries e ON e.position = r.position WHERE "+where+" ORDER BY r.id LIMIT $2::bigint",
 		"", "octet_length(state)", "id"), int64(after), max(limit, 0))
 	if err != nil || kind != 0 || limit <= 0 {
@@ -115,7 +115,7 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 	if len(found) > 0 {
 		last = int64(found[len(found)-1].ID)
 	}
-	stray, err := all(ctx, s, pgx.RowTo[string], `SELECT space || ' ' || key || ' of record ' || record FROM (SELECT space, key, record FROM @claims UNION ALL SELECT space, key, record FROM @names) x
+	stray, err := all(ctx, store, pgx.RowTo[string], `SELECT space || ' ' || key || ' of record ' || record FROM (SELECT space, key, record FROM @claims UNION ALL SELECT space, key, record FROM @names) x
 		WHERE record > $1::bigint AND record <= $2::bigint AND NOT EXISTS (SELECT FROM @records r WHERE r.id = x.record) LIMIT 1`, int64(after), last)
 	if err == nil && len(stray) > 0 {
 		err = fmt.Errorf("%w: %s is stored, which is not there", eventstore.ErrDamaged, stray[0])
@@ -124,18 +124,18 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 }
 
 // Read implements eventstore.Store.
-func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	where, order, args := "position > $1::bigint", "position", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
 	if r.Record != 0 {
 		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(r.Record))
 	}
-	return all(ctx, s, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
+	return all(ctx, store, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
 		joinRedacted, "(octet_length(fields) + octet_length(state))", order), args...)
 }
 
 // Commits implements eventstore.Store.
-func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	return all(ctx, s, func(row pgx.CollectableRow) (commit eventstore.Commit, err error) {
+func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	return all(ctx, store, func(row pgx.CollectableRow) (commit eventstore.Commit, err error) {
 		var hash, leaves []byte
 		err = row.Scan(&commit.First, &commit.Last, &hash, &leaves)
 		commit.Complete(hash, leaves)
@@ -147,19 +147,19 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 }
 
 // Receipt implements eventstore.Store.
-func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	found, err := all(ctx, s, scanReceipt, "SELECT "+receiptColumns+" FROM @receipts WHERE digest = $1::bytea", receiptDigest(eventstore.ReceiptKey{User: user, Key: key}))
+func (store *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	found, err := all(ctx, store, scanReceipt, "SELECT "+receiptColumns+" FROM @receipts WHERE digest = $1::bytea", receiptDigest(eventstore.ReceiptKey{User: user, Key: key}))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return found[0], s.Sync(ctx)
+	return found[0], store.Sync(ctx)
 }
 
 // Head implements eventstore.Store.
-func (s *Store) Head(ctx context.Context, point eventstore.Point) (head eventstore.Head, err error) {
+func (store *Store) Head(ctx context.Context, point eventstore.Point) (head eventstore.Head, err error) {
 	if point == (eventstore.Point{}) {
-		err = s.request(ctx, nil)
-		return s.signal.Head(), err
+		err = store.request(ctx, nil)
+		return store.signal.Head(), err
 	}
 	if err := point.Check(); err != nil {
 		return head, err
@@ -170,7 +170,7 @@ func (s *Store) Head(ctx context.Context, point eventstore.Point) (head eventsto
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) l`
 		at = point.Time.UnixMilli()
 	}
-	found, err := all(ctx, s, func(row pgx.CollectableRow) (head eventstore.Head, err error) {
+	found, err := all(ctx, store, func(row pgx.CollectableRow) (head eventstore.Head, err error) {
 		var millis int64
 		var hash []byte
 		err = row.Scan(&head.Position, &millis, &hash)
@@ -178,7 +178,7 @@ func (s *Store) Head(ctx context.Context, point eventstore.Point) (head eventsto
 		head.Time = time.UnixMilli(millis).UTC()
 		return head, err
 	}, "SELECT c.position, c.time, k.hash FROM ("+counted+") c CROSS JOIN LATERAL (SELECT hash FROM @commits WHERE first <= c.position ORDER BY first DESC LIMIT 1) k", at)
-	if head = s.signal.Head(); err != nil {
+	if head = store.signal.Head(); err != nil {
 		return head, err
 	}
 	switch head.Mark = (calendar.Mark{}); {
@@ -191,4 +191,4 @@ func (s *Store) Head(ctx context.Context, point eventstore.Point) (head eventsto
 }
 
 // Epoch implements eventstore.Store.
-func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
+func (store *Store) Epoch() eventstore.Epoch { return store.signal.Epoch() }

@@ -20,7 +20,7 @@ func Restore(ctx context.Context, url string, options Options, from *eventstore.
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // what counts is committed
 	return translateOn(ctx, conn, heard(conn, func() error {
 		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
-			store := &Store{o: options} // for its options
+			store := &Store{options: options} // for its options
 			if err := store.lockEmpty(ctx, tx); err != nil {
 				return err
 			}
@@ -43,16 +43,16 @@ func Restore(ctx context.Context, url string, options Options, from *eventstore.
 }
 
 // lockEmpty locks the log, which must be empty.
-func (s *Store) lockEmpty(ctx context.Context, tx pgx.Tx) error {
+func (store *Store) lockEmpty(ctx context.Context, tx pgx.Tx) error {
 	for _, text := range []string{lockLog, lockIDs} {
-		if _, err := tx.Exec(ctx, text, s.o.Schema); err != nil {
+		if _, err := tx.Exec(ctx, text, store.options.Schema); err != nil {
 			return err
 		}
 	}
 	var empty bool
-	err := tx.QueryRow(ctx, s.q("SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)")).Scan(&empty)
+	err := tx.QueryRow(ctx, store.q("SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)")).Scan(&empty)
 	if err == nil && !empty {
-		err = fmt.Errorf("schema %s: %w", s.o.Schema, eventstore.ErrNotEmpty)
+		err = fmt.Errorf("schema %s: %w", store.options.Schema, eventstore.ErrNotEmpty)
 	}
 	return err
 }

@@ -133,13 +133,13 @@ func TestRestoreWhole(t *testing.T) {
 	if err := postgres.Restore(t.Context(), at, options, c); err == nil || err.Error() != "disk gone" {
 		t.Errorf("the copy that fails: %v", err)
 	}
-	to := open(t, at, options)
-	if head, err := position(t.Context(), to); err != nil || head != 0 {
+	store := open(t, at, options)
+	if head, err := position(t.Context(), store); err != nil || head != 0 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
 	c.Receipts = each(nil, nil)
 	if err := postgres.Restore(t.Context(), at, options, c); err != nil {
 		t.Fatal(err)
 	}
-	wantEntries(t, to, 600)
+	wantEntries(t, store, 600)
 }

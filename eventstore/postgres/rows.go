@@ -81,8 +81,8 @@ func pairRow(pair eventstore.Pair) []any {
 	return []any{digest(pair.Claim), int64(pair.Record), pair.Space, pair.Key}
 }
 
-func slugRow(t eventstore.Taken) []any {
-	return []any{digest(t.Claim), number(t.Position), int64(t.Record)}
+func slugRow(taken eventstore.TakenClaim) []any {
+	return []any{digest(taken.Claim), number(taken.Position), int64(taken.Record)}
 }
 
 func receiptRow(receipt *eventstore.Receipt) []any {
@@ -94,7 +94,7 @@ func checkpointRow(checkpoint eventstore.Checkpoint) []any {
 }
 
 // put queues the insert of rows.
-func (s *Store) put(batch *pgx.Batch, t table, rows [][]any) {
+func (store *Store) put(batch *pgx.Batch, table table, rows [][]any) {
 	if len(rows) == 0 {
 		return
 	}
@@ -111,7 +111,7 @@ func (s *Store) put(batch *pgx.Batch, t table, rows [][]any) {
 			lists[i] = list[[]byte](rows, i)
 		}
 	}
-	batch.Queue(s.q(t.insert), lists...)
+	batch.Queue(store.q(table.insert), lists...)
 }
 
 // list returns a column of rows.
@@ -120,9 +120,9 @@ func list[T any](rows [][]any, at int) []T {
 }
 
 // drop queues the delete of claims or names.
-func (s *Store) drop(batch *pgx.Batch, t table, pairs []eventstore.Pair) {
+func (store *Store) drop(batch *pgx.Batch, table table, pairs []eventstore.Pair) {
 	if len(pairs) > 0 {
-		batch.Queue(s.q("DELETE FROM @"+t.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
+		batch.Queue(store.q("DELETE FROM @"+table.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
 			column(pairs, func(pair eventstore.Pair) []byte { return digest(pair.Claim) }), column(pairs, func(pair eventstore.Pair) int64 { return int64(pair.Record) }))
 	}
 }
@@ -152,8 +152,8 @@ func each[T, V any](batch *pgx.Batch, query string, scan pgx.RowToFunc[T], do fu
 }
 
 // eachPair queues what is done with each record that has one of a list of claims or names.
-func (s *Store) eachPair(batch *pgx.Batch, in table, list []calendar.Claim, do func(eventstore.Pair)) {
-	each(batch, s.q("SELECT space, key, record FROM @"+in.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair, do, column(list, digest))
+func (store *Store) eachPair(batch *pgx.Batch, table table, list []calendar.Claim, do func(eventstore.Pair)) {
+	each(batch, store.q("SELECT space, key, record FROM @"+table.name+" WHERE digest = ANY ($1::bytea[]) ORDER BY record"), scanPair, do, column(list, digest))
 }
 
 // The columns that the scan functions read.
@@ -172,11 +172,11 @@ func scanEntry(row pgx.CollectableRow) (entry eventstore.Entry, err error) {
 	var kind string
 	var millis int64
 	var salts, hashes []byte
-	var by calendar.Position
+	var position calendar.Position
 	err = row.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
-		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, (*[]byte)(&entry.Fields), (*[]byte)(&entry.State), &entry.Secret, &salts, &by, &hashes)
+		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, (*[]byte)(&entry.Fields), (*[]byte)(&entry.State), &entry.Secret, &salts, &position, &hashes)
 	entry.Time = time.UnixMilli(millis).UTC()
-	if entry.Complete(kind, salts, by, hashes); by > 0 && len(entry.Fields)+len(entry.State) == 0 { // else an erasure left text
+	if entry.Complete(kind, salts, position, hashes); position > 0 && len(entry.Fields)+len(entry.State) == 0 { // else an erasure left text
 		entry.Fields, entry.State = nil, nil
 	}
 	return entry, err

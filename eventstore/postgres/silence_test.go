@@ -46,10 +46,10 @@ func TestServerFallsSilent(t *testing.T) {
 	const read, write, slack = 2 * time.Second, 4 * time.Second, time.Minute
 	store := open(t, proxy.URL, postgres.Options{Schema: schema(t), PoolSize: 8, ReadTimeout: read, Timeout: write})
 	round := func(id calendar.ID, fail func(name string, err error)) {
-		var wg sync.WaitGroup
+		var group sync.WaitGroup
 		for range 3 {
 			for name, call := range calls(t, store, id) {
-				wg.Go(func() {
+				group.Go(func() {
 					began := time.Now()
 					if err := call(t.Context()); err != nil {
 						fail(name, err)
@@ -64,7 +64,7 @@ func TestServerFallsSilent(t *testing.T) {
 				})
 			}
 		}
-		wg.Wait()
+		group.Wait()
 	}
 	round(1, func(name string, err error) { t.Errorf("before: %s: %v", name, err) }) // the pool is full now
 	proxy.Swallow(false)
@@ -84,15 +84,15 @@ func TestServerIsAway(t *testing.T) {
 	proxy := engines.NewProxy(t, server(t))
 	store := open(t, proxy.URL, postgres.Options{Schema: schema(t), ReadTimeout: time.Second, Timeout: 2 * time.Second})
 	proxy.Swallow(true)
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for name, call := range calls(t, store, 1) {
-		wg.Go(func() {
+		group.Go(func() {
 			if err := call(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	proxy.Swallow(false)
 	for name, call := range calls(t, store, 1) {
 		eventually(t, name, func() error { return call(t.Context()) })

@@ -42,9 +42,9 @@ func TestSynchronousStandby(t *testing.T) {
 		t.Fatalf("what was cut off is not visible, so this shows nothing: %+v, %v", states, err)
 	}
 	tries := map[*postgres.Store][][]eventstore.Append{s: {{keyed}, {{}}}, other: {{keyed, keyed}}}
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for store, calls := range tries {
-		wg.Go(func() {
+		group.Go(func() {
 			for _, appends := range calls {
 				for _, res := range store.Append(t.Context(), appends) {
 					if !errors.Is(res.Err, eventstore.ErrUnavailable) {
@@ -60,7 +60,7 @@ func TestSynchronousStandby(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	standby.Start()
 	for store, calls := range tries {
 		for _, appends := range calls {

@@ -164,8 +164,8 @@ func TestRowsStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	store := open(t, path, sqlite.Options{})
 	erase(t, store, eraseLog(t, store))
-	db := raw(t, path)
-	defer func() { _ = db.Close() }()
+	database := raw(t, path)
+	defer func() { _ = database.Close() }()
 	const blank = "client = '', request = '', reason = '', body = x'', secret = NULL"
 	const again = " INTO entries SELECT %d, kind, record, version + 9, time, actor, change, leaf, client, request, reason, body, secret, salts FROM entries WHERE position = 3"
 	for _, text := range []string{
@@ -207,13 +207,13 @@ func TestRowsStay(t *testing.T) {
 		"INSERT INTO redacted VALUES (6, 5, zeroblob(128))", // no entry
 		"INSERT INTO redacted VALUES (3, 4, zeroblob(128))", // by no erasure
 	} {
-		_, err := db.ExecContext(t.Context(), text)
+		_, err := database.ExecContext(t.Context(), text)
 		if err == nil || !regexp.MustCompile("append only|are dense|stay so|only an erasure redacts").MatchString(err.Error()) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	// What an erasure does may be done again.
-	sqlExec(t, db, "UPDATE entries SET "+blank+" WHERE position = 1")
+	sqlExec(t, database, "UPDATE entries SET "+blank+" WHERE position = 1")
 	if findings := found(t, store); findings.Result != verify.Redacted || findings.Redacted != 3 {
 		t.Errorf("Verify: %+v", findings)
 	}
@@ -248,9 +248,9 @@ func TestHalfErased(t *testing.T) {
 				erase(t, store, only)
 			} else {
 				erase(t, store, e)
-				db := raw(t, path)
-				sqlExec(t, db, off+tt.do)
-				if err := db.Close(); err != nil {
+				database := raw(t, path)
+				sqlExec(t, database, off+tt.do)
+				if err := database.Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -279,12 +279,12 @@ func TestEraseDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	store := open(t, path, sqlite.Options{})
 	e := eraseLog(t, store)
-	db := raw(t, path)
+	database := raw(t, path)
 	var trigger string
-	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = 'entries_no_update'").Scan(&trigger); err != nil {
+	if err := database.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = 'entries_no_update'").Scan(&trigger); err != nil {
 		t.Fatal(err)
 	}
-	sqlExec(t, db, "DROP TRIGGER entries_no_update; UPDATE entries SET body = x'01' WHERE position = 1; "+trigger)
+	sqlExec(t, database, "DROP TRIGGER entries_no_update; UPDATE entries SET body = x'01' WHERE position = 1; "+trigger)
 	erase(t, store, e)
 	if findings := found(t, store); findings.Result != verify.Tampered || findings.Position != 1 {
 		t.Errorf("Verify: %+v", findings)

@@ -23,9 +23,9 @@ type openFile struct {
 }
 
 // inPlace reports whether the file is the one at its path.
-func (f *openFile) inPlace() bool {
-	now, err := os.Stat(f.path)
-	return err == nil && os.SameFile(f.info, now) || err != nil && !errors.Is(err, os.ErrNotExist)
+func (openFile *openFile) inPlace() bool {
+	now, err := os.Stat(openFile.path)
+	return err == nil && os.SameFile(openFile.info, now) || err != nil && !errors.Is(err, os.ErrNotExist)
 }
 
 // The suffixes of the files of a store.
@@ -37,10 +37,10 @@ const (
 
 // noteFiles notes the files of the store, which has to be open. Where the file is a link
 // the engine has the others next to what it leads to.
-func (s *Store) noteFiles(path string) error {
+func (store *Store) noteFiles(path string) error {
 	at := linked(path)
 	names := []string{path, at + logSuffix, at + indexSuffix, path + lockSuffix}
-	if s.readOnly != nil { // others need not be there
+	if store.readOnly != nil { // others need not be there
 		names = names[:1]
 	}
 	for _, name := range names {
@@ -48,7 +48,7 @@ func (s *Store) noteFiles(path string) error {
 		if err != nil {
 			return err
 		}
-		s.files = append(s.files, openFile{name, info})
+		store.files = append(store.files, openFile{name, info})
 	}
 	return nil
 }
@@ -63,14 +63,14 @@ func linked(path string) string {
 
 // ReadOnly returns why the store that was opened takes no writes: its file system is read-only
 // or full, or it belongs to somebody else. nil: it does.
-func (s *Store) ReadOnly() error { return s.readOnly }
+func (store *Store) ReadOnly() error { return store.readOnly }
 
 // Lost returns the path of a file of the store that was removed or replaced since it was
 // opened, "" if none exists. Nothing is committed then.
-func (s *Store) Lost() string {
-	for i := range s.files {
-		if !s.files[i].inPlace() {
-			return s.files[i].path
+func (store *Store) Lost() string {
+	for i := range store.files {
+		if !store.files[i].inPlace() {
+			return store.files[i].path
 		}
 	}
 	return ""
@@ -79,24 +79,24 @@ func (s *Store) Lost() string {
 // permitted refuses a commit, and refuses to acknowledge one, with ErrUnavailable: into
 // files that no one would find again, and what Options.Permit refuses. What was committed
 // before is secured then.
-func (s *Store) permitted(ctx context.Context) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.readOnly != nil {
-		return s.readOnly
+func (store *Store) permitted(ctx context.Context) error {
+	store.writing.Lock()
+	defer store.writing.Unlock()
+	if store.readOnly != nil {
+		return store.readOnly
 	}
 	var err error
-	if path := s.Lost(); path != "" {
+	if path := store.Lost(); path != "" {
 		err = fmt.Errorf("%s was removed or replaced", path)
-	} else if s.o.Permit != nil {
-		err = s.o.Permit()
+	} else if store.options.Permit != nil {
+		err = store.options.Permit()
 	}
 	if err == nil {
-		s.secured = false
+		store.secured = false
 		return nil
 	}
-	if !s.secured {
-		err = errors.Join(err, s.secure(context.WithoutCancel(ctx)))
+	if !store.secured {
+		err = errors.Join(err, store.secure(context.WithoutCancel(ctx)))
 	}
 	return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 }
@@ -105,12 +105,12 @@ func (s *Store) permitted(ctx context.Context) error {
 // on the log, and sets secured. A log that somebody put in the place of the store's is
 // moved away, because the next start would write it over the file. Where the file itself is
 // missing nothing is done: with its log it is whole again when it is put back.
-func (s *Store) secure(ctx context.Context) error {
-	file, log := &s.files[0], &s.files[1]
+func (store *Store) secure(ctx context.Context) error {
+	file, log := &store.files[0], &store.files[1]
 	if _, err := os.Stat(file.path); err != nil {
 		return nil //nolint:nilerr // as above
 	}
-	busy, err := s.emptyLog(ctx)
+	busy, err := store.emptyLog(ctx)
 	if err == nil && busy {
 		err = errors.New("others read")
 	}
@@ -122,14 +122,14 @@ func (s *Store) secure(ctx context.Context) error {
 			return err
 		}
 	}
-	s.secured = true
+	store.secured = true
 	return nil
 }
 
 // emptyLog moves the log into the file, unless others read what is in it. The caller holds
 // writing.
-func (s *Store) emptyLog(ctx context.Context) (busy bool, err error) {
-	return one(ctx, s.writer, "PRAGMA wal_checkpoint(TRUNCATE)", func(r row) (busy bool, err error) {
+func (store *Store) emptyLog(ctx context.Context) (busy bool, err error) {
+	return one(ctx, store.writer, "PRAGMA wal_checkpoint(TRUNCATE)", func(r row) (busy bool, err error) {
 		var pages, moved int64
 		err = r.Scan(&busy, &pages, &moved)
 		return busy, err
@@ -137,10 +137,10 @@ func (s *Store) emptyLog(ctx context.Context) (busy bool, err error) {
 }
 
 // watchFiles secures what was committed as soon as a file is lost, also when no one writes.
-func (s *Store) watchFiles(ctx context.Context) {
+func (store *Store) watchFiles(ctx context.Context) {
 	for pause.For(ctx, watchEvery) == nil {
-		if s.Lost() != "" {
-			_ = s.permitted(ctx) // whoever writes gets the error
+		if store.Lost() != "" {
+			_ = store.permitted(ctx) // whoever writes gets the error
 		}
 	}
 }

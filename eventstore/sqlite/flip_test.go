@@ -18,12 +18,12 @@ import (
 // raw opens the file next to its store, without its triggers and pragmas.
 func raw(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	database, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = db.Close() })
-	return db
+	tb.Cleanup(func() { _ = database.Close() })
+	return database
 }
 
 // damage returns what is found of the log and of the file.
@@ -39,19 +39,19 @@ func damage(t *testing.T, store *sqlite.Store) error {
 	return err
 }
 
-func sqlExec(tb testing.TB, db *sql.DB, text string, args ...any) {
+func sqlExec(tb testing.TB, database *sql.DB, text string, args ...any) {
 	tb.Helper()
-	if _, err := db.ExecContext(tb.Context(), text, args...); err != nil {
+	if _, err := database.ExecContext(tb.Context(), text, args...); err != nil {
 		tb.Fatalf("%s: %v", text, err)
 	}
 }
 
-func dropTriggers(t *testing.T, db *sql.DB) {
+func dropTriggers(t *testing.T, database *sql.DB) {
 	t.Helper()
 	for _, name := range []string{
 		"entries_dense", "entries_no_update", "entries_no_delete", "commits_dense", "commits_no_update", "commits_no_delete",
 	} {
-		sqlExec(t, db, "DROP TRIGGER "+name)
+		sqlExec(t, database, "DROP TRIGGER "+name)
 	}
 }
 
@@ -81,11 +81,11 @@ func TestFlippedBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	store := open(t, path, sqlite.Options{})
 	smallLog(t, store, 6)
-	db := raw(t, path)
-	dropTriggers(t, db)
+	database := raw(t, path)
+	dropTriggers(t, database)
 	// What the engine itself would refuse is not of interest here.
-	sqlExec(t, db, "PRAGMA ignore_check_constraints = ON")
-	db.SetMaxOpenConns(1)
+	sqlExec(t, database, "PRAGMA ignore_check_constraints = ON")
+	database.SetMaxOpenConns(1)
 
 	flips := 0
 	for _, table := range []struct {
@@ -104,7 +104,7 @@ func TestFlippedBytes(t *testing.T) {
 				key -= 1 - key%2
 			}
 			for _, column := range table.columns {
-				flips += flip(t, store, db, table.name, table.key, key, column)
+				flips += flip(t, store, database, table.name, table.key, key, column)
 			}
 		}
 	}
@@ -118,11 +118,11 @@ func TestFlippedBytes(t *testing.T) {
 
 // flip stores values that differ from the present one by a bit, wants each to be found, puts
 // the old one back, and returns how many there were.
-func flip(t *testing.T, store *sqlite.Store, db *sql.DB, table, keyColumn string, key int64, column string) int {
+func flip(t *testing.T, store *sqlite.Store, database *sql.DB, table, keyColumn string, key int64, column string) int {
 	t.Helper()
 	var old any
 	var row int64
-	if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT rowid, %s FROM %s WHERE %s = ?", column, table, keyColumn), key).Scan(&row, &old); err != nil {
+	if err := database.QueryRowContext(t.Context(), fmt.Sprintf("SELECT rowid, %s FROM %s WHERE %s = ?", column, table, keyColumn), key).Scan(&row, &old); err != nil {
 		t.Fatalf("%s of %d: %v", column, key, err)
 	}
 	var values []any
@@ -142,7 +142,7 @@ func flip(t *testing.T, store *sqlite.Store, db *sql.DB, table, keyColumn string
 	}
 	set := fmt.Sprintf("UPDATE %s SET %s = ? WHERE rowid = ?", table, column)
 	for _, value := range values {
-		_, err := db.ExecContext(t.Context(), set, value, row)
+		_, err := database.ExecContext(t.Context(), set, value, row)
 		if err != nil && strings.Contains(err.Error(), "UNIQUE") {
 			continue // another row has it, so it cannot be stored
 		}
@@ -151,7 +151,7 @@ func flip(t *testing.T, store *sqlite.Store, db *sql.DB, table, keyColumn string
 			moved = value
 		}
 		found := damage(t, store)
-		sqlExec(t, db, set, old, moved)
+		sqlExec(t, database, set, old, moved)
 		named := found != nil && (table != "entries" || column == "position" || strings.Contains(found.Error(), fmt.Sprintf("entry %d:", key)))
 		if !errors.Is(found, eventstore.ErrDamaged) || !named || err != nil {
 			t.Errorf("%s.%s of %d: %v is not found: %v, %v", table, column, key, value, found, err)
@@ -173,11 +173,11 @@ func TestDamagedPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			var root, size int64
-			db := raw(t, path)
-			if err := db.QueryRowContext(t.Context(), "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?", name).Scan(&root, &size); err != nil {
+			database := raw(t, path)
+			if err := database.QueryRowContext(t.Context(), "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?", name).Scan(&root, &size); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.Close(); err != nil {
+			if err := database.Close(); err != nil {
 				t.Fatal(err)
 			}
 			file, err := os.OpenFile(path, os.O_RDWR, 0)

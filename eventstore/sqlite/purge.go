@@ -16,10 +16,10 @@ const (
 )
 
 // purgeReceipts deletes old receipts until its context ends. What fails is tried again.
-func (s *Store) purgeReceipts(ctx context.Context) {
-	for wait := s.o.PurgeEvery; pause.For(ctx, wait) == nil; {
-		wait = s.o.PurgeEvery
-		if more, err := s.purge(ctx); err == nil && more {
+func (store *Store) purgeReceipts(ctx context.Context) {
+	for wait := store.options.PurgeEvery; pause.For(ctx, wait) == nil; {
+		wait = store.options.PurgeEvery
+		if more, err := store.purge(ctx); err == nil && more {
 			wait = min(wait, purgePause)
 		}
 	}
@@ -27,16 +27,16 @@ func (s *Store) purgeReceipts(ctx context.Context) {
 
 // purge deletes some of the receipts that are too old, and reports whether there may be
 // others. Those of a clock that ran ahead count as stored now.
-func (s *Store) purge(ctx context.Context) (more bool, err error) {
-	if err := s.permitted(ctx); err != nil {
+func (store *Store) purge(ctx context.Context) (more bool, err error) {
+	if err := store.permitted(ctx); err != nil {
 		return false, err
 	}
-	return more, s.write(ctx, func(ctx context.Context) error {
-		now := s.o.Now()
-		if err := s.writer.exec(ctx, "UPDATE receipts SET kept = ?1 WHERE kept > ?1", now.UnixMilli()); err != nil {
+	return more, store.write(ctx, func(ctx context.Context) error {
+		now := store.options.Now()
+		if err := store.writer.exec(ctx, "UPDATE receipts SET kept = ?1 WHERE kept > ?1", now.UnixMilli()); err != nil {
 			return err
 		}
-		gone, err := all(ctx, s.writer, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT +?) RETURNING user",
+		gone, err := all(ctx, store.writer, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? LIMIT +?) RETURNING user",
 			value[int64], now.Add(-keepReceipts).UnixMilli(), purgeBatch)
 		more = len(gone) == purgeBatch
 		return err

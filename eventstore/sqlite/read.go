@@ -44,10 +44,10 @@ const (
 )
 
 // Load implements eventstore.Store.
-func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	out := make([]eventstore.State, len(ids))
 	for i, id := range ids {
-		held, err := s.held(ctx, s.reader, id)
+		held, err := store.held(ctx, store.reader, id)
 		if err != nil {
 			return nil, err
 		}
@@ -55,22 +55,22 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 			out[i] = held.State
 		}
 	}
-	return out, s.usable(ctx)
+	return out, store.usable(ctx)
 }
 
 // held returns a record from the cache or the file, nil for none. What a commit may have
 // overtaken is not cached.
-func (s *Store) held(ctx context.Context, on *statements, id calendar.ID) (*eventstore.Held, error) {
-	if h, ok := s.cache.GetIfPresent(id); ok {
-		return h, nil
+func (store *Store) held(ctx context.Context, statements *statements, id calendar.ID) (*eventstore.Held, error) {
+	if held, ok := store.cache.GetIfPresent(id); ok {
+		return held, nil
 	}
-	commits := s.commits.Load()
-	found, err := all(ctx, on, heldQuery+"WHERE r.id = ?", scanHeld, int64(id))
+	commits := store.commits.Load()
+	found, err := all(ctx, statements, heldQuery+"WHERE r.id = ?", scanHeld, int64(id))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	s.cache.Compute(id, func(*eventstore.Held, bool) (*eventstore.Held, otter.ComputeOp) {
-		if s.commits.Load() != commits {
+	store.cache.Compute(id, func(*eventstore.Held, bool) (*eventstore.Held, otter.ComputeOp) {
+		if store.commits.Load() != commits {
 			return nil, otter.CancelOp
 		}
 		return &found[0], otter.WriteOp
@@ -79,7 +79,7 @@ func (s *Store) held(ctx context.Context, on *statements, id calendar.ID) (*even
 }
 
 // At implements eventstore.Store.
-func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	if err := point.Check(); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.
 	if err != nil {
 		return nil, err
 	}
-	found, err := all(ctx, s.reader, entryQuery+`JOIN json_each(?1) w ON e.position = (SELECT position FROM entries INDEXED BY entries_history
+	found, err := all(ctx, store.reader, entryQuery+`JOIN json_each(?1) w ON e.position = (SELECT position FROM entries INDEXED BY entries_history
 		WHERE record = w.value AND `+column+" <= ?2 ORDER BY version DESC LIMIT 1)", scanEntry, string(wanted), at)
 	if err != nil {
 		return nil, err
@@ -108,10 +108,10 @@ func (s *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.
 }
 
 // Find implements eventstore.Store.
-func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f eventstore.Found, err error) {
+func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f eventstore.Found, err error) {
 	ids := func(text string, claim calendar.Claim) (found []calendar.ID) {
 		if err == nil {
-			found, err = all(ctx, s.reader, text, value[calendar.ID], claim.Space, claim.Key)
+			found, err = all(ctx, store.reader, text, value[calendar.ID], claim.Space, claim.Key)
 		}
 		return found
 	}
@@ -122,8 +122,8 @@ func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f eventstor
 		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", n))
 	}
 	for _, claim := range lookup.Slugs {
-		taken, readErr := all(ctx, s.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
-			func(r row) (t eventstore.Taken, err error) {
+		taken, readErr := all(ctx, store.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
+			func(r row) (t eventstore.TakenClaim, err error) {
 				t.Claim = claim
 				err = r.Scan(&t.Position, &t.Record)
 				return t, err
@@ -131,19 +131,19 @@ func (s *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f eventstor
 		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
 	}
 	if lookup.Signed.Limit > 0 && err == nil {
-		f.Signed, err = all(ctx, s.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT +?", scanCheckpoint, number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
+		f.Signed, err = all(ctx, store.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT +?", scanCheckpoint, number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
 	}
-	return f, cmp.Or(err, s.usable(ctx))
+	return f, cmp.Or(err, store.usable(ctx))
 }
 
 // Records implements eventstore.Store.
-func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
 	where, args := "WHERE r.id > ? ORDER BY r.id LIMIT +?", []any{int64(after), max(limit, 0)}
 	if kind != 0 {
 		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT +?", append([]any{kind.String()}, args...)
 	}
 	size := func(held *eventstore.Held) int { return held.Size() }
-	found, err := page(ctx, s.reader, heldQuery+where, scanHeld, size, args...)
+	found, err := page(ctx, store.reader, heldQuery+where, scanHeld, size, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 		last = int64(found[len(found)-1].ID)
 	}
 	const strays = `WHERE record > ?1 AND record <= ?2 AND NOT EXISTS (SELECT 1 FROM records r WHERE r.id = record)`
-	stray, err := one(ctx, s.reader, "SELECT space || ' ' || key || ' of record ' || record FROM (SELECT * FROM claims "+strays+
+	stray, err := one(ctx, store.reader, "SELECT space || ' ' || key || ' of record ' || record FROM (SELECT * FROM claims "+strays+
 		" UNION ALL SELECT * FROM names "+strays+") LIMIT 1", value[string], int64(after), last)
 	if err == nil && stray != "" {
 		err = fmt.Errorf("%w: %s is stored, which is not there", eventstore.ErrDamaged, stray)
@@ -164,23 +164,23 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 }
 
 // Read implements eventstore.Store.
-func (s *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	where, args := "WHERE e.position > ? ORDER BY e.position LIMIT +?", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
 	if r.Record != 0 {
 		where, args = "WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT +?", append([]any{int64(r.Record)}, args...)
 	}
-	out, err := page(ctx, s.reader, entryQuery+where, scanEntry, (*eventstore.Entry).Size, args...)
+	out, err := page(ctx, store.reader, entryQuery+where, scanEntry, (*eventstore.Entry).Size, args...)
 	if err != nil {
 		return nil, err
 	}
 	// A commit can be read a moment before the head moves to it.
-	head := s.signal.Head().Position
+	head := store.signal.Head().Position
 	return slices.DeleteFunc(out, func(entry eventstore.Entry) bool { return r.Record == 0 && entry.Position > head }), nil
 }
 
 // Commits implements eventstore.Store.
-func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := all(ctx, s.reader, `SELECT first, last, hash,
+func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	commits, err := all(ctx, store.reader, `SELECT first, last, hash,
 		(SELECT unhex(group_concat(hex(leaf), '' ORDER BY position)) FROM entries WHERE position BETWEEN first AND last)
 		FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT +?2`,
 		func(r row) (commit eventstore.Commit, err error) {
@@ -193,15 +193,15 @@ func (s *Store) Commits(ctx context.Context, from calendar.Position, limit int) 
 }
 
 // Receipt implements eventstore.Store.
-func (s *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	return one(ctx, s.reader, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(user), key)
+func (store *Store) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	return one(ctx, store.reader, receiptQuery+"WHERE user = ? AND key = ?", scanReceipt, int64(user), key)
 }
 
 // Head implements eventstore.Store.
-func (s *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
-	head := s.signal.Head()
+func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head := store.signal.Head()
 	if point == (eventstore.Point{}) {
-		return head, s.usable(ctx)
+		return head, store.usable(ctx)
 	}
 	if err := point.Check(); err != nil {
 		return head, err
@@ -212,45 +212,45 @@ func (s *Store) Head(ctx context.Context, point eventstore.Point) (eventstore.He
 	greatest, arg := greatestToQuery, number(point.Position)
 	if point.Position == 0 {
 		greatest, arg = "SELECT max(time) FROM entries WHERE time <= ?", point.Time.UnixMilli()
-		last, err := one(ctx, s.reader, lastAtQuery, value[calendar.Position], arg)
+		last, err := one(ctx, store.reader, lastAtQuery, value[calendar.Position], arg)
 		if err != nil || last == 0 {
 			head.Mark = calendar.Mark{}
 			return head, err
 		}
 		// A commit can be read a moment before the head moves to it.
-		if head, err = eventstore.Wait(ctx, s, last-1); err != nil {
+		if head, err = eventstore.Wait(ctx, store, last-1); err != nil {
 			return head, err
 		}
 		point.Position = last
 	}
-	mark, err := one(ctx, s.reader, markQuery, scanMark, number(point.Position))
+	mark, err := one(ctx, store.reader, markQuery, scanMark, number(point.Position))
 	if err == nil && mark.Position < point.Position {
 		err = fmt.Errorf("%w: no commit has entry %d", eventstore.ErrDamaged, point.Position)
 	}
 	if err != nil {
 		return head, err
 	}
-	millis, err := one(ctx, s.reader, greatest, value[int64], arg)
+	millis, err := one(ctx, store.reader, greatest, value[int64], arg)
 	head.Mark, head.Time = calendar.Mark{Position: point.Position, Hash: mark.Hash}, time.UnixMilli(millis).UTC()
 	return head, err
 }
 
 // Epoch implements eventstore.Store. No one else writes into the file, so the history
 // stays the same.
-func (s *Store) Epoch() eventstore.Epoch { return s.signal.Epoch() }
+func (store *Store) Epoch() eventstore.Epoch { return store.signal.Epoch() }
 
 // NewIDs implements eventstore.Store.
-func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	if err := s.usable(ctx); err != nil {
+func (store *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if err := store.usable(ctx); err != nil {
 		return 0, err
 	}
-	return calendar.ID(s.lastID.Add(int64(n)) - int64(n) + 1), nil
+	return calendar.ID(store.lastID.Add(int64(n)) - int64(n) + 1), nil
 }
 
 // Receipts yields the receipts that are stored, for a Copy.
-func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
+func (store *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
 	return func(yield func(eventstore.Receipt, error) bool) {
-		found, err := all(ctx, s.reader, receiptQuery, scanReceipt)
+		found, err := all(ctx, store.reader, receiptQuery, scanReceipt)
 		for _, receipt := range found {
 			if !yield(*receipt, nil) {
 				return
@@ -263,9 +263,9 @@ func (s *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, erro
 }
 
 // Integrity reads every page of the file. ErrDamaged: it is not whole.
-func (s *Store) Integrity(ctx context.Context) error {
+func (store *Store) Integrity(ctx context.Context) error {
 	var found string
-	err := translate(s.reader.db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found))
+	err := translate(store.reader.database.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found))
 	if err == nil && found != "ok" {
 		err = fmt.Errorf("%w: the file: %s", eventstore.ErrDamaged, found)
 	}

@@ -15,8 +15,8 @@ import (
 
 // statements prepares each text once, on a connection or on a pool of them.
 type statements struct {
-	db *sql.DB
-	on interface { // db, or a connection of it
+	database *sql.DB
+	on       interface { // db, or a connection of it
 		PrepareContext(ctx context.Context, text string) (*sql.Stmt, error)
 		Close() error
 	}
@@ -26,25 +26,25 @@ type statements struct {
 	byText map[string]*sql.Stmt
 }
 
-func (s *statements) of(ctx context.Context, text string) (*sql.Stmt, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if stmt := s.byText[text]; stmt != nil {
+func (statements *statements) of(ctx context.Context, text string) (*sql.Stmt, error) {
+	statements.mutex.Lock()
+	defer statements.mutex.Unlock()
+	if stmt := statements.byText[text]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.on.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept until close
+	stmt, err := statements.on.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept until close
 	if err != nil {
 		return nil, err
 	}
-	if s.byText == nil {
-		s.byText = map[string]*sql.Stmt{}
+	if statements.byText == nil {
+		statements.byText = map[string]*sql.Stmt{}
 	}
-	s.byText[text] = stmt
+	statements.byText[text] = stmt
 	return stmt, nil
 }
 
-func (s *statements) exec(ctx context.Context, text string, args ...any) error {
-	stmt, err := s.of(ctx, text) //nolint:sqlclosecheck // kept until close
+func (statements *statements) exec(ctx context.Context, text string, args ...any) error {
+	stmt, err := statements.of(ctx, text) //nolint:sqlclosecheck // kept until close
 	if err == nil {
 		_, err = stmt.ExecContext(ctx, args...)
 	}
@@ -52,36 +52,36 @@ func (s *statements) exec(ctx context.Context, text string, args ...any) error {
 }
 
 // close closes the statements first: with one of them open the engine keeps the file open.
-func (s *statements) close() error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
+func (statements *statements) close() error {
+	statements.mutex.Lock()
+	defer statements.mutex.Unlock()
 	var errs []error
-	for _, stmt := range s.byText {
+	for _, stmt := range statements.byText {
 		errs = append(errs, stmt.Close())
 	}
-	s.byText = nil
-	return errors.Join(append(errs, s.on.Close(), s.db.Close())...)
+	statements.byText = nil
+	return errors.Join(append(errs, statements.on.Close(), statements.database.Close())...)
 }
 
 type row interface{ Scan(dest ...any) error }
 
 // all runs a query and returns its rows; scan reads one.
-func all[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) ([]T, error) {
-	return page(ctx, s, text, scan, func(*T) int { return 0 }, args...)
+func all[T any](ctx context.Context, statements *statements, text string, scan func(row) (T, error), args ...any) ([]T, error) {
+	return page(ctx, statements, text, scan, func(*T) int { return 0 }, args...)
 }
 
 // page runs a query and returns its rows up to the one that passes PageBytes. It is short,
 // and not cut off: to watch the context costs the driver a good part of a look-up.
-func page[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (out []T, err error) {
-	if err := s.usable(ctx); err != nil {
+func page[T any](ctx context.Context, statements *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (out []T, err error) {
+	if err := statements.usable(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			out, err = nil, cmp.Or(s.usable(ctx), translate(err))
+			out, err = nil, cmp.Or(statements.usable(ctx), translate(err))
 		}
 	}()
-	stmt, err := s.of(ctx, text) //nolint:sqlclosecheck // kept until close
+	stmt, err := statements.of(ctx, text) //nolint:sqlclosecheck // kept until close
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func page[T any](ctx context.Context, s *statements, text string, scan func(row)
 }
 
 // one returns the first row, the zero value for none.
-func one[T any](ctx context.Context, s *statements, text string, scan func(row) (T, error), args ...any) (value T, err error) {
-	found, err := all(ctx, s, text, scan, args...)
+func one[T any](ctx context.Context, statements *statements, text string, scan func(row) (T, error), args ...any) (value T, err error) {
+	found, err := all(ctx, statements, text, scan, args...)
 	if len(found) > 0 {
 		value = found[0]
 	}
@@ -111,38 +111,38 @@ func one[T any](ctx context.Context, s *statements, text string, scan func(row) 
 }
 
 // value scans a row of one column.
-func value[T any](r row) (v T, err error) {
-	err = r.Scan(&v)
+func value[T any](row row) (v T, err error) {
+	err = row.Scan(&v)
 	return v, err
 }
 
-func scanEntry(r row) (entry eventstore.Entry, err error) {
+func scanEntry(row row) (entry eventstore.Entry, err error) {
 	var (
 		kind                string
 		millis              int64
-		by                  calendar.Position
+		position            calendar.Position
 		hasSecret           bool
 		body, salts, hashes sql.RawBytes
 	)
-	if err := r.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
-		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, &body, &hasSecret, &entry.Secret, &salts, &by, &hashes); err != nil {
+	if err := row.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
+		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, &body, &hasSecret, &entry.Secret, &salts, &position, &hashes); err != nil {
 		return entry, err
 	}
 	if hasSecret && entry.Secret == nil {
 		entry.Secret = []byte{}
 	}
 	entry.Time = time.UnixMilli(millis).UTC()
-	entry.Complete(kind, salts, by, hashes)
+	entry.Complete(kind, salts, position, hashes)
 	if entry.Fields, entry.State, err = unpackBody(body); err != nil {
 		err = fmt.Errorf("entry %d: %w", entry.Position, err)
 	}
 	return entry, err
 }
 
-func scanHeld(r row) (held eventstore.Held, err error) {
+func scanHeld(row row) (held eventstore.Held, err error) {
 	var kind, claims, names string
 	var body sql.RawBytes
-	if err := r.Scan(&held.ID, &kind, &held.Version, &held.Position, &held.Secret, &held.Erased, &body, &claims, &names); err != nil {
+	if err := row.Scan(&held.ID, &kind, &held.Version, &held.Position, &held.Secret, &held.Erased, &body, &claims, &names); err != nil {
 		return held, err
 	}
 	held.Complete(kind, claims, names)
@@ -155,26 +155,26 @@ func scanHeld(r row) (held eventstore.Held, err error) {
 	return held, err
 }
 
-func scanReceipt(r row) (*eventstore.Receipt, error) {
+func scanReceipt(row row) (*eventstore.Receipt, error) {
 	out := &eventstore.Receipt{}
 	var fingerprint sql.RawBytes
 	var millis int64
-	err := r.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position)
+	err := row.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position)
 	copy(out.Fingerprint[:], fingerprint)
 	out.Time = time.UnixMilli(millis).UTC()
 	return out, err
 }
 
-func scanCheckpoint(r row) (checkpoint eventstore.Checkpoint, err error) {
+func scanCheckpoint(row row) (checkpoint eventstore.Checkpoint, err error) {
 	var millis int64
-	err = r.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
+	err = row.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
 	checkpoint.Time = time.UnixMilli(millis).UTC()
 	return checkpoint, err
 }
 
-func scanMark(r row) (mark calendar.Mark, err error) {
+func scanMark(row row) (mark calendar.Mark, err error) {
 	var hash sql.RawBytes
-	err = r.Scan(&mark.Position, &hash)
+	err = row.Scan(&mark.Position, &hash)
 	copy(mark.Hash[:], hash)
 	return mark, err
 }
@@ -186,13 +186,13 @@ type end struct {
 	lastID calendar.ID // the greatest one of a record
 }
 
-func scanEnd(r row) (e end, err error) {
+func scanEnd(row row) (end end, err error) {
 	var last calendar.Position
 	var hash sql.RawBytes
-	err = r.Scan(&e.Position, &e.lastID, &last, &hash)
-	copy(e.Hash[:], hash)
-	if err == nil && last != e.Position {
-		err = eventstore.Damaged(min(e.Position, last)+1, "the last entry is %d, the last commit ends at %d", e.Position, last)
+	err = row.Scan(&end.Position, &end.lastID, &last, &hash)
+	copy(end.Hash[:], hash)
+	if err == nil && last != end.Position {
+		err = eventstore.Damaged(min(end.Position, last)+1, "the last entry is %d, the last commit ends at %d", end.Position, last)
 	}
-	return e, err
+	return end, err
 }

@@ -52,7 +52,7 @@ const defaultCacheBytes = 8 << 20
 
 // Store is an event store in a SQLite file.
 type Store struct {
-	o         Options
+	options   Options
 	committer *eventstore.Committer
 	signal    *eventstore.Signal
 	cache     *otter.Cache[calendar.ID, *eventstore.Held]
@@ -86,7 +86,7 @@ func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	store := &Store{o: options}
+	store := &Store{options: options}
 	if err := store.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(err)), store.closeFiles())
 	}
@@ -97,52 +97,52 @@ func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	return store, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) (err error) {
+func (store *Store) open(ctx context.Context, path string) (err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if s.cache, err = otter.New(&otter.Options[calendar.ID, *eventstore.Held]{
-		MaximumWeight: uint64(s.o.CacheBytes), Weigher: weigh,
+	if store.cache, err = otter.New(&otter.Options[calendar.ID, *eventstore.Held]{
+		MaximumWeight: uint64(store.options.CacheBytes), Weigher: weigh,
 	}); err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); s.o.Existing && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path); store.options.Existing && errors.Is(err, os.ErrNotExist) {
 		return eventstore.ErrNoStore
 	}
-	if s.lock, err = lockFile(path + lockSuffix); err != nil {
+	if store.lock, err = lockFile(path + lockSuffix); err != nil {
 		return err
 	}
 	if err := checkLog(path); err != nil {
 		return err
 	}
 	options := url.Values{"_pragma": readPragmas}
-	if err := s.openWriter(ctx, path); Unwritable(err) {
-		s.readOnly = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+	if err := store.openWriter(ctx, path); Unwritable(err) {
+		store.readOnly = fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 		options = unwritten(path)
 	} else if err != nil {
 		return err
 	}
-	if err := s.noteFiles(path); err != nil {
+	if err := store.noteFiles(path); err != nil {
 		return err
 	}
-	db, readers := sql.OpenDB(&connector{dsn: dsn(path, options), lost: s.Lost}), max(4, 2*runtime.GOMAXPROCS(0))
-	db.SetMaxOpenConns(readers)
-	db.SetMaxIdleConns(readers)
-	s.reader = &statements{db: db, on: db, usable: s.usable}
-	if err := openAll(ctx, db, readers); err != nil {
+	database, readers := sql.OpenDB(&connector{dsn: dsn(path, options), lost: store.Lost}), max(4, 2*runtime.GOMAXPROCS(0))
+	database.SetMaxOpenConns(readers)
+	database.SetMaxIdleConns(readers)
+	store.reader = &statements{database: database, on: database, usable: store.usable}
+	if err := openAll(ctx, database, readers); err != nil {
 		return err
 	}
-	if empty, err := checkForm(ctx, s.reader); err != nil || empty {
+	if empty, err := checkForm(ctx, store.reader); err != nil || empty {
 		return cmp.Or(err, eventstore.ErrNoStore)
 	}
-	return s.begin(ctx)
+	return store.begin(ctx)
 }
 
 // openAll opens connections, which stay open: one that is opened after the log was removed
 // would read without it.
-func openAll(ctx context.Context, db *sql.DB, n int) (err error) {
+func openAll(ctx context.Context, database *sql.DB, n int) (err error) {
 	for range n {
-		conn, failed := db.Conn(ctx)
+		conn, failed := database.Conn(ctx)
 		if failed != nil {
 			return failed
 		}
@@ -157,7 +157,7 @@ func openAll(ctx context.Context, db *sql.DB, n int) (err error) {
 
 // openWriter opens the connection that writes, and makes the file and its tables where
 // there are none.
-func (s *Store) openWriter(ctx context.Context, path string) error {
+func (store *Store) openWriter(ctx context.Context, path string) error {
 	// The file holds secrets; what SQLite puts next to it takes on its mode.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is the operator's
 	if err != nil {
@@ -166,38 +166,38 @@ func (s *Store) openWriter(ctx context.Context, path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": writePragmas}))
+	database, err := sql.Open("sqlite", dsn(path, url.Values{"_pragma": writePragmas}))
 	if err != nil {
 		return err
 	}
-	conn, err := db.Conn(ctx)
+	conn, err := database.Conn(ctx)
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, database.Close())
 	}
 	// The committer ends before the connection is closed.
-	s.writer = &statements{db: db, on: conn, usable: func(context.Context) error { return nil }}
-	if err := s.write(ctx, s.create); err != nil {
-		err = errors.Join(err, s.writer.close())
-		s.writer = nil
+	store.writer = &statements{database: database, on: conn, usable: func(context.Context) error { return nil }}
+	if err := store.write(ctx, store.create); err != nil {
+		err = errors.Join(err, store.writer.close())
+		store.writer = nil
 		return err
 	}
 	return nil
 }
 
 // begin reads where the log ends.
-func (s *Store) begin(ctx context.Context) error {
-	end, err := one(ctx, s.reader, endQuery, scanEnd)
+func (store *Store) begin(ctx context.Context) error {
+	end, err := one(ctx, store.reader, endQuery, scanEnd)
 	if err != nil {
 		return err
 	}
 	head := eventstore.Head{Mark: end.Mark}
-	if head.Signed, err = one(ctx, s.reader, "SELECT coalesce(max(size), 0) FROM checkpoints", value[calendar.Position]); err != nil {
+	if head.Signed, err = one(ctx, store.reader, "SELECT coalesce(max(size), 0) FROM checkpoints", value[calendar.Position]); err != nil {
 		return err
 	}
-	id, err := one(ctx, s.reader, "SELECT uuid FROM identity", value[[]byte])
+	id, err := one(ctx, store.reader, "SELECT uuid FROM identity", value[[]byte])
 	copy(head.UUID[:], id)
-	s.lastID.Store(int64(end.lastID))
-	s.signal = eventstore.NewSignal(head)
+	store.lastID.Store(int64(end.lastID))
+	store.signal = eventstore.NewSignal(head)
 	return err
 }
 
@@ -219,21 +219,21 @@ var form = func() int32 {
 }()
 
 // create makes the tables in an empty file, unless a store has to be there.
-func (s *Store) create(ctx context.Context) error {
-	empty, err := checkForm(ctx, s.writer)
+func (store *Store) create(ctx context.Context) error {
+	empty, err := checkForm(ctx, store.writer)
 	switch {
 	case err != nil || !empty:
 		return err
-	case s.o.Existing:
+	case store.options.Existing:
 		return eventstore.ErrNoStore
 	}
-	return s.writer.exec(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, form))
+	return store.writer.exec(ctx, fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, applicationID, form))
 }
 
 // checkForm refuses files of other programs and of other versions.
-func checkForm(ctx context.Context, on *statements) (empty bool, err error) {
+func checkForm(ctx context.Context, statements *statements) (empty bool, err error) {
 	var app, found int32
-	empty, err = one(ctx, on, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema), application_id, user_version FROM pragma_application_id, pragma_user_version",
+	empty, err = one(ctx, statements, "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema), application_id, user_version FROM pragma_application_id, pragma_user_version",
 		func(r row) (empty bool, err error) {
 			err = r.Scan(&empty, &app, &found)
 			return empty, err
@@ -258,24 +258,24 @@ type connector struct {
 	lost   func() string // Store.Lost
 }
 
-func (c *connector) Driver() driver.Driver { return &c.engine }
+func (connector *connector) Driver() driver.Driver { return &connector.engine }
 
 // Connect returns ErrUnavailable as long as a file is missing or another one.
-func (c *connector) Connect(context.Context) (driver.Conn, error) {
-	if err := c.same(); err != nil { // else the engine makes one that is missing
+func (connector *connector) Connect(context.Context) (driver.Conn, error) {
+	if err := connector.same(); err != nil { // else the engine makes one that is missing
 		return nil, err
 	}
-	conn, err := c.engine.Open(c.dsn)
+	conn, err := connector.engine.Open(connector.dsn)
 	if err == nil {
-		if err = c.same(); err != nil {
+		if err = connector.same(); err != nil {
 			err = errors.Join(err, conn.Close())
 		}
 	}
 	return conn, err
 }
 
-func (c *connector) same() error {
-	if path := c.lost(); path != "" {
+func (connector *connector) same() error {
+	if path := connector.lost(); path != "" {
 		return fmt.Errorf("%w: %s was removed or replaced", eventstore.ErrUnavailable, path)
 	}
 	return nil
@@ -315,45 +315,45 @@ func dsn(path string, options url.Values) string {
 }
 
 // Close takes no more appends, finishes those that wait, and closes the file.
-func (s *Store) Close() (err error) {
-	s.close.Do(func() {
-		s.closing.Store(true)
-		s.stop()
-		s.background.Wait()
-		s.committer.Close()
-		s.signal.Close()
-		err = s.closeFiles()
+func (store *Store) Close() (err error) {
+	store.close.Do(func() {
+		store.closing.Store(true)
+		store.stop()
+		store.background.Wait()
+		store.committer.Close()
+		store.signal.Close()
+		err = store.closeFiles()
 	})
 	return err
 }
 
-func (s *Store) closeFiles() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
+func (store *Store) closeFiles() error {
+	store.writing.Lock()
+	defer store.writing.Unlock()
 	var errs []error
-	for _, c := range []*statements{s.reader, s.writer} { // the last one moves the log into the file
+	for _, c := range []*statements{store.reader, store.writer} { // the last one moves the log into the file
 		if c != nil {
 			errs = append(errs, c.close())
 		}
 	}
-	if s.lock != nil {
-		errs = append(errs, unlockFile(s.lock))
+	if store.lock != nil {
+		errs = append(errs, unlockFile(store.lock))
 	}
 	return errors.Join(errs...)
 }
 
 // usedID learns that an id is in use, so that it is not returned again.
-func (s *Store) usedID(id calendar.ID) {
+func (store *Store) usedID(id calendar.ID) {
 	for {
-		last := s.lastID.Load()
-		if int64(id) <= last || s.lastID.CompareAndSwap(last, int64(id)) {
+		last := store.lastID.Load()
+		if int64(id) <= last || store.lastID.CompareAndSwap(last, int64(id)) {
 			return
 		}
 	}
 }
 
-func (s *Store) usable(ctx context.Context) error {
-	if s.closing.Load() {
+func (store *Store) usable(ctx context.Context) error {
+	if store.closing.Load() {
 		return eventstore.ErrClosed
 	}
 	return ctx.Err()

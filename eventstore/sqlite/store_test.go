@@ -49,12 +49,12 @@ func harness(options sqlite.Options) storetest.Harness {
 		Stray: func(tb testing.TB, store storetest.Store, held eventstore.Held) {
 			tb.Helper()
 			path, _ := paths.Load(store)
-			db := raw(tb, path.(string))
+			database := raw(tb, path.(string))
 			for _, claim := range held.Claims {
-				sqlExec(tb, db, "INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", claim.Space, claim.Key, int64(held.ID))
+				sqlExec(tb, database, "INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", claim.Space, claim.Key, int64(held.ID))
 			}
 			for _, n := range held.Names {
-				sqlExec(tb, db, "INSERT INTO names (space, key, record) VALUES (?, ?, ?)", n.Space, n.Key, int64(held.ID))
+				sqlExec(tb, database, "INSERT INTO names (space, key, record) VALUES (?, ?, ?)", n.Space, n.Key, int64(held.ID))
 			}
 		},
 	}

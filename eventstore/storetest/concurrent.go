@@ -149,9 +149,9 @@ type asked struct {
 	head chan struct{}
 }
 
-func (s *asked) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
-	defer func() { s.head <- struct{}{} }()
-	return s.Store.Head(ctx, point)
+func (asked *asked) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	defer func() { asked.head <- struct{}{} }()
+	return asked.Store.Head(ctx, point)
 }
 
 func waiting(t testing.TB, harness Harness) {
@@ -212,11 +212,11 @@ func waiting(t testing.TB, harness Harness) {
 }
 
 // calls returns the errors of the methods of a store.
-func (f *fixture) calls(ctx context.Context) map[string]error {
+func (fixture *fixture) calls(ctx context.Context) map[string]error {
 	claims := []calendar.Claim{{Space: "s", Key: "a"}}
-	store, errs := f.store, map[string]error{}
+	store, errs := fixture.store, map[string]error{}
 	for _, row := range []string{"tag:1.1", "7/k/1/1@1", "-"} {
-		errs["Append of "+row] = store.Append(ctx, f.parse(row))[0].Err
+		errs["Append of "+row] = store.Append(ctx, fixture.parse(row))[0].Err
 	}
 	_, errs["Receipt"] = store.Receipt(ctx, 7, "k")
 	errs["Sync"] = store.Sync(ctx)

@@ -18,9 +18,9 @@ func entriesWhole(t testing.TB, harness Harness) {
 	fixture := setup(t, harness)
 	fixture.now = time.Date(2026, 5, 1, 9, 30, 0, 123_456_789, time.FixedZone("", 2*60*60))
 	record := fixture.record(calendar.KindTag)
-	d := fixture.draft(record, calendar.Created, namedFields(record.Kind, "jazz"))
-	d.Secret = []byte{1, 0, 255}
-	a := fixture.appendOf(d)
+	draft := fixture.draft(record, calendar.Created, namedFields(record.Kind, "jazz"))
+	draft.Secret = []byte{1, 0, 255}
+	a := fixture.appendOf(draft)
 	a.Cause = eventstore.Cause{Client: `<agent> "é音"`, Request: "req\n1", Reason: "règle"}
 	fixture.must("Append", fixture.one(a).Err)
 	u := fixture.draft(record, calendar.Updated, calendar.Fields{"description": calendar.Text{calendar.LangFR: "é音\u2028"}})
@@ -31,7 +31,7 @@ func entriesWhole(t testing.TB, harness Harness) {
 	want := []eventstore.Entry{
 		{
 			Position: 1, Kind: calendar.KindTag, ID: record.ID, Version: 1, Time: time.Date(2026, 5, 1, 7, 30, 0, 123_000_000, time.UTC),
-			Actor: 7, Cause: a.Cause, Change: "tag.created", Fields: d.Fields, State: d.State, Secret: []byte{1, 0, 255},
+			Actor: 7, Cause: a.Cause, Change: "tag.created", Fields: draft.Fields, State: draft.State, Secret: []byte{1, 0, 255},
 		},
 		{
 			Position: 2, Kind: calendar.KindTag, ID: record.ID, Version: 2, Time: time.Date(2026, 5, 1, 8, 30, 0, 123_000_000, time.UTC),

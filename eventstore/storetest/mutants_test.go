@@ -27,15 +27,15 @@ type mutant struct {
 	each   func(a eventstore.Append) eventstore.Result // instead of a call of one Append
 	newIDs func(n int) (calendar.ID, error)
 	read   func(r eventstore.Range) ([]eventstore.Entry, error)
-	at     func(p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
+	at     func(point eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
 
 	// These edit what a method returns.
 	entry   func(e *eventstore.Entry) // of Read
 	states  func(page []eventstore.State) []eventstore.State
-	records func(k calendar.Kind, page []eventstore.Held) []eventstore.Held
+	records func(kind calendar.Kind, page []eventstore.Held) []eventstore.Held
 	commits func(page []eventstore.Commit) []eventstore.Commit
-	found   func(l eventstore.Lookup, f *eventstore.Found)
-	head    func(p eventstore.Point, h *eventstore.Head)
+	found   func(lookup eventstore.Lookup, f *eventstore.Found)
+	head    func(point eventstore.Point, h *eventstore.Head)
 	receipt func(r *eventstore.Receipt) *eventstore.Receipt
 	epoch   func(e *eventstore.Epoch)
 
@@ -45,16 +45,16 @@ type mutant struct {
 
 var background = context.Background()
 
-func (m *mutant) one(a eventstore.Append) eventstore.Result {
-	return m.Store.Append(background, []eventstore.Append{a})[0]
+func (mutant *mutant) one(a eventstore.Append) eventstore.Result {
+	return mutant.Store.Append(background, []eventstore.Append{a})[0]
 }
 
-func (m *mutant) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (mutant *mutant) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	switch {
-	case m.call != nil:
-		return m.call(ctx, slices.Clone(appends))
-	case m.each == nil:
-		return m.Store.Append(ctx, appends)
+	case mutant.call != nil:
+		return mutant.call(ctx, slices.Clone(appends))
+	case mutant.each == nil:
+		return mutant.Store.Append(ctx, appends)
 	}
 	results := make([]eventstore.Result, len(appends))
 	for i, a := range appends {
@@ -63,112 +63,112 @@ func (m *mutant) Append(ctx context.Context, appends []eventstore.Append) []even
 			receipt := *a.Receipt
 			a.Receipt = &receipt
 		}
-		results[i] = m.each(a)
+		results[i] = mutant.each(a)
 	}
 	return results
 }
 
-func (m *mutant) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	if m.newIDs != nil {
-		return m.newIDs(n)
+func (mutant *mutant) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if mutant.newIDs != nil {
+		return mutant.newIDs(n)
 	}
-	return m.Store.NewIDs(ctx, n)
+	return mutant.Store.NewIDs(ctx, n)
 }
 
-func (m *mutant) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	if m.read != nil {
-		return m.read(r)
+func (mutant *mutant) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	if mutant.read != nil {
+		return mutant.read(r)
 	}
-	page, err := m.Store.Read(ctx, r)
+	page, err := mutant.Store.Read(ctx, r)
 	for i := range page {
-		if m.entry != nil {
-			m.entry(&page[i])
+		if mutant.entry != nil {
+			mutant.entry(&page[i])
 		}
 	}
 	return page, err
 }
 
-func (m *mutant) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if m.at != nil {
-		return m.at(point, ids)
+func (mutant *mutant) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if mutant.at != nil {
+		return mutant.at(point, ids)
 	}
-	return m.Store.At(ctx, point, ids...)
+	return mutant.Store.At(ctx, point, ids...)
 }
 
-func (m *mutant) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	page, err := m.Store.Load(ctx, ids...)
-	if m.states != nil {
-		page = m.states(page)
+func (mutant *mutant) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	page, err := mutant.Store.Load(ctx, ids...)
+	if mutant.states != nil {
+		page = mutant.states(page)
 	}
 	return page, err
 }
 
-func (m *mutant) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	page, err := m.Store.Records(ctx, kind, after, limit)
-	for _, id := range m.strays {
+func (mutant *mutant) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := mutant.Store.Records(ctx, kind, after, limit)
+	for _, id := range mutant.strays {
 		if id > after && (len(page) < limit || id <= page[len(page)-1].ID) {
 			err = eventstore.ErrDamaged
 		}
 	}
-	if m.records != nil {
-		page = m.records(kind, page)
+	if mutant.records != nil {
+		page = mutant.records(kind, page)
 	}
 	return page, err
 }
 
-func (m *mutant) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	page, err := m.Store.Commits(ctx, from, limit)
-	if m.commits != nil {
-		page = m.commits(page)
+func (mutant *mutant) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	page, err := mutant.Store.Commits(ctx, from, limit)
+	if mutant.commits != nil {
+		page = mutant.commits(page)
 	}
 	return page, err
 }
 
-func (m *mutant) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
-	found, err := m.Store.Find(ctx, lookup)
-	if m.found != nil {
-		m.found(lookup, &found)
+func (mutant *mutant) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	found, err := mutant.Store.Find(ctx, lookup)
+	if mutant.found != nil {
+		mutant.found(lookup, &found)
 	}
 	return found, err
 }
 
-func (m *mutant) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
-	head, err := m.Store.Head(ctx, point)
-	if m.head != nil && err == nil {
-		m.head(point, &head)
+func (mutant *mutant) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head, err := mutant.Store.Head(ctx, point)
+	if mutant.head != nil && err == nil {
+		mutant.head(point, &head)
 	}
 	return head, err
 }
 
-func (m *mutant) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	receipt, err := m.Store.Receipt(ctx, user, key)
-	if m.receipt != nil {
-		receipt = m.receipt(receipt)
+func (mutant *mutant) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	receipt, err := mutant.Store.Receipt(ctx, user, key)
+	if mutant.receipt != nil {
+		receipt = mutant.receipt(receipt)
 	}
 	return receipt, err
 }
 
-func (m *mutant) Epoch() eventstore.Epoch {
-	epoch := m.Store.Epoch()
-	if m.epoch != nil {
-		m.epoch(&epoch)
+func (mutant *mutant) Epoch() eventstore.Epoch {
+	epoch := mutant.Store.Epoch()
+	if mutant.epoch != nil {
+		mutant.epoch(&epoch)
 	}
 	return epoch
 }
 
 // stray makes Records find claims and names of no record, unless the store does not look
 // for them.
-func (m *mutant) stray(held eventstore.Held) {
-	if !m.trusts {
-		m.strays = append(m.strays, held.ID)
+func (mutant *mutant) stray(held eventstore.Held) {
+	if !mutant.trusts {
+		mutant.strays = append(mutant.strays, held.ID)
 	}
 }
 
-func (m *mutant) Close() error {
-	if m.open {
+func (mutant *mutant) Close() error {
+	if mutant.open {
 		return nil
 	}
-	return m.memory.Close()
+	return mutant.memory.Close()
 }
 
 // asked breaks a store by another Append than the one that was asked for.
@@ -206,13 +206,13 @@ var mutants = []struct {
 	{"an entry is lost", []string{"readers and writers at the same time"}, func(m *mutant) {
 		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
 			page, err := m.Store.Read(background, r)
-			return slices.DeleteFunc(page, func(e eventstore.Entry) bool { return e.Position == 100 }), err
+			return slices.DeleteFunc(page, func(entry eventstore.Entry) bool { return entry.Position == 100 }), err
 		}
 	}},
 	{"an entry that is larger than a page is left out", []string{"pages are bounded by bytes"}, func(m *mutant) {
 		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
 			page, err := m.Store.Read(background, r)
-			return slices.DeleteFunc(page, func(e eventstore.Entry) bool { return e.Size() > eventstore.PageBytes }), err
+			return slices.DeleteFunc(page, func(entry eventstore.Entry) bool { return entry.Size() > eventstore.PageBytes }), err
 		}
 	}},
 	{"the entries of a record are those of the log", []string{"pages are bounded by their number"}, func(m *mutant) {
@@ -275,12 +275,12 @@ var mutants = []struct {
 			for i := range appends {
 				appends[i].Drafts = slices.Clone(appends[i].Drafts)
 				for j := range appends[i].Drafts {
-					d := &appends[i].Drafts[j]
-					d.Claims = slices.DeleteFunc(slices.Clone(d.Claims), func(c calendar.Claim) bool { return asked[c] })
+					draft := &appends[i].Drafts[j]
+					draft.Claims = slices.DeleteFunc(slices.Clone(draft.Claims), func(claim calendar.Claim) bool { return asked[claim] })
 				}
-				for _, d := range appends[i].Drafts {
-					for _, c := range d.Claims {
-						asked[c] = true
+				for _, draft := range appends[i].Drafts {
+					for _, claim := range draft.Claims {
+						asked[claim] = true
 					}
 				}
 			}
@@ -296,9 +296,9 @@ var mutants = []struct {
 	})},
 	{"receipts of others are found", []string{"receipts are looked up"}, func(m *mutant) {
 		var last *eventstore.Receipt
-		m.receipt = func(r *eventstore.Receipt) *eventstore.Receipt {
-			if r != nil {
-				last = r
+		m.receipt = func(receipt *eventstore.Receipt) *eventstore.Receipt {
+			if receipt != nil {
+				last = receipt
 			}
 			return last
 		}
@@ -322,7 +322,7 @@ var mutants = []struct {
 	{"a loser takes its call along", []string{"a loser does not harm its group"}, func(m *mutant) {
 		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 			results := m.Store.Append(ctx, appends)
-			if i := slices.IndexFunc(results, func(r eventstore.Result) bool { return r.Err != nil }); i >= 0 {
+			if i := slices.IndexFunc(results, func(result eventstore.Result) bool { return result.Err != nil }); i >= 0 {
 				return slices.Repeat(results[i:i+1], len(results))
 			}
 			return results
@@ -356,7 +356,7 @@ var mutants = []struct {
 	// States.
 	{"unknown records are left out", []string{"appends follow each other"}, func(m *mutant) {
 		m.states = func(page []eventstore.State) []eventstore.State {
-			return slices.DeleteFunc(page, func(s eventstore.State) bool { return s.Version == 0 })
+			return slices.DeleteFunc(page, func(state eventstore.State) bool { return state.Version == 0 })
 		}
 	}},
 	{"records have no names", []string{"claims and names are found", "everything is there after a restart"}, func(m *mutant) {
@@ -377,9 +377,9 @@ var mutants = []struct {
 		}
 	}},
 	{"one record of a name is found", []string{"claims and names are found"}, func(m *mutant) {
-		m.found = func(_ eventstore.Lookup, f *eventstore.Found) {
-			for i, ids := range f.Named {
-				f.Named[i] = ids[:min(1, len(ids))]
+		m.found = func(_ eventstore.Lookup, found *eventstore.Found) {
+			for i, ids := range found.Named {
+				found.Named[i] = ids[:min(1, len(ids))]
 			}
 		}
 	}},
@@ -402,10 +402,10 @@ var mutants = []struct {
 
 	// The store as a whole.
 	{"all stores have one UUID", []string{"a store has a UUID and a history of its own"}, func(m *mutant) {
-		m.head = func(_ eventstore.Point, h *eventstore.Head) { h.UUID = [16]byte{1} }
+		m.head = func(_ eventstore.Point, head *eventstore.Head) { head.UUID = [16]byte{1} }
 	}},
 	{"the head never moves", []string{"the head moves"}, func(m *mutant) {
-		m.head = func(_ eventstore.Point, h *eventstore.Head) { h.Moved = make(chan struct{}) }
+		m.head = func(_ eventstore.Point, head *eventstore.Head) { head.Moved = make(chan struct{}) }
 	}},
 	{"a restart loses everything", []string{"everything is there after a restart"}, func(m *mutant) {
 		if m.reopened {
@@ -417,25 +417,25 @@ var mutants = []struct {
 
 	// The past, erasures, checkpoints.
 	{"a moment counts only what is before it", []string{"records at points of the past", "slugs of the past"}, func(m *mutant) {
-		m.at = func(p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error) {
-			if !p.Time.IsZero() && p.Position == 0 {
-				p.Time = p.Time.Add(-time.Millisecond)
+		m.at = func(point eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error) {
+			if !point.Time.IsZero() && point.Position == 0 {
+				point.Time = point.Time.Add(-time.Millisecond)
 			}
-			return m.Store.At(background, p, ids...)
+			return m.Store.At(background, point, ids...)
 		}
 	}},
 	{"the last entry counted has the greatest time", []string{"what counts at points of the past"}, func(m *mutant) {
-		m.head = func(p eventstore.Point, h *eventstore.Head) {
-			if p != (eventstore.Point{}) && h.Position > 0 {
-				last, _ := m.Store.Read(background, eventstore.Range{After: uint64(h.Position - 1), Limit: 1})
-				h.Time = last[0].Time
+		m.head = func(point eventstore.Point, head *eventstore.Head) {
+			if point != (eventstore.Point{}) && head.Position > 0 {
+				last, _ := m.Store.Read(background, eventstore.Range{After: uint64(head.Position - 1), Limit: 1})
+				head.Time = last[0].Time
 			}
 		}
 	}},
 	{"takings come in order", []string{"former slugs"}, func(m *mutant) {
-		m.found = func(_ eventstore.Lookup, f *eventstore.Found) {
-			for i := range f.Taken {
-				slices.Reverse(f.Taken[i])
+		m.found = func(_ eventstore.Lookup, found *eventstore.Found) {
+			for i := range found.Taken {
+				slices.Reverse(found.Taken[i])
 			}
 		}
 	}},
@@ -450,13 +450,13 @@ var mutants = []struct {
 		}
 	}},
 	{"an erasure leaves what is cached", []string{"records are erased together"}, func(m *mutant) {
-		m.epoch = func(e *eventstore.Epoch) { e.Erasures = 0 }
+		m.epoch = func(epoch *eventstore.Epoch) { epoch.Erasures = 0 }
 	}},
 	{"a checkpoint loses its keys", []string{"checkpoints are kept and gain lines"}, asking(func(a *eventstore.Append) {
 		if a.Checkpoint != nil {
-			c := *a.Checkpoint
-			c.Keys = ""
-			a.Checkpoint = &c
+			checkpoint := *a.Checkpoint
+			checkpoint.Keys = ""
+			a.Checkpoint = &checkpoint
 		}
 	})},
 }

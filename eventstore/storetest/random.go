@@ -50,7 +50,7 @@ func RandomSequences(t *testing.T, implementation, reference Opened) {
 // the same, and bytes are looked at together, which takes a tenth of the time.
 var Alike = cmp.Options{
 	cmpopts.EquateEmpty(),
-	cmp.FilterValues(func(a, b []byte) bool { return len(a)+len(b) > 0 }, cmp.Comparer(bytes.Equal)),
+	cmp.FilterValues(func(a, data []byte) bool { return len(a)+len(data) > 0 }, cmp.Comparer(bytes.Equal)),
 	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
 }
 

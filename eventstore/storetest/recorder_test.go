@@ -36,40 +36,40 @@ func run(t *testing.T, c Case, harness Harness) []string {
 	return r.reports
 }
 
-func (r *recorder) Helper() {}
+func (recorder *recorder) Helper() {}
 
-func (r *recorder) Cleanup(f func()) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.cleanups = append(r.cleanups, f)
+func (recorder *recorder) Cleanup(f func()) {
+	recorder.mutex.Lock()
+	defer recorder.mutex.Unlock()
+	recorder.cleanups = append(recorder.cleanups, f)
 }
 
-func (r *recorder) Failed() bool {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return len(r.reports) > 0
+func (recorder *recorder) Failed() bool {
+	recorder.mutex.Lock()
+	defer recorder.mutex.Unlock()
+	return len(recorder.reports) > 0
 }
 
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.reports = append(r.reports, fmt.Sprintf(format, args...))
+func (recorder *recorder) Errorf(format string, args ...any) {
+	recorder.mutex.Lock()
+	defer recorder.mutex.Unlock()
+	recorder.reports = append(recorder.reports, fmt.Sprintf(format, args...))
 }
 
-func (r *recorder) Error(args ...any) { r.Errorf("%s", fmt.Sprintln(args...)) }
-func (r *recorder) Fail()             { r.Errorf("Fail") }
+func (recorder *recorder) Error(args ...any) { recorder.Errorf("%s", fmt.Sprintln(args...)) }
+func (recorder *recorder) Fail()             { recorder.Errorf("Fail") }
 
-func (r *recorder) FailNow() {
-	r.Fail()
+func (recorder *recorder) FailNow() {
+	recorder.Fail()
 	runtime.Goexit()
 }
 
-func (r *recorder) Fatal(args ...any) {
-	r.Error(args...)
+func (recorder *recorder) Fatal(args ...any) {
+	recorder.Error(args...)
 	runtime.Goexit()
 }
 
-func (r *recorder) Fatalf(format string, args ...any) {
-	r.Errorf(format, args...)
+func (recorder *recorder) Fatalf(format string, args ...any) {
+	recorder.Errorf(format, args...)
 	runtime.Goexit()
 }

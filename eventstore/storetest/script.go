@@ -36,31 +36,31 @@ func scripts() []Case {
 }
 
 // row does what a row of a script says, and checks what it is answered.
-func (f *fixture) row(row string) {
-	f.Helper()
+func (fixture *fixture) row(row string) {
+	fixture.Helper()
 	row, _, _ = strings.Cut(strings.TrimSpace(row), "#")
 	asked, want, _ := strings.Cut(row, "=>")
 	verb, rest, _ := strings.Cut(strings.TrimSpace(asked), " ")
 	if verb == "" {
 		return
 	}
-	if got := strings.Join(f.answers(verb, strings.TrimSpace(rest)), " | "); got != strings.TrimSpace(want) {
-		f.Errorf("%s\nthe answer is %s", row, got)
+	if got := strings.Join(fixture.answers(verb, strings.TrimSpace(rest)), " | "); got != strings.TrimSpace(want) {
+		fixture.Errorf("%s\nthe answer is %s", row, got)
 	}
-	f.readings()
+	fixture.readings()
 }
 
 // answers does what a row says; all but the verbs of reading are calls of Append.
-func (f *fixture) answers(verb, rest string) (out []string) {
-	f.Helper()
+func (fixture *fixture) answers(verb, rest string) (out []string) {
+	fixture.Helper()
 	words := strings.Fields(rest)
 	switch verb {
 	case "reopen":
-		f.reopen()
+		fixture.reopen()
 	case "find":
-		asked := f.parse("tag:1.0 " + rest)[0].Drafts[0]
-		found, err := f.store.Find(f.ctx, eventstore.Lookup{Claims: asked.Claims, Names: asked.Names})
-		f.must("Find", err)
+		asked := fixture.parse("tag:1.0 " + rest)[0].Drafts[0]
+		found, err := fixture.store.Find(fixture.ctx, eventstore.Lookup{Claims: asked.Claims, Names: asked.Names})
+		fixture.must("Find", err)
 		for _, id := range found.Holders {
 			out = append(out, id.String())
 		}
@@ -69,44 +69,44 @@ func (f *fixture) answers(verb, rest string) (out []string) {
 		}
 	case "load":
 		for _, word := range words {
-			state := f.load(calendar.ID(number(word)))
+			state := fixture.load(calendar.ID(number(word)))
 			out = append(out, strings.TrimSpace(fmt.Sprintf("%d@%d %s", state.Version, state.Position, state.Secret)))
 		}
 	case "hold":
 		for _, word := range words {
-			held, err := f.store.Records(f.ctx, 0, calendar.ID(number(word))-1, 1)
-			f.must("Records", err)
+			held, err := fixture.store.Records(fixture.ctx, 0, calendar.ID(number(word))-1, 1)
+			fixture.must("Records", err)
 			out = append(out, fmt.Sprint(held[0].ID, held[0].Claims, held[0].Names))
 		}
 	case "receipt":
-		f.must("Sync", f.store.Sync(f.ctx))
+		fixture.must("Sync", fixture.store.Sync(fixture.ctx))
 		for _, word := range words {
 			user, key, _ := strings.Cut(word, "/")
-			receipt, err := f.store.Receipt(f.ctx, calendar.ID(number(user)), key)
-			f.must("Receipt", err)
-			out = append(out, f.receipt(receipt))
+			receipt, err := fixture.store.Receipt(fixture.ctx, calendar.ID(number(user)), key)
+			fixture.must("Receipt", err)
+			out = append(out, fixture.receipt(receipt))
 		}
 	case "erase":
-		drafts := f.parse(rest)[0].Drafts
+		drafts := fixture.parse(rest)[0].Drafts
 		for i := range drafts {
 			drafts[i].State = []byte(`{"erased":true}`)
 		}
-		out = append(out, outcome(f.erase(f.erasing(drafts...))))
+		out = append(out, outcome(fixture.erase(fixture.erasing(drafts...))))
 	case "redact":
 		var a eventstore.Append
 		for _, word := range words {
 			a.Redact = append(a.Redact, calendar.ID(number(word)))
 		}
-		out = append(out, outcome(f.erase(a)))
+		out = append(out, outcome(fixture.erase(a)))
 	case "sign":
-		out = append(out, f.sign(calendar.Position(number(words[0])), words[1], words[2:]))
+		out = append(out, fixture.sign(calendar.Position(number(words[0])), words[1], words[2:]))
 	default:
-		appends := f.parse(verb + " " + rest)
-		for i, res := range f.store.Append(f.ctx, appends) {
+		appends := fixture.parse(verb + " " + rest)
+		for i, res := range fixture.store.Append(fixture.ctx, appends) {
 			if res.Receipt != nil {
 				want := *res.Receipt
 				want.User, want.Key, want.Fingerprint, want.Time = appends[i].Receipt.User, appends[i].Receipt.Key, appends[i].Receipt.Fingerprint, res.Receipt.Time
-				f.equal("receipt", *res.Receipt, want)
+				fixture.equal("receipt", *res.Receipt, want)
 			}
 			out = append(out, outcome(res))
 		}
@@ -115,43 +115,43 @@ func (f *fixture) answers(verb, rest string) (out []string) {
 }
 
 // receipt says what a receipt holds.
-func (f *fixture) receipt(r *eventstore.Receipt) string {
-	if r == nil {
+func (fixture *fixture) receipt(receipt *eventstore.Receipt) string {
+	if receipt == nil {
 		return "none"
 	}
-	if r.Time.IsZero() {
-		f.Errorf("the receipt %s is of no time", r.Key)
+	if receipt.Time.IsZero() {
+		fixture.Errorf("the receipt %s is of no time", receipt.Key)
 	}
-	return fmt.Sprintf("%d/%s/%s %d.%d@%d", r.User, r.Key, strings.TrimRight(string(r.Fingerprint[:]), "\x00"), r.Record, r.Version, r.Position)
+	return fmt.Sprintf("%d/%s/%s %d.%d@%d", receipt.User, receipt.Key, strings.TrimRight(string(receipt.Fingerprint[:]), "\x00"), receipt.Record, receipt.Version, receipt.Position)
 }
 
 // sign stores the checkpoint of a size with the lines of its note.
-func (f *fixture) sign(size calendar.Position, origin string, lines []string) string {
+func (fixture *fixture) sign(size calendar.Position, origin string, lines []string) string {
 	checkpoint := eventstore.Checkpoint{
 		Size: size, Origin: origin, Note: []byte(strings.Join(append(lines, ""), "\n")),
-		Time: f.now.Add(time.Duration(size) * 1234567 * time.Microsecond), Keys: fmt.Sprint(lines),
+		Time: fixture.now.Add(time.Duration(size) * 1234567 * time.Microsecond), Keys: fmt.Sprint(lines),
 	}
-	if err := f.one(eventstore.Append{Checkpoint: &checkpoint}).Err; err != nil {
+	if err := fixture.one(eventstore.Append{Checkpoint: &checkpoint}).Err; err != nil {
 		return reason(err)
 	}
 	checkpoint.Time = checkpoint.Time.Truncate(time.Millisecond)
-	if before, there := f.signed[size]; there {
+	if before, there := fixture.signed[size]; there {
 		before.Note = checkpoint.Note
 		checkpoint = before
 	}
-	f.signed[size] = checkpoint
+	fixture.signed[size] = checkpoint
 	return "done"
 }
 
 // parse reads the appends of a row.
-func (f *fixture) parse(row string) []eventstore.Append {
-	f.Helper()
+func (fixture *fixture) parse(row string) []eventstore.Append {
+	fixture.Helper()
 	row = strings.NewReplacer(`\0`, "\x00", `\xff`, "\xff").Replace(row)
 	var appends []eventstore.Append
 	for part := range strings.SplitSeq(row, "|") {
-		a := f.appendOf()
+		a := fixture.appendOf()
 		for word := range strings.FieldsSeq(part) {
-			f.word(&a, word)
+			fixture.word(&a, word)
 		}
 		appends = append(appends, a)
 	}
@@ -159,8 +159,8 @@ func (f *fixture) parse(row string) []eventstore.Append {
 }
 
 // word adds what a word says to an append.
-func (f *fixture) word(a *eventstore.Append, word string) {
-	f.Helper()
+func (fixture *fixture) word(a *eventstore.Append, word string) {
+	fixture.Helper()
 	var draft *eventstore.Draft
 	if n := len(a.Drafts); n > 0 {
 		draft = &a.Drafts[n-1]
@@ -181,7 +181,7 @@ func (f *fixture) word(a *eventstore.Append, word string) {
 		key, count, _ := strings.Cut(rest, "=")
 		a.Guards = append(a.Guards, eventstore.Guard{Name: calendar.Name{Space: "n", Key: key}, Count: number(count)})
 	case word[0] == '@':
-		a.Epoch = f.store.Epoch()
+		a.Epoch = fixture.store.Epoch()
 		a.Epoch.History += uint64(number(rest))
 	case strings.Contains(word, "/"):
 		parts := strings.Split(word, "/")

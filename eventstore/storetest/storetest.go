@@ -28,10 +28,10 @@ type Harness struct {
 	Open func(t testing.TB) Store
 	// Reopen closes a store that Open or Reopen returned, and opens what it stored,
 	// as a new process would.
-	Reopen func(t testing.TB, s Store) Store
+	Reopen func(t testing.TB, store Store) Store
 	// Stray stores claims and names of a record that is not there, behind the back of the
 	// store.
-	Stray func(t testing.TB, s Store, h eventstore.Held)
+	Stray func(t testing.TB, store Store, held eventstore.Held)
 	// Patience is how long the suite waits for what has to come; 0: 30 s.
 	Patience time.Duration
 }
@@ -39,7 +39,7 @@ type Harness struct {
 // Case is one promise of the port and its check.
 type Case struct {
 	Name string
-	Run  func(t testing.TB, h Harness)
+	Run  func(t testing.TB, harness Harness)
 }
 
 // Run checks an implementation against the whole suite. No case may be skipped.
@@ -88,9 +88,9 @@ func Cases() []Case {
 
 // Draft makes the draft of a change of a record, nil for none yet, and the record
 // after it.
-func Draft(t testing.TB, before *calendar.Record, change calendar.Change, at time.Time) (eventstore.Draft, *calendar.Record) {
+func Draft(t testing.TB, before *calendar.Record, change calendar.Change, instant time.Time) (eventstore.Draft, *calendar.Record) {
 	t.Helper()
-	draft, after, err := eventstore.NewDraft(before, change, at)
+	draft, after, err := eventstore.NewDraft(before, change, instant)
 	if err != nil {
 		t.Fatalf("draft of %s: %v", change.Name, err)
 	}
@@ -116,106 +116,106 @@ type fixture struct {
 // manyPerPage is a limit that few logs of the suite reach.
 const manyPerPage = 100
 
-func setup(t testing.TB, h Harness) *fixture {
+func setup(t testing.TB, harness Harness) *fixture {
 	t.Helper()
-	if h.Patience == 0 {
-		h.Patience = 30 * time.Second
+	if harness.Patience == 0 {
+		harness.Patience = 30 * time.Second
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*h.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*harness.Patience)
 	t.Cleanup(cancel)
 	return &fixture{
-		TB: t, harness: h, store: h.Open(t), ctx: ctx, now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC),
+		TB: t, harness: harness, store: harness.Open(t), ctx: ctx, now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC),
 		limit: manyPerPage, signed: map[calendar.Position]eventstore.Checkpoint{},
 	}
 }
 
 // patient returns a context for what has to come.
-func (f *fixture) patient() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(f.ctx, f.harness.Patience)
+func (fixture *fixture) patient() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(fixture.ctx, fixture.harness.Patience)
 }
 
 // must ends the test with an error.
-func (f *fixture) must(what string, err error) {
-	f.Helper()
+func (fixture *fixture) must(what string, err error) {
+	fixture.Helper()
 	if err != nil {
-		f.Fatalf("%s: %v", what, err)
+		fixture.Fatalf("%s: %v", what, err)
 	}
 }
 
 // equal fails the test when got differs from want; empty and nil secrets differ too.
-func (f *fixture) equal(what string, got, want any) {
-	f.Helper()
+func (fixture *fixture) equal(what string, got, want any) {
+	fixture.Helper()
 	if reflect.DeepEqual(want, got) { // a hundred times as fast
 		return
 	}
 	if size := len(fmt.Sprint(want)); size > 1<<20 { // a difference takes minutes
-		f.Errorf("%s differs: want %d characters, got %d", what, size, len(fmt.Sprint(got)))
+		fixture.Errorf("%s differs: want %d characters, got %d", what, size, len(fmt.Sprint(got)))
 	} else if diff := cmp.Diff(want, got); diff != "" {
-		f.Errorf("%s differs (-want +got):\n%s", what, diff)
+		fixture.Errorf("%s differs (-want +got):\n%s", what, diff)
 	}
 }
 
 // reopen opens the store as a new process would, and checks that all is there.
-func (f *fixture) reopen() {
-	f.Helper()
-	before := f.readings()
-	f.store = f.harness.Reopen(f, f.store)
-	f.equal("the log after a restart", f.readings(), before)
+func (fixture *fixture) reopen() {
+	fixture.Helper()
+	before := fixture.readings()
+	fixture.store = fixture.harness.Reopen(fixture, fixture.store)
+	fixture.equal("the log after a restart", fixture.readings(), before)
 }
 
-func (f *fixture) newID() calendar.ID {
-	f.Helper()
-	id, err := f.store.NewIDs(f.ctx, 1)
-	f.must("NewIDs", err)
+func (fixture *fixture) newID() calendar.ID {
+	fixture.Helper()
+	id, err := fixture.store.NewIDs(fixture.ctx, 1)
+	fixture.must("NewIDs", err)
 	return id
 }
 
-func (f *fixture) load(id calendar.ID) eventstore.State {
-	f.Helper()
-	states, err := f.store.Load(f.ctx, id)
+func (fixture *fixture) load(id calendar.ID) eventstore.State {
+	fixture.Helper()
+	states, err := fixture.store.Load(fixture.ctx, id)
 	if err != nil || len(states) != 1 {
-		f.Fatalf("Load(%d) returns %d states, %v", id, len(states), err)
+		fixture.Fatalf("Load(%d) returns %d states, %v", id, len(states), err)
 	}
 	return states[0]
 }
 
 // appendOf makes an Append of drafts.
-func (f *fixture) appendOf(drafts ...eventstore.Draft) eventstore.Append {
+func (fixture *fixture) appendOf(drafts ...eventstore.Draft) eventstore.Append {
 	return eventstore.Append{
-		Drafts: drafts, Time: f.now, Actor: 7,
+		Drafts: drafts, Time: fixture.now, Actor: 7,
 		Cause: eventstore.Cause{Client: "suite", Request: "r-1", Reason: "because"},
 	}
 }
 
 // one appends one Append.
-func (f *fixture) one(a eventstore.Append) eventstore.Result {
-	return f.store.Append(f.ctx, []eventstore.Append{a})[0]
+func (fixture *fixture) one(a eventstore.Append) eventstore.Result {
+	return fixture.store.Append(fixture.ctx, []eventstore.Append{a})[0]
 }
 
 // write appends drafts, which nothing may refuse.
-func (f *fixture) write(drafts ...eventstore.Draft) calendar.Position {
-	f.Helper()
-	res := f.one(f.appendOf(drafts...))
-	f.must("Append", res.Err)
+func (fixture *fixture) write(drafts ...eventstore.Draft) calendar.Position {
+	fixture.Helper()
+	res := fixture.one(fixture.appendOf(drafts...))
+	fixture.must("Append", res.Err)
 	return res.Position
 }
 
 // record is a record that is not there yet.
-func (f *fixture) record(kind calendar.Kind) *calendar.Record {
-	f.Helper()
-	return &calendar.Record{Kind: kind, ID: f.newID()}
+func (fixture *fixture) record(kind calendar.Kind) *calendar.Record {
+	fixture.Helper()
+	return &calendar.Record{Kind: kind, ID: fixture.newID()}
 }
 
 // draft makes the draft of a change of a record, which becomes the record after it.
-func (f *fixture) draft(record *calendar.Record, verb string, fields calendar.Fields) eventstore.Draft {
-	f.Helper()
+func (fixture *fixture) draft(record *calendar.Record, verb string, fields calendar.Fields) eventstore.Draft {
+	fixture.Helper()
 	before := record
 	if record.Version == 0 {
 		before = nil
 	}
-	d, after := Draft(f, before, calendar.Change{Name: record.Kind.String() + "." + verb, Kind: record.Kind, ID: record.ID, Home: calendar.LangEN, Fields: fields}, f.now)
+	draft, after := Draft(fixture, before, calendar.Change{Name: record.Kind.String() + "." + verb, Kind: record.Kind, ID: record.ID, Home: calendar.LangEN, Fields: fields}, fixture.now)
 	*record = *after
-	return d
+	return draft
 }
 
 // namedFields are the name and the slug of a record of a kind.
@@ -224,8 +224,8 @@ func namedFields(kind calendar.Kind, text string) calendar.Fields {
 }
 
 // erasing returns the Append that erases the records of drafts.
-func (f *fixture) erasing(drafts ...eventstore.Draft) eventstore.Append {
-	a := eventstore.Append{Time: f.now, Actor: 3, Cause: eventstore.Cause{Client: "erase", Reason: "asked for"}}
+func (fixture *fixture) erasing(drafts ...eventstore.Draft) eventstore.Append {
+	a := eventstore.Append{Time: fixture.now, Actor: 3, Cause: eventstore.Cause{Client: "erase", Reason: "asked for"}}
 	for _, draft := range drafts {
 		draft.Change, draft.Fields, draft.Secret, draft.Names = eventstore.ErasedChange(draft.Kind), []byte(`{}`), []byte{}, nil
 		a.Drafts, a.Redact = append(a.Drafts, draft), append(a.Redact, draft.ID)
@@ -234,36 +234,36 @@ func (f *fixture) erasing(drafts ...eventstore.Draft) eventstore.Append {
 }
 
 // erase erases records, and redacts what is known of them.
-func (f *fixture) erase(a eventstore.Append) eventstore.Result {
-	f.Helper()
-	before := f.store.Epoch()
-	res := f.one(a)
+func (fixture *fixture) erase(a eventstore.Append) eventstore.Result {
+	fixture.Helper()
+	before := fixture.store.Epoch()
+	res := fixture.one(a)
 	if res.Err != nil {
 		return res
 	}
-	if now := f.store.Epoch(); now.History != before.History || now.Erasures <= before.Erasures {
-		f.Errorf("the epoch is %+v after an erasure, it was %+v", now, before)
+	if now := fixture.store.Epoch(); now.History != before.History || now.Erasures <= before.Erasures {
+		fixture.Errorf("the epoch is %+v after an erasure, it was %+v", now, before)
 	}
 	first := res.Position - calendar.Position(len(a.Drafts)) + 1
 	for i, draft := range a.Drafts {
-		by := first + calendar.Position(i)
-		for j := range f.log {
-			if known := &f.log[j]; known.ID == draft.ID && known.Position < by && known.Redacted == nil {
-				known.Redact(by)
+		position := first + calendar.Position(i)
+		for j := range fixture.log {
+			if known := &fixture.log[j]; known.ID == draft.ID && known.Position < position && known.Redacted == nil {
+				known.Redact(position)
 			}
 		}
-		last, err := f.store.Read(f.ctx, eventstore.Range{After: uint64(by - 1), Limit: 1})
+		last, err := fixture.store.Read(fixture.ctx, eventstore.Range{After: uint64(position - 1), Limit: 1})
 		if err != nil || len(last) != 1 {
-			f.Fatalf("the entry that erased: %d entries, %v", len(last), err)
+			fixture.Fatalf("the entry that erased: %d entries, %v", len(last), err)
 		}
-		f.equal("the entry that erased", last[0], eventstore.Entry{
-			Position: by, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: f.now, Actor: 3, Cause: a.Cause,
+		fixture.equal("the entry that erased", last[0], eventstore.Entry{
+			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: fixture.now, Actor: 3, Cause: a.Cause,
 			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts,
 		})
 	}
-	commits, err := f.store.Commits(f.ctx, first, 1)
+	commits, err := fixture.store.Commits(fixture.ctx, first, 1)
 	if len(a.Drafts) > 0 && (err != nil || len(commits) != 1 || commits[0].Last < res.Position) {
-		f.Errorf("the commit of an erasure at %d: %+v, %v", res.Position, commits, err)
+		fixture.Errorf("the commit of an erasure at %d: %+v, %v", res.Position, commits, err)
 	}
 	return res
 }

@@ -13,7 +13,7 @@ import (
 
 // Before returns the state that the record of an entry had before it, for records that are
 // not in memory any more; nil when it was erased since the check began.
-type Before func(e *eventstore.Entry) ([]byte, error)
+type Before func(entry *eventstore.Entry) ([]byte, error)
 
 // Log checks entries in order: dense positions and versions, each one's leaf, the fold of
 // changes into states, and that what is blank was erased. What does not fit is a finding,
@@ -67,9 +67,9 @@ func newLog(before Before) *log {
 
 // findings checks that what is blank was erased, and returns what was found by a run that
 // ended with an error or nil.
-func (l *log) findings(err error) (Findings, error) {
+func (log *log) findings(err error) (Findings, error) {
 	var first *record
-	for _, r := range l.records {
+	for _, r := range log.records {
 		if r.blank != 0 && (first == nil || r.blank < first.blank) {
 			first = r
 		}
@@ -77,23 +77,23 @@ func (l *log) findings(err error) (Findings, error) {
 	if err == nil && first != nil {
 		err = eventstore.Damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
 	}
-	if l.Result == Intact && len(l.Erasures) > 0 {
-		l.Result = Redacted
+	if log.Result == Intact && len(log.Erasures) > 0 {
+		log.Result = Redacted
 	}
-	err = l.Damage(err)
-	return l.Findings, err
+	err = log.Damage(err)
+	return log.Findings, err
 }
 
 // check checks the next entry.
-func (l *log) check(entry *eventstore.Entry) error {
-	r := l.records[entry.ID]
+func (log *log) check(entry *eventstore.Entry) error {
+	r := log.records[entry.ID]
 	if r == nil {
 		r = &record{kind: entry.Kind, secret: sha256.Sum256(nil)}
-		l.records[entry.ID] = r
+		log.records[entry.ID] = r
 	}
 	switch {
-	case entry.Position != l.Entries+1:
-		return eventstore.Damaged(l.Entries+1, "it is missing, the next one is %d", entry.Position)
+	case entry.Position != log.Entries+1:
+		return eventstore.Damaged(log.Entries+1, "it is missing, the next one is %d", entry.Position)
 	case eventstore.Leaf(entry) != entry.Leaf:
 		return eventstore.Damaged(entry.Position, "it does not fit its leaf")
 	case entry.Version != r.version+1 || entry.Kind != r.kind:
@@ -104,43 +104,43 @@ func (l *log) check(entry *eventstore.Entry) error {
 	r.position, r.version, r.state, r.secret = entry.Position, entry.Version, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &r.secret)
 	var err error
 	if entry.Redacted != nil {
-		err = l.checkBlank(entry, r)
+		err = log.checkBlank(entry, r)
 	} else {
-		err = l.checkFold(entry, r)
+		err = log.checkFold(entry, r)
 		r.plain = cmp.Or(r.plain, entry.Position)
 	}
 	if err == nil {
-		l.Entries = entry.Position
+		log.Entries = entry.Position
 	}
 	return err
 }
 
 // checkBlank notes an entry that is redacted.
-func (l *log) checkBlank(entry *eventstore.Entry, r *record) error {
-	if r.blank == 0 {
-		r.blank, r.by = entry.Position, entry.Redacted.By
+func (log *log) checkBlank(entry *eventstore.Entry, record *record) error {
+	if record.blank == 0 {
+		record.blank, record.by = entry.Position, entry.Redacted.By
 	}
-	if entry.Redacted.By != r.by {
-		return eventstore.Damaged(entry.Position, "it is blank by entry %d, and entry %d of its record by entry %d", entry.Redacted.By, r.blank, r.by)
+	if entry.Redacted.By != record.by {
+		return eventstore.Damaged(entry.Position, "it is blank by entry %d, and entry %d of its record by entry %d", entry.Redacted.By, record.blank, record.by)
 	}
-	l.Redacted++
+	log.Redacted++
 	if !entry.Blank() {
-		l.incomplete(entry.Position, entry)
+		log.incomplete(entry.Position, entry)
 	}
 	return nil
 }
 
 // incomplete notes that something is left at a position of the record of an entry, which
 // was erased.
-func (l *log) incomplete(position calendar.Position, of *eventstore.Entry) {
-	if l.Result == Intact {
-		l.Result, l.Position = Incomplete, position
-		l.Why = fmt.Sprintf("its record was erased and it is not blank, run again: daybook erase %s %d", of.Kind, of.ID)
+func (log *log) incomplete(position calendar.Position, entry *eventstore.Entry) {
+	if log.Result == Intact {
+		log.Result, log.Position = Incomplete, position
+		log.Why = fmt.Sprintf("its record was erased and it is not blank, run again: daybook erase %s %d", entry.Kind, entry.ID)
 	}
 }
 
 // checkFold checks that the fields that an entry changed give its state.
-func (l *log) checkFold(entry *eventstore.Entry, r *record) error {
+func (log *log) checkFold(entry *eventstore.Entry, record *record) error {
 	stored, err := calendar.DecodeRecord(entry.State)
 	if err != nil {
 		return eventstore.Damaged(entry.Position, "state: %v", err)
@@ -149,22 +149,22 @@ func (l *log) checkFold(entry *eventstore.Entry, r *record) error {
 	if err != nil {
 		return eventstore.Damaged(entry.Position, "change: %v", err)
 	}
-	before := l.decoded[entry.ID]
+	before := log.decoded[entry.ID]
 	switch {
 	case entry.Change == eventstore.ErasedChange(entry.Kind):
 		// What an erasure leaves of a record is left when it is erased again.
 		before = &calendar.Record{ID: entry.ID, Kind: entry.Kind, Version: entry.Version - 1, Home: stored.Home, Fields: stored.Fields}
-		if r.erased = true; r.plain != 0 {
-			l.incomplete(r.plain, entry)
+		if record.erased = true; record.plain != 0 {
+			log.incomplete(record.plain, entry)
 		}
-		if r.by == entry.Position {
-			r.blank = 0
+		if record.by == entry.Position {
+			record.blank = 0
 		}
-		l.Erasures = append(l.Erasures, Erasure{entry.Position, entry.Kind.String(), entry.ID, entry.Cause.Reason})
-	case r.blank != 0: // what it follows is gone
+		log.Erasures = append(log.Erasures, Erasure{entry.Position, entry.Kind.String(), entry.ID, entry.Cause.Reason})
+	case record.blank != 0: // what it follows is gone
 		return nil
 	case before == nil && entry.Version > 1:
-		state, err := l.before(entry)
+		state, err := log.before(entry)
 		if err != nil || state == nil {
 			return err
 		}
@@ -176,12 +176,12 @@ func (l *log) checkFold(entry *eventstore.Entry, r *record) error {
 	if err != nil {
 		return eventstore.Damaged(entry.Position, "%v", err)
 	}
-	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, entry.State) || r.erased && len(change.Fields) > 0 {
+	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, entry.State) || record.erased && len(change.Fields) > 0 {
 		return eventstore.Damaged(entry.Position, "folding the changes of record %d does not give the stored record", entry.ID)
 	}
-	if len(l.decoded) >= maxDecoded {
-		clear(l.decoded)
+	if len(log.decoded) >= maxDecoded {
+		clear(log.decoded)
 	}
-	l.decoded[entry.ID] = stored
+	log.decoded[entry.ID] = stored
 	return nil
 }

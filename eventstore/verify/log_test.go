@@ -17,16 +17,16 @@ import (
 func erasedLog(t *testing.T) []eventstore.Entry {
 	t.Helper()
 	store := memstore.New()
-	first, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
-	second, r := storetest.Draft(t, r, tag(1, calendar.Updated), moment)
+	first, record := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
+	second, record := storetest.Draft(t, record, tag(1, calendar.Updated), moment)
 	second.Secret = []byte("secret")
 	other, o := storetest.Draft(t, nil, tag(2, calendar.Created), moment)
 	write(t, store, first, second, other)
-	change, err := calendar.Erase(r)
+	change, err := calendar.Erase(record)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, _ := storetest.Draft(t, r, change, moment)
+	gone, _ := storetest.Draft(t, record, change, moment)
 	gone.Secret = []byte{}
 	a := eventstore.Append{Drafts: []eventstore.Draft{gone}, Time: moment, Redact: []calendar.ID{1}}
 	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {

@@ -253,7 +253,7 @@ func mutable(t *testing.T) eventstore.Store {
 	store := memstore.New()
 	var live []*calendar.Record
 	for n := range 30 {
-		at := moment.Add(time.Duration(n) * time.Second)
+		instant := moment.Add(time.Duration(n) * time.Second)
 		var drafts []eventstore.Draft
 		for k := range 1 + n%3 {
 			id := calendar.ID(1 + (n*3+k)%8)
@@ -266,7 +266,7 @@ func mutable(t *testing.T) eventstore.Store {
 			}
 			change := tag(id, verb)
 			change.Fields["slug"] = fmt.Sprintf("%s-%d-%d", verb, id, n)
-			draft, record := storetest.Draft(t, before, change, at)
+			draft, record := storetest.Draft(t, before, change, instant)
 			if n%4 == 0 {
 				draft.Secret = []byte{byte(n)}
 			}
@@ -276,7 +276,7 @@ func mutable(t *testing.T) eventstore.Store {
 				live[id-1] = record
 			}
 		}
-		a := eventstore.Append{Drafts: drafts, Time: at, Actor: 7, Cause: eventstore.Cause{Client: "suite", Reason: "because"}}
+		a := eventstore.Append{Drafts: drafts, Time: instant, Actor: 7, Cause: eventstore.Cause{Client: "suite", Reason: "because"}}
 		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
@@ -285,9 +285,9 @@ func mutable(t *testing.T) eventstore.Store {
 			if err != nil {
 				t.Fatal(err)
 			}
-			draft, _ := storetest.Draft(t, live[2], change, at)
+			draft, _ := storetest.Draft(t, live[2], change, instant)
 			draft.Secret = []byte{}
-			e := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: at, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{draft.ID}}
+			e := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: instant, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{draft.ID}}
 			if res := store.Append(t.Context(), []eventstore.Append{e})[0]; res.Err != nil {
 				t.Fatal(res.Err)
 			}

@@ -42,14 +42,14 @@ type Findings struct {
 type Hash [32]byte
 
 // MarshalText implements encoding.TextMarshaler.
-func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+func (hash Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, hash[:]), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (h *Hash) UnmarshalText(text []byte) error {
-	if len(text) != hex.EncodedLen(len(h)) {
-		return fmt.Errorf("hash of %d characters, not %d", len(text), hex.EncodedLen(len(h)))
+func (hash *Hash) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(hash)) {
+		return fmt.Errorf("hash of %d characters, not %d", len(text), hex.EncodedLen(len(hash)))
 	}
-	_, err := hex.Decode(h[:], text)
+	_, err := hex.Decode(hash[:], text)
 	return err
 }
 
@@ -62,16 +62,16 @@ type Erasure struct {
 }
 
 // Err is ErrDamaged of what is tampered or incomplete, with the position and why.
-func (f *Findings) Err() error {
-	if f.Result == Intact || f.Result == Redacted {
+func (findings *Findings) Err() error {
+	if findings.Result == Intact || findings.Result == Redacted {
 		return nil
 	}
-	return &eventstore.DamageError{Position: f.Position, Why: f.Why}
+	return &eventstore.DamageError{Position: findings.Position, Why: findings.Why}
 }
 
 // Damage makes an error that is ErrDamaged the finding, unless the log is known to be
 // tampered with, and returns any other one.
-func (f *Findings) Damage(err error) error {
+func (findings *Findings) Damage(err error) error {
 	if !errors.Is(err, eventstore.ErrDamaged) {
 		return err
 	}
@@ -79,8 +79,8 @@ func (f *Findings) Damage(err error) error {
 	if !ok {
 		damage = &eventstore.DamageError{Why: err.Error()}
 	}
-	if f.Result != Tampered {
-		f.Result, f.Position, f.Why = Tampered, damage.Position, damage.Why
+	if findings.Result != Tampered {
+		findings.Result, findings.Position, findings.Why = Tampered, damage.Position, damage.Why
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func behind(ctx context.Context, store eventstore.Store, head calendar.Position)
 
 // present checks records by what the log says of them. Those that were changed meanwhile are
 // the business of the next run.
-func (l *log) present(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
+func (log *log) present(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
 	var lookup eventstore.Lookup
 	for i := range page {
 		lookup.Claims, lookup.Names = append(lookup.Claims, page[i].Claims...), append(lookup.Names, page[i].Names...)
@@ -158,7 +158,7 @@ func (l *log) present(ctx context.Context, store eventstore.Store, page []events
 		return err
 	}
 	for i := range page {
-		held, r := &page[i], cmp.Or(l.records[page[i].ID], &record{})
+		held, r := &page[i], cmp.Or(log.records[page[i].ID], &record{})
 		r.present = true
 		claims, names, err := eventstore.Holds(&held.State)
 		holds := slices.Equal(claims, held.Claims) && slices.Equal(names, held.Names)

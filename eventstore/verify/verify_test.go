@@ -55,39 +55,39 @@ type strange struct {
 	found func(f *eventstore.Found)
 }
 
-func (s strange) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
-	head, err := s.Store.Head(ctx, point)
-	head.Position = cmp.Or(s.head, head.Position)
+func (strange strange) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	head, err := strange.Store.Head(ctx, point)
+	head.Position = cmp.Or(strange.head, head.Position)
 	return head, err
 }
 
-func (s strange) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	if s.bare && from > s.head {
+func (strange strange) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	if strange.bare && from > strange.head {
 		return nil, nil
 	}
-	return s.Store.Commits(ctx, from, limit)
+	return strange.Store.Commits(ctx, from, limit)
 }
 
-func (s strange) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	entries, err := s.Store.At(ctx, point, ids...)
-	if s.blank && len(ids) == 1 {
+func (strange strange) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	entries, err := strange.Store.At(ctx, point, ids...)
+	if strange.blank && len(ids) == 1 {
 		entries[0].Redact(1 << 40)
 	}
 	return entries, err
 }
 
-func (s strange) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	page, err := s.Store.Records(ctx, kind, after, limit)
-	if s.held != nil && len(page) > 0 {
-		page = s.held(slices.Clone(page))
+func (strange strange) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
+	page, err := strange.Store.Records(ctx, kind, after, limit)
+	if strange.held != nil && len(page) > 0 {
+		page = strange.held(slices.Clone(page))
 	}
 	return page, err
 }
 
-func (s strange) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
-	found, err := s.Store.Find(ctx, lookup)
-	if s.found != nil && len(found.Holders) > 0 {
-		s.found(&found)
+func (strange strange) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
+	found, err := strange.Store.Find(ctx, lookup)
+	if strange.found != nil && len(found.Holders) > 0 {
+		strange.found(&found)
 	}
 	return found, err
 }
@@ -119,7 +119,7 @@ func TestVerifyBehindTheHead(t *testing.T) {
 	if res := erased.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: moment, Redact: []calendar.ID{1}}})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}
-	restored := first(func(h *eventstore.Held) { h.Erased = false })
+	restored := first(func(held *eventstore.Held) { held.Erased = false })
 	for says, s := range map[string]strange{
 		"":                         {Store: written, head: 1},
 		" ":                        {Store: erased, head: 1},
@@ -146,15 +146,15 @@ func TestVerifyPresentStates(t *testing.T) {
 	}
 	for says, store := range map[string]strange{
 		"": {Store: s},
-		"the present state of record 1 is not that": {Store: s, held: first(func(h *eventstore.Held) { h.Version++ })},
-		"the present state of record 1 is not that ": {Store: s, held: first(func(h *eventstore.Held) {
-			h.Record = []byte(strings.Replace(string(h.Record), "Jazz", "Jaxx", 1))
+		"the present state of record 1 is not that": {Store: s, held: first(func(held *eventstore.Held) { held.Version++ })},
+		"the present state of record 1 is not that ": {Store: s, held: first(func(held *eventstore.Held) {
+			held.Record = []byte(strings.Replace(string(held.Record), "Jazz", "Jaxx", 1))
 		})},
-		"present state of record 1 is not that of its last entry":                            {Store: s, held: first(func(h *eventstore.Held) { h.Secret = []byte("x") })},
-		"record 1 holds other claims or names than its state tells, or is not found by them": {Store: s, held: first(func(h *eventstore.Held) { h.Names = nil })},
+		"present state of record 1 is not that of its last entry":                            {Store: s, held: first(func(held *eventstore.Held) { held.Secret = []byte("x") })},
+		"record 1 holds other claims or names than its state tells, or is not found by them": {Store: s, held: first(func(held *eventstore.Held) { held.Names = nil })},
 		"record 1 has no present state":                                                      {Store: s, held: func(page []eventstore.Held) []eventstore.Held { return page[len(page)-1:] }},
-		"record 1 holds other claims or names than its state":                                {Store: s, found: func(f *eventstore.Found) { f.Holders[0] = 2 }},
-		"record 2 holds other claims or names than its state":                                {Store: s, found: func(f *eventstore.Found) { f.Named[1] = f.Named[1][:1] }},
+		"record 1 holds other claims or names than its state":                                {Store: s, found: func(found *eventstore.Found) { found.Holders[0] = 2 }},
+		"record 2 holds other claims or names than its state":                                {Store: s, found: func(found *eventstore.Found) { found.Named[1] = found.Named[1][:1] }},
 	} {
 		if _, err := verified(t, store, nil); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("the error is %v, want %q", err, says)

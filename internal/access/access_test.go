@@ -52,8 +52,8 @@ func basic(name, token string) string {
 }
 
 func codeOf(err error) calendar.Code {
-	if e, ok := errors.AsType[*calendar.Error](err); ok {
-		return e.Code
+	if problem, ok := errors.AsType[*calendar.Error](err); ok {
+		return problem.Code
 	}
 	return ""
 }
@@ -176,10 +176,10 @@ func TestEnsureAdministrator(t *testing.T) {
 	_, err := users.Ensure(t.Context(), "admin", calendar.Editor, 0)
 	must(t, err)
 	add(t, users, "admin-2", calendar.Author)
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	var made sync.Map
 	for range 8 {
-		wg.Go(func() {
+		group.Go(func() {
 			name, token, err := access.New(store).EnsureAdministrator(t.Context())
 			if err != nil {
 				t.Error(err)
@@ -189,7 +189,7 @@ func TestEnsureAdministrator(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	n := 0
 	made.Range(func(token, name any) bool {
 		n++
@@ -212,14 +212,14 @@ type racing struct {
 	left  int
 }
 
-func (r *racing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	if r.left > 0 {
-		r.left--
-		if _, _, err := r.other.NewToken(ctx, "ann", 0); err != nil {
+func (racing *racing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	if racing.left > 0 {
+		racing.left--
+		if _, _, err := racing.other.NewToken(ctx, "ann", 0); err != nil {
 			return []eventstore.Result{{Err: err}}
 		}
 	}
-	return r.Store.Append(ctx, appends)
+	return racing.Store.Append(ctx, appends)
 }
 
 func TestActsAtTheSameTime(t *testing.T) {
@@ -267,4 +267,6 @@ type givenAgain struct {
 	id calendar.ID
 }
 
-func (s givenAgain) NewIDs(context.Context, int) (calendar.ID, error) { return s.id, nil }
+func (givenAgain givenAgain) NewIDs(context.Context, int) (calendar.ID, error) {
+	return givenAgain.id, nil
+}

@@ -55,38 +55,38 @@ func NewHasher() *Hasher {
 }
 
 // Hash returns the hash to store of a password. It waits for its turn while ctx lasts.
-func (h *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
+func (hasher *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 	salt := make([]byte, hashSalt)
 	_, _ = rand.Read(salt) // never fails
 	p := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
-	if err := h.keeps.Acquire(ctx, 1); err != nil {
+	if err := hasher.keeps.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer h.keeps.Release(1)
+	defer hasher.keeps.Release(1)
 	p.key = p.keyOf(password, hashKey)
 	return []byte(p.String()), nil
 }
 
 // Verify reports whether a password fits a hash. It waits for its turn while ctx lasts.
-func (h *Hasher) Verify(ctx context.Context, hash []byte, password string) (bool, error) {
+func (hasher *Hasher) Verify(ctx context.Context, hash []byte, password string) (bool, error) {
 	phc, err := parsePHC(string(hash))
 	if err != nil {
 		return false, nil //nolint:nilerr // no password fits what is no hash
 	}
-	if err := h.checks.Acquire(ctx, 1); err != nil {
+	if err := hasher.checks.Acquire(ctx, 1); err != nil {
 		return false, err
 	}
 	if subtle.ConstantTimeCompare(phc.key, phc.keyOf(password, len(phc.key))) == 1 {
-		h.checks.Release(1)
+		hasher.checks.Release(1)
 		return true, nil
 	}
-	time.AfterFunc(wrongRest, func() { h.checks.Release(1) })
+	time.AfterFunc(wrongRest, func() { hasher.checks.Release(1) })
 	return false, nil
 }
 
 // keyOf makes the key of a password.
-func (p phc) keyOf(password string, length int) []byte {
-	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length))
+func (phc phc) keyOf(password string, length int) []byte {
+	return argon2.IDKey([]byte(password), phc.salt, phc.time, phc.memory, phc.threads, uint32(length))
 }
 
 // phc is a hash in the PHC string format:
@@ -97,10 +97,10 @@ type phc struct {
 	salt, key    []byte
 }
 
-func (p phc) String() string {
+func (phc phc) String() string {
 	b64 := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
-		argon2.Version, p.memory, p.time, p.threads, b64.EncodeToString(p.salt), b64.EncodeToString(p.key))
+		argon2.Version, phc.memory, phc.time, phc.threads, b64.EncodeToString(phc.salt), b64.EncodeToString(phc.key))
 }
 
 func parsePHC(text string) (phc, error) {

@@ -44,17 +44,17 @@ type line struct {
 	Form      int               `json:"form"`                    // of the leaf, always leafForm
 	Leaf      verify.Hash       `json:"leaf"`
 	Salts     map[string][]byte `json:"salts,omitempty"` // by body
-	Redacted  *redacted         `json:"redacted,omitempty"`
+	Redacted  *redactedEntry    `json:"redacted,omitempty"`
 }
 
-// redacted is what is left of an erased entry.
-type redacted struct {
+// redactedEntry is what is left of an erased entry.
+type redactedEntry struct {
 	By     calendar.Position `json:"by"`
 	Hashes map[string][]byte `json:"hashes,omitempty"` // by body
 }
 
-// signed is the line of a checkpoint.
-type signed struct {
+// checkpointLine is the line of a checkpoint.
+type checkpointLine struct {
 	Checkpoint string `json:"checkpoint"`
 }
 
@@ -79,7 +79,7 @@ func lineOf(entry *eventstore.Entry) line {
 		l.Cause = &entry.Cause
 		return l
 	}
-	l.Redacted = &redacted{By: entry.Redacted.By, Hashes: make(map[string][]byte, len(bodies)-1)}
+	l.Redacted = &redactedEntry{By: entry.Redacted.By, Hashes: make(map[string][]byte, len(bodies)-1)}
 	for i := range entry.Redacted.Hashes {
 		l.Redacted.Hashes[bodies[i+1]] = entry.Redacted.Hashes[i][:]
 	}
@@ -88,24 +88,24 @@ func lineOf(entry *eventstore.Entry) line {
 
 // entry returns the entry of a line that lineOf made. Of any other text it is one whose
 // line is another text.
-func (l *line) entry() *eventstore.Entry {
-	e := &eventstore.Entry{Leaf: l.Leaf, SecretSum: (*[32]byte)(l.SecretSum)}
-	e.Kind, _ = calendar.ParseKind(l.Kind)
-	e.Position, e.ID, e.Version, e.Time, e.Actor = l.Position, l.ID, l.Version, l.Time, l.Actor
-	e.Change, e.Fields, e.State = l.Change, l.Fields, l.State
-	if l.Cause != nil {
-		e.Cause = *l.Cause
+func (line *line) entry() *eventstore.Entry {
+	entry := &eventstore.Entry{Leaf: line.Leaf, SecretSum: (*[32]byte)(line.SecretSum)}
+	entry.Kind, _ = calendar.ParseKind(line.Kind)
+	entry.Position, entry.ID, entry.Version, entry.Time, entry.Actor = line.Position, line.ID, line.Version, line.Time, line.Actor
+	entry.Change, entry.Fields, entry.State = line.Change, line.Fields, line.State
+	if line.Cause != nil {
+		entry.Cause = *line.Cause
 	}
 	for i, name := range bodies {
-		copy(e.Salts[i][:], l.Salts[name])
+		copy(entry.Salts[i][:], line.Salts[name])
 	}
-	if l.Redacted != nil {
-		e.Redacted = &eventstore.Redacted{By: l.Redacted.By}
-		for i := range e.Redacted.Hashes {
-			copy(e.Redacted.Hashes[i][:], l.Redacted.Hashes[bodies[i+1]])
+	if line.Redacted != nil {
+		entry.Redacted = &eventstore.Redacted{By: line.Redacted.By}
+		for i := range entry.Redacted.Hashes {
+			copy(entry.Redacted.Hashes[i][:], line.Redacted.Hashes[bodies[i+1]])
 		}
 	}
-	return e
+	return entry
 }
 
 func newEncoder(writer io.Writer) *json.Encoder {
@@ -150,7 +150,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	}
 	for checkpoint, err := range eventstore.Checkpoints(ctx, store, head.Position) {
 		if err == nil {
-			err = enc.Encode(signed{string(checkpoint.Note)})
+			err = enc.Encode(checkpointLine{string(checkpoint.Note)})
 		}
 		if err != nil {
 			return err
@@ -184,33 +184,33 @@ func newReader(from io.Reader) (*reader, error) {
 }
 
 // next reads a line; io.EOF behind the last.
-func (r *reader) next(to any) ([]byte, error) {
-	raw, err := r.lines.ReadBytes('\n')
+func (reader *reader) next(to any) ([]byte, error) {
+	raw, err := reader.lines.ReadBytes('\n')
 	if err != nil && (!errors.Is(err, io.EOF) || len(raw) == 0) {
 		return nil, err
 	}
-	r.n++
+	reader.n++
 	if err := json.Unmarshal(raw, to); err != nil {
-		return nil, fmt.Errorf("line %d: %w: %w", r.n, eventstore.ErrDamaged, err)
+		return nil, fmt.Errorf("line %d: %w: %w", reader.n, eventstore.ErrDamaged, err)
 	}
 	return raw, nil
 }
 
 // entries yields the entries.
-func (r *reader) entries(yield func(eventstore.Entry, error) bool) {
+func (reader *reader) entries(yield func(eventstore.Entry, error) bool) {
 	for {
 		var l struct {
 			line
-			signed
+			checkpointLine
 		}
-		raw, err := r.next(&l)
-		switch n := calendar.Position(len(r.leaves)); {
-		case errors.Is(err, io.EOF) && n == r.Entries:
+		raw, err := reader.next(&l)
+		switch position := calendar.Position(len(reader.leaves)); {
+		case errors.Is(err, io.EOF) && position == reader.Entries:
 			return
 		case errors.Is(err, io.EOF):
-			err = eventstore.Damaged(min(n, r.Entries)+1, "the file tells of %d entries and holds %d", r.Entries, n)
+			err = eventstore.Damaged(min(position, reader.Entries)+1, "the file tells of %d entries and holds %d", reader.Entries, position)
 		case err == nil && l.Checkpoint != "":
-			r.notes = append(r.notes, []byte(l.Checkpoint))
+			reader.notes = append(reader.notes, []byte(l.Checkpoint))
 			continue
 		}
 		var entry eventstore.Entry
@@ -219,12 +219,12 @@ func (r *reader) entries(yield func(eventstore.Entry, error) bool) {
 			// Texts may be read that no export has.
 			var same bytes.Buffer
 			if err = newEncoder(&same).Encode(lineOf(&entry)); err == nil && !bytes.Equal(same.Bytes(), raw) {
-				err = fmt.Errorf("line %d: %w: it is not written as an export writes it", r.n, eventstore.ErrDamaged)
+				err = fmt.Errorf("line %d: %w: it is not written as an export writes it", reader.n, eventstore.ErrDamaged)
 			}
 		}
 		if !yield(entry, err) || err != nil {
 			return
 		}
-		r.leaves, r.states[entry.ID] = append(r.leaves, entry.Leaf), entry.State
+		reader.leaves, reader.states[entry.ID] = append(reader.leaves, entry.Leaf), entry.State
 	}
 }

@@ -31,47 +31,47 @@ type Verified struct {
 
 // finish checks signed notes by the tree of a log that was not tampered with. What does not
 // fit is a finding, as of the first one.
-func (v *Verified) finish(ctx context.Context, tree *proof.Tree, trust Trust, notes [][]byte) error {
+func (verified *Verified) finish(ctx context.Context, tree *proof.Tree, trust Trust, notes [][]byte) error {
 	seen := map[calendar.Position]bool{0: true}
 	for _, note := range slices.Concat(notes, trust.Checkpoints) {
-		size, err := v.check(ctx, tree, trust, note)
+		size, err := verified.check(ctx, tree, trust, note)
 		if err != nil {
 			return err
 		}
 		seen[size] = true
-		v.Checkpoints, v.Signed = len(seen)-1, max(v.Signed, size)
-		v.Unsigned = v.Entries - v.Signed
+		verified.Checkpoints, verified.Signed = len(seen)-1, max(verified.Signed, size)
+		verified.Unsigned = verified.Entries - verified.Signed
 	}
 	return nil
 }
 
 // check returns the size of the checkpoint of a note, 0 for one that is not signed by a key
 // of Trust or does not fit.
-func (v *Verified) check(ctx context.Context, tree *proof.Tree, trust Trust, note []byte) (calendar.Position, error) {
-	s, err := proof.Open(note, trust.Keys...)
+func (verified *Verified) check(ctx context.Context, tree *proof.Tree, trust Trust, note []byte) (calendar.Position, error) {
+	head, err := proof.Open(note, trust.Keys...)
 	switch {
 	case errors.Is(err, proof.ErrUnsigned):
 		return 0, nil
 	case err != nil:
 		h, _ := proof.ReadHead(note)
-		return 0, v.Damage(eventstore.Damaged(h.Size, "its checkpoint: %v", err))
+		return 0, verified.Damage(eventstore.Damaged(h.Size, "its checkpoint: %v", err))
 	}
 	if len(trust.Witnesses) > 0 {
 		if _, err := proof.Open(note, trust.Witnesses...); err != nil && !errors.Is(err, proof.ErrUnsigned) {
-			return 0, v.Damage(eventstore.Damaged(s.Size, "a cosignature of its checkpoint: %v", err))
+			return 0, verified.Damage(eventstore.Damaged(head.Size, "a cosignature of its checkpoint: %v", err))
 		}
 	}
-	if s.Size > v.Entries {
-		return 0, v.Damage(eventstore.Damaged(v.Entries+1, "it is missing, a checkpoint of %d entries was signed", s.Size))
+	if head.Size > verified.Entries {
+		return 0, verified.Damage(eventstore.Damaged(verified.Entries+1, "it is missing, a checkpoint of %d entries was signed", head.Size))
 	}
-	root, err := tree.Root(ctx, s.Size)
+	root, err := tree.Root(ctx, head.Size)
 	switch {
 	case err != nil:
 		return 0, err
-	case root != s.Root:
-		return 0, v.Damage(eventstore.Damaged(s.Size, "the first %d entries are not those that were signed", s.Size))
+	case root != head.Root:
+		return 0, verified.Damage(eventstore.Damaged(head.Size, "the first %d entries are not those that were signed", head.Size))
 	}
-	return s.Size, nil
+	return head.Size, nil
 }
 
 // VerifyStore checks a store and its checkpoints. Without keys of Trust they are those
@@ -119,11 +119,11 @@ func storeKeys(ctx context.Context, store eventstore.Store) ([]*proof.Key, error
 // leaves are those of an export, in memory.
 type leaves [][32]byte
 
-func (l *leaves) Epoch() uint64 { return 1 }
+func (leaves *leaves) Epoch() uint64 { return 1 }
 
-func (l *leaves) Leaves(_ context.Context, after calendar.Position, limit int) ([][32]byte, error) {
-	from := min(int(after), len(*l))
-	return (*l)[from:min(from+limit, len(*l))], nil
+func (leaves *leaves) Leaves(_ context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	from := min(int(after), len(*leaves))
+	return (*leaves)[from:min(from+limit, len(*leaves))], nil
 }
 
 // VerifyExport checks an export and nothing else: its form, its entries, its

@@ -22,7 +22,7 @@ import (
 // signedLog is a log of some records with two checkpoints, and its export.
 type signedLog struct {
 	*testing.T
-	w      *world.World
+	world  *world.World
 	store  eventstore.Store
 	key    *proof.PrivateKey
 	signer *proof.Signer
@@ -38,42 +38,42 @@ func newSignedLog(t *testing.T) *signedLog {
 		t.Fatal(err)
 	}
 	signer := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: "log.example"}, proof.SignerOptions{})
-	l := &signedLog{T: t, w: w, store: store, key: key, signer: signer}
-	l.write(8)
-	l.early = l.sign()
-	l.write(8)
-	return l
+	log := &signedLog{T: t, world: w, store: store, key: key, signer: signer}
+	log.write(8)
+	log.early = log.sign()
+	log.write(8)
+	return log
 }
 
-func (l *signedLog) write(n int) {
-	l.Helper()
-	editor := l.w.As(calendar.Editor)
+func (signedLog *signedLog) write(n int) {
+	signedLog.Helper()
+	editor := signedLog.world.As(calendar.Editor)
 	for i := range n {
 		response := editor.Event(fmt.Sprint("Concert ", i), world.Object{"venue": world.Object{"venue": fmt.Sprint("Hall ", i)}})
 		editor.Patch(response.Path(calendar.KindEvent), world.Object{"password": "secret", "description": "Later"})
 	}
 }
 
-func (l *signedLog) sign() eventstore.Checkpoint {
-	l.Helper()
-	checkpoint, err := l.signer.Sign(l.Context())
+func (signedLog *signedLog) sign() eventstore.Checkpoint {
+	signedLog.Helper()
+	checkpoint, err := signedLog.signer.Sign(signedLog.Context())
 	if err != nil {
-		l.Fatal(err)
+		signedLog.Fatal(err)
 	}
 	return checkpoint
 }
 
-func (l *signedLog) export() []string {
-	l.Helper()
+func (signedLog *signedLog) export() []string {
+	signedLog.Helper()
 	var buffer bytes.Buffer
-	if err := audit.Export(l.Context(), l.store, &buffer); err != nil {
-		l.Fatal(err)
+	if err := audit.Export(signedLog.Context(), signedLog.store, &buffer); err != nil {
+		signedLog.Fatal(err)
 	}
 	return slices.Collect(strings.Lines(buffer.String()))
 }
 
-func (l *signedLog) verify(lines []string, notes ...[]byte) (audit.Verified, error) {
-	return audit.VerifyExport(l.Context(), strings.NewReader(strings.Join(lines, "")), audit.Trust{Keys: []*proof.Key{l.key.Public}, Checkpoints: notes})
+func (signedLog *signedLog) verify(lines []string, notes ...[]byte) (audit.Verified, error) {
+	return audit.VerifyExport(signedLog.Context(), strings.NewReader(strings.Join(lines, "")), audit.Trust{Keys: []*proof.Key{signedLog.key.Public}, Checkpoints: notes})
 }
 
 // HISTORY 20.40: an export is checked without a store.
@@ -126,7 +126,7 @@ func TestVerifyStore(t *testing.T) {
 	signedLog := newSignedLog(t)
 	check := func(trust audit.Trust) audit.Verified {
 		t.Helper()
-		verified, err := audit.VerifyStore(t.Context(), signedLog.store, signedLog.w.Proofs.Tree, trust, nil)
+		verified, err := audit.VerifyStore(t.Context(), signedLog.store, signedLog.world.Proofs.Tree, trust, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,8 +217,8 @@ func TestMutations(t *testing.T) {
 func TestVerifyExportCutOff(t *testing.T) {
 	t.Parallel()
 	signedLog := newSignedLog(t)
-	res := signedLog.w.As(calendar.Editor).Create(calendar.KindTag, world.Object{"name": "Erased words"})
-	found, err := signedLog.w.Records.Load(t.Context(), res.ID())
+	res := signedLog.world.As(calendar.Editor).Create(calendar.KindTag, world.Object{"name": "Erased words"})
+	found, err := signedLog.world.Records.Load(t.Context(), res.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,13 +227,13 @@ func TestVerifyExportCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, _, err := eventstore.NewDraft(record, change, signedLog.w.Clock.Now())
+	draft, _, err := eventstore.NewDraft(record, change, signedLog.world.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	draft.Secret = []byte{}
 	done := signedLog.store.Append(t.Context(), []eventstore.Append{{
-		Drafts: []eventstore.Draft{draft}, Time: signedLog.w.Clock.Now(), Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{record.ID},
+		Drafts: []eventstore.Draft{draft}, Time: signedLog.world.Clock.Now(), Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{record.ID},
 	}})[0]
 	if done.Err != nil {
 		t.Fatal(done.Err)

@@ -97,9 +97,9 @@ var (
 const maxDepth = 10_000
 
 // peek returns the next byte after white space, 0 at the end.
-func (r *Reader) peek() byte {
-	for ; r.i < len(r.text); r.i++ {
-		switch c := r.text[r.i]; c {
+func (reader *Reader) peek() byte {
+	for ; reader.i < len(reader.text); reader.i++ {
+		switch c := reader.text[reader.i]; c {
 		case ' ', '\n', '\r', '\t':
 		default:
 			return c
@@ -109,70 +109,70 @@ func (r *Reader) peek() byte {
 }
 
 // is steps over a byte if it is the next one.
-func (r *Reader) is(c byte) bool {
-	if r.peek() != c {
+func (reader *Reader) is(c byte) bool {
+	if reader.peek() != c {
 		return false
 	}
-	r.i++
+	reader.i++
 	return true
 }
 
-func (r *Reader) take(c byte) error {
+func (reader *Reader) take(c byte) error {
 	switch {
-	case r.is(c):
+	case reader.is(c):
 		return nil
-	case r.i == len(r.text):
+	case reader.i == len(reader.text):
 		return errEnd
 	}
-	return fmt.Errorf("%q at byte %d instead of %q", r.text[r.i], r.i, c)
+	return fmt.Errorf("%q at byte %d instead of %q", reader.text[reader.i], reader.i, c)
 }
 
 // End returns an error if anything follows.
-func (r *Reader) End() error {
-	if r.peek(); r.i < len(r.text) {
-		return fmt.Errorf("%q at byte %d after the end", r.text[r.i], r.i)
+func (reader *Reader) End() error {
+	if reader.peek(); reader.i < len(reader.text) {
+		return fmt.Errorf("%q at byte %d after the end", reader.text[reader.i], reader.i)
 	}
 	return nil
 }
 
-func (r *Reader) word(text string) bool {
-	r.peek()
-	if !strings.HasPrefix(r.text[r.i:], text) {
+func (reader *Reader) word(text string) bool {
+	reader.peek()
+	if !strings.HasPrefix(reader.text[reader.i:], text) {
 		return false
 	}
-	r.i += len(text)
+	reader.i += len(text)
 	return true
 }
 
 // Null steps over null if it is the next value.
-func (r *Reader) Null() bool { return r.word("null") }
+func (reader *Reader) Null() bool { return reader.word("null") }
 
 // Bool reads a boolean.
-func (r *Reader) Bool() (bool, error) {
-	is := r.word("true")
-	if !is && !r.word("false") {
+func (reader *Reader) Bool() (bool, error) {
+	is := reader.word("true")
+	if !is && !reader.word("false") {
 		return false, errors.New("not a boolean")
 	}
 	return is, nil
 }
 
 // Number reads a number of any size.
-func (r *Reader) Number() (json.Number, error) {
-	r.peek()
-	from := r.i
+func (reader *Reader) Number() (json.Number, error) {
+	reader.peek()
+	from := reader.i
 	next := func(set string) bool {
-		if r.i == len(r.text) || strings.IndexByte(set, r.text[r.i]) < 0 {
+		if reader.i == len(reader.text) || strings.IndexByte(set, reader.text[reader.i]) < 0 {
 			return false
 		}
-		r.i++
+		reader.i++
 		return true
 	}
 	digits := func() bool {
-		n := r.i
-		for r.i < len(r.text) && r.text[r.i]-'0' <= 9 {
-			r.i++
+		n := reader.i
+		for reader.i < len(reader.text) && reader.text[reader.i]-'0' <= 9 {
+			reader.i++
 		}
-		return r.i > n
+		return reader.i > n
 	}
 	next("-")
 	ok := next("0") || digits()
@@ -186,12 +186,12 @@ func (r *Reader) Number() (json.Number, error) {
 	if !ok {
 		return "", errors.New("not a number")
 	}
-	return json.Number(r.text[from:r.i]), nil
+	return json.Number(reader.text[from:reader.i]), nil
 }
 
 // Int reads a whole number of 64 bits.
-func (r *Reader) Int() (int64, error) {
-	n, err := r.Number()
+func (reader *Reader) Int() (int64, error) {
+	n, err := reader.Number()
 	if err != nil {
 		return 0, err
 	}
@@ -199,31 +199,31 @@ func (r *Reader) Int() (int64, error) {
 }
 
 // quoted returns what stands between quotes, as it is.
-func (r *Reader) quoted() (string, error) {
-	if err := r.take('"'); err != nil {
+func (reader *Reader) quoted() (string, error) {
+	if err := reader.take('"'); err != nil {
 		return "", err
 	}
-	for end := r.i; ; end++ {
-		n := strings.IndexByte(r.text[end:], '"')
+	for end := reader.i; ; end++ {
+		n := strings.IndexByte(reader.text[end:], '"')
 		if n < 0 {
 			return "", errEnd
 		}
 		end += n
-		raw := r.text[r.i:end]
+		raw := reader.text[reader.i:end]
 		backslashes := 0
 		for backslashes < len(raw) && raw[len(raw)-1-backslashes] == '\\' {
 			backslashes++
 		}
 		if backslashes%2 == 0 {
-			r.i = end + 1
+			reader.i = end + 1
 			return raw, nil
 		}
 	}
 }
 
 // String reads a string; it is valid UTF-8.
-func (r *Reader) String() (string, error) {
-	raw, err := r.quoted()
+func (reader *Reader) String() (string, error) {
+	raw, err := reader.quoted()
 	if err != nil {
 		return "", err
 	}
@@ -283,19 +283,19 @@ func codeUnit(text string) rune {
 	if len(text) < 6 || text[:2] != `\u` {
 		return -1
 	}
-	n, err := strconv.ParseUint(text[2:6], 16, 16)
+	number, err := strconv.ParseUint(text[2:6], 16, 16)
 	if err != nil {
 		return -1
 	}
-	return rune(n)
+	return rune(number)
 }
 
 // Object calls field with each key; field reads the value.
-func (r *Reader) Object(field func(key string) error) error {
-	return r.list('{', '}', func() error {
-		key, err := r.String()
+func (reader *Reader) Object(field func(key string) error) error {
+	return reader.list('{', '}', func() error {
+		key, err := reader.String()
 		if err == nil {
-			err = r.take(':')
+			err = reader.take(':')
 		}
 		if err != nil {
 			return err
@@ -305,18 +305,18 @@ func (r *Reader) Object(field func(key string) error) error {
 }
 
 // List calls element for each element; element reads it.
-func (r *Reader) List(element func() error) error { return r.list('[', ']', element) }
+func (reader *Reader) List(element func() error) error { return reader.list('[', ']', element) }
 
-func (r *Reader) list(begin, end byte, one func() error) error {
-	err := r.take(begin)
-	if err != nil || r.is(end) {
+func (reader *Reader) list(begin, end byte, one func() error) error {
+	err := reader.take(begin)
+	if err != nil || reader.is(end) {
 		return err
 	}
 	for {
-		if err := one(); err != nil || r.is(end) {
+		if err := one(); err != nil || reader.is(end) {
 			return err
 		}
-		if err := r.take(','); err != nil {
+		if err := reader.take(','); err != nil {
 			return err
 		}
 	}
@@ -324,27 +324,27 @@ func (r *Reader) list(begin, end byte, one func() error) error {
 
 // Raw returns the text of one value of any type. It does not look into strings, which may
 // contain control characters, unknown escapes and invalid UTF-8.
-func (r *Reader) Raw() (string, error) {
-	r.peek()
-	from := r.i
-	err := r.skip(0)
-	return r.text[from:r.i], err
+func (reader *Reader) Raw() (string, error) {
+	reader.peek()
+	from := reader.i
+	err := reader.skip(0)
+	return reader.text[from:reader.i], err
 }
 
-func (r *Reader) skip(depth int) (err error) {
+func (reader *Reader) skip(depth int) (err error) {
 	if depth > maxDepth {
 		return errDepth
 	}
-	switch r.peek() {
+	switch reader.peek() {
 	case '{':
-		return r.Object(func(string) error { return r.skip(depth + 1) })
+		return reader.Object(func(string) error { return reader.skip(depth + 1) })
 	case '[':
-		return r.List(func() error { return r.skip(depth + 1) })
+		return reader.List(func() error { return reader.skip(depth + 1) })
 	case '"':
-		_, err = r.quoted()
+		_, err = reader.quoted()
 	default:
-		if !r.word("true") && !r.word("false") && !r.word("null") {
-			_, err = r.Number()
+		if !reader.word("true") && !reader.word("false") && !reader.word("null") {
+			_, err = reader.Number()
 		}
 	}
 	return err
@@ -361,33 +361,33 @@ func Value(text string) (any, error) {
 	return value, reader.End()
 }
 
-func (r *Reader) value(depth int) (any, error) {
+func (reader *Reader) value(depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errDepth
 	}
-	switch r.peek() {
+	switch reader.peek() {
 	case '{':
 		out := map[string]any{}
-		return out, r.Object(func(key string) (err error) {
-			out[key], err = r.value(depth + 1)
+		return out, reader.Object(func(key string) (err error) {
+			out[key], err = reader.value(depth + 1)
 			return err
 		})
 	case '[':
 		out := []any{}
-		err := r.List(func() error {
-			v, err := r.value(depth + 1)
-			out = append(out, v)
+		err := reader.List(func() error {
+			value, err := reader.value(depth + 1)
+			out = append(out, value)
 			return err
 		})
 		return out, err
 	case '"':
-		return r.String()
+		return reader.String()
 	case 't', 'f':
-		return r.Bool()
+		return reader.Bool()
 	case 'n':
-		if r.Null() {
+		if reader.Null() {
 			return nil, nil
 		}
 	}
-	return r.Number()
+	return reader.Number()
 }

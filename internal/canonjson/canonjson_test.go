@@ -107,25 +107,25 @@ func FuzzNumber(f *testing.F) {
 // reads are typed reads, with values of their types for encoding/json to read into.
 var reads = map[string]struct {
 	into func() any
-	read func(r *Reader) (any, error)
+	read func(reader *Reader) (any, error)
 }{
-	"string": {func() any { return new(string) }, func(r *Reader) (any, error) { s, err := r.String(); return &s, err }},
-	"bool":   {func() any { return new(bool) }, func(r *Reader) (any, error) { b, err := r.Bool(); return &b, err }},
-	"number": {func() any { return new(json.Number) }, func(r *Reader) (any, error) { n, err := r.Number(); return &n, err }},
-	"int":    {func() any { return new(int64) }, func(r *Reader) (any, error) { n, err := r.Int(); return &n, err }},
-	"ints": {func() any { return &[]int64{} }, func(r *Reader) (any, error) {
+	"string": {func() any { return new(string) }, func(reader *Reader) (any, error) { text, err := reader.String(); return &text, err }},
+	"bool":   {func() any { return new(bool) }, func(reader *Reader) (any, error) { b, err := reader.Bool(); return &b, err }},
+	"number": {func() any { return new(json.Number) }, func(reader *Reader) (any, error) { n, err := reader.Number(); return &n, err }},
+	"int":    {func() any { return new(int64) }, func(reader *Reader) (any, error) { n, err := reader.Int(); return &n, err }},
+	"ints": {func() any { return &[]int64{} }, func(reader *Reader) (any, error) {
 		list := []int64{}
-		err := r.List(func() error { n, err := r.Int(); list = append(list, n); return err })
+		err := reader.List(func() error { n, err := reader.Int(); list = append(list, n); return err })
 		return &list, err
 	}},
-	"texts": {func() any { return &map[string]string{} }, func(r *Reader) (any, error) {
+	"texts": {func() any { return &map[string]string{} }, func(reader *Reader) (any, error) {
 		m := map[string]string{}
-		err := r.Object(func(k string) (err error) { m[k], err = r.String(); return err })
+		err := reader.Object(func(k string) (err error) { m[k], err = reader.String(); return err })
 		return &m, err
 	}},
-	"raw": {func() any { return &map[string]json.RawMessage{} }, func(r *Reader) (any, error) {
+	"raw": {func() any { return &map[string]json.RawMessage{} }, func(reader *Reader) (any, error) {
 		m := map[string]json.RawMessage{}
-		err := r.Object(func(k string) error { raw, err := r.Raw(); m[k] = json.RawMessage(raw); return err })
+		err := reader.Object(func(k string) error { raw, err := reader.Raw(); m[k] = json.RawMessage(raw); return err })
 		return &m, err
 	}},
 }

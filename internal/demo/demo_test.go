@@ -15,25 +15,25 @@ import (
 type events struct {
 	mu sync.Mutex
 	of map[calendar.ID]calendar.Input
-	n  calendar.ID
+	id calendar.ID
 }
 
-func (w *events) Create(_ context.Context, request command.Request) (command.Result, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.n++
+func (events *events) Create(_ context.Context, request command.Request) (command.Result, error) {
+	events.mu.Lock()
+	defer events.mu.Unlock()
+	events.id++
 	if request.Kind == calendar.KindEvent {
-		w.of[w.n] = request.Input
+		events.of[events.id] = request.Input
 	}
-	return command.Result{Record: &calendar.Record{ID: w.n}}, nil
+	return command.Result{Record: &calendar.Record{ID: events.id}}, nil
 }
 
-func (w *events) Update(_ context.Context, request command.Request) (command.Result, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (events *events) Update(_ context.Context, request command.Request) (command.Result, error) {
+	events.mu.Lock()
+	defer events.mu.Unlock()
 	for name, value := range request.Input {
-		if of := w.of[request.Target.ID]; of != nil && request.Lang == calendar.LangEN {
-			of[name] = value
+		if input := events.of[request.Target.ID]; input != nil && request.Lang == calendar.LangEN {
+			input[name] = value
 		}
 	}
 	return command.Result{Record: &calendar.Record{ID: request.Target.ID}}, nil
@@ -55,21 +55,21 @@ func TestEveryDay(t *testing.T) {
 			t.Fatalf("%s: %v", now, err)
 		}
 		titles, load, featured := map[any]bool{}, map[string]int{}, 0
-		for id, in := range w.of {
-			titles[in["title"]] = true
-			start, err1 := time.Parse(time.DateTime, in["start_date"].(string))
-			end, err2 := time.Parse(time.DateTime, in["end_date"].(string))
+		for id, input := range w.of {
+			titles[input["title"]] = true
+			start, err1 := time.Parse(time.DateTime, input["start_date"].(string))
+			end, err2 := time.Parse(time.DateTime, input["end_date"].(string))
 			if err1 != nil || err2 != nil || end.Before(start) || start.Before(now.AddDate(0, 0, -100)) || start.After(now.AddDate(1, 0, 0)) {
-				t.Errorf("%s: %v from %v to %v", now, in["title"], in["start_date"], in["end_date"])
+				t.Errorf("%s: %v from %v to %v", now, input["title"], input["start_date"], input["end_date"])
 			}
 			for moment := start.Truncate(24 * time.Hour); !moment.After(end); moment = moment.AddDate(0, 0, 1) {
 				load[moment.Format(time.DateOnly)]++
 			}
-			if in["featured"] == true {
+			if input["featured"] == true {
 				featured++
 			}
-			if (in["featured"] == true || id == filled.Moved) && !start.After(now) {
-				t.Errorf("%s: %v is over", now, in["title"])
+			if (input["featured"] == true || id == filled.Moved) && !start.After(now) {
+				t.Errorf("%s: %v is over", now, input["title"])
 			}
 		}
 		if len(w.of) != demo.Events || len(titles) != demo.Events || featured != 3 {

@@ -134,19 +134,19 @@ func run(t *testing.T, start backend, lines []line) {
 	}
 	svc := start(t, settings{})
 	york := start(t, settings{now: time.Date(2030, time.May, 1, 22, 0, 0, 0, zone), site: zone})
-	for _, l := range lines {
-		name := l.name
-		if l.number > 0 {
-			name = fmt.Sprintf("%02d_%s", l.number, l.name)
+	for _, line := range lines {
+		name := line.name
+		if line.number > 0 {
+			name = fmt.Sprintf("%02d_%s", line.number, line.name)
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := (&scene{t: t, york: york, start: start}).on(svc)
-			if l.check == nil {
-				s.play(l.name)
+			if line.check == nil {
+				s.play(line.name)
 				return
 			}
-			l.check(s)
+			line.check(s)
 		})
 	}
 }
@@ -161,44 +161,44 @@ var worlds = map[string]settings{
 
 // play plays a file of testdata/plays on each service that its first line names, and returns
 // the named answers of the last one.
-func (s *scene) play(name string) (answers map[string]*world.Response) {
-	s.t.Helper()
+func (scene *scene) play(name string) (answers map[string]*world.Response) {
+	scene.t.Helper()
 	file := "testdata/plays/" + name + ".txt"
 	text, err := os.ReadFile(file)
-	must(s.t, err)
+	must(scene.t, err)
 	first, _, _ := strings.Cut(string(text), "\n")
 	for _, name := range strings.Fields(first)[1:] {
-		svc := map[string]*service{"service": s.svc, "york": s.york}[name]
+		svc := map[string]*service{"service": scene.svc, "york": scene.york}[name]
 		if svc == nil {
 			options, known := worlds[name]
 			if !known {
-				s.t.Fatalf("no world %q", name)
+				scene.t.Fatalf("no world %q", name)
 			}
-			svc = s.start(s.t, options)
+			svc = scene.start(scene.t, options)
 		}
-		answers = play.Play(s.t, svc.world(s.t), file, newWord)
+		answers = play.Play(scene.t, svc.world(scene.t), file, newWord)
 	}
 	return answers
 }
 
 // alone returns the same scene on a service of its own.
-func (s *scene) alone(o settings) *scene {
-	s.t.Helper()
-	return s.on(s.start(s.t, o))
+func (scene *scene) alone(settings settings) *scene {
+	scene.t.Helper()
+	return scene.on(scene.start(scene.t, settings))
 }
 
 // on returns the same scene on another service.
-func (s *scene) on(svc *service) *scene {
-	s.t.Helper()
-	out := *s
-	out.svc, out.nobody, out.editor = svc, svc.as(s.t, ""), svc.as(s.t, "editor")
+func (scene *scene) on(svc *service) *scene {
+	scene.t.Helper()
+	out := *scene
+	out.svc, out.nobody, out.editor = svc, svc.as(scene.t, ""), svc.as(scene.t, "editor")
 	return &out
 }
 
 // as gives a caller of the shared service.
-func (s *scene) as(name string) *caller {
-	s.t.Helper()
-	return s.svc.as(s.t, name)
+func (scene *scene) as(name string) *caller {
+	scene.t.Helper()
+	return scene.svc.as(scene.t, name)
 }
 
 var words atomic.Int64

@@ -40,21 +40,21 @@ type caller struct {
 }
 
 // as gives a caller by the name of a user; "" is no one.
-func (s *service) as(t *testing.T, name string) *caller {
+func (service *service) as(t *testing.T, name string) *caller {
 	t.Helper()
-	if _, known := s.users[name]; !known {
+	if _, known := service.users[name]; !known {
 		t.Fatalf("no user %q", name)
 	}
-	c := &caller{t: t, svc: s, name: name, root: root, header: http.Header{}}
+	c := &caller{t: t, svc: service, name: name, root: root, header: http.Header{}}
 	if name != "" {
-		c.header.Set("Authorization", "Bearer "+s.users[name].token)
+		c.header.Set("Authorization", "Bearer "+service.users[name].token)
 	}
 	return c
 }
 
 // under returns the same caller under the root of a language.
-func (c *caller) under(language string) *caller {
-	out := *c
+func (caller *caller) under(language string) *caller {
+	out := *caller
 	out.root = root
 	if language != "en" {
 		out.root = "/" + language + root
@@ -63,9 +63,9 @@ func (c *caller) under(language string) *caller {
 }
 
 // with gives a caller that sends further headers: names and values by turns.
-func (c *caller) with(pairs ...string) *caller {
-	out := *c
-	out.header = c.header.Clone()
+func (caller *caller) with(pairs ...string) *caller {
+	out := *caller
+	out.header = caller.header.Clone()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out.header.Set(pairs[i], pairs[i+1])
 	}
@@ -81,15 +81,15 @@ type raw struct{ media, text string }
 // do sends a request to a record that was answered, or to a path below {root}; one that
 // begins with "=" is taken from the service's own root, without the sign. body is nil, raw,
 // url.Values for a form, or any value that is encoded as JSON.
-func (c *caller) do(method string, to, body any) *answer {
-	c.t.Helper()
+func (caller *caller) do(method string, to, body any) *answer {
+	caller.t.Helper()
 	path, isPath := to.(string)
 	if !isPath {
 		path = to.(*answer).path()
 	}
-	target := c.svc.url + c.root + path
+	target := caller.svc.url + caller.root + path
 	if strings.HasPrefix(path, "=") {
-		target = c.svc.url + path[1:]
+		target = caller.svc.url + path[1:]
 	}
 	var sent raw
 	switch b := body.(type) {
@@ -99,76 +99,76 @@ func (c *caller) do(method string, to, body any) *answer {
 	case url.Values:
 		sent = raw{"application/x-www-form-urlencoded", b.Encode()}
 	default:
-		sent = raw{"application/json", plainText(c.t, b)}
+		sent = raw{"application/json", plainText(caller.t, b)}
 	}
-	r, err := http.NewRequestWithContext(c.t.Context(), method, target, strings.NewReader(sent.text))
+	request, err := http.NewRequestWithContext(caller.t.Context(), method, target, strings.NewReader(sent.text))
 	if err != nil {
-		c.t.Fatal(err)
+		caller.t.Fatal(err)
 	}
-	r.Header = c.header.Clone()
+	request.Header = caller.header.Clone()
 	if sent.media != "" {
-		r.Header.Set("Content-Type", sent.media)
+		request.Header.Set("Content-Type", sent.media)
 	}
-	a := c.svc.exchange(c.t, r)
+	a := caller.svc.exchange(caller.t, request)
 	a.request = method + " " + path
 	if named := collectionNamed.FindStringSubmatch(target); named != nil {
 		a.collection = named[1]
 	}
-	if c.name != "" {
-		a.request = c.name + ": " + a.request
+	if caller.name != "" {
+		a.request = caller.name + ": " + a.request
 	}
 	return a
 }
 
 // exchange sends a request to the service; some answers are held against the documentation.
-func (s *service) exchange(t *testing.T, r *http.Request) *answer {
+func (service *service) exchange(t *testing.T, request *http.Request) *answer {
 	t.Helper()
 	// What a test has written is in the lists of no one, too.
-	if _, asked := r.Header["Daybook-Min-Position"]; !asked && r.Header.Get("Authorization") == "" {
-		r.Header.Set("Daybook-Min-Position", s.positionText())
+	if _, asked := request.Header["Daybook-Min-Position"]; !asked && request.Header.Get("Authorization") == "" {
+		request.Header.Set("Daybook-Min-Position", service.positionText())
 	}
-	r.Host = r.Header.Get("Host")
-	res, err := s.client.Do(r)
+	request.Host = request.Header.Get("Host")
+	res, err := service.client.Do(request)
 	must(t, err)
 	defer res.Body.Close()
 	content, err := io.ReadAll(res.Body)
 	must(t, err)
-	a := &answer{t: t, request: r.Method + " " + r.URL.Path, status: res.StatusCode, header: res.Header, body: content}
-	if s.toCheck(r, a.status) {
-		if err := s.documentation().Check(r, a.status, a.header, a.plain()); err != nil {
+	a := &answer{t: t, request: request.Method + " " + request.URL.Path, status: res.StatusCode, header: res.Header, body: content}
+	if service.toCheck(request, a.status) {
+		if err := service.documentation().Check(request, a.status, a.header, a.plain()); err != nil {
 			t.Errorf("%s: status %d: %v", a.request, a.status, err)
 		}
 	}
-	if n, err := strconv.ParseUint(res.Header.Get("Daybook-Position"), 10, 64); err == nil && r.Method != http.MethodGet {
-		s.reached(n)
+	if number, err := strconv.ParseUint(res.Header.Get("Daybook-Position"), 10, 64); err == nil && request.Method != http.MethodGet {
+		service.reached(number)
 	}
 	return a
 }
 
 // world returns the service as plays know it.
-func (s *service) world(t *testing.T) *world.World {
+func (service *service) world(t *testing.T) *world.World {
 	t.Helper()
 	tokens := map[string]string{}
-	for name, u := range s.users {
+	for name, user := range service.users {
 		if role, second := strings.CutSuffix(name, "2"); second {
 			name = "other-" + role
 		}
-		tokens[name] = u.token
+		tokens[name] = user.token
 	}
-	return world.Over(t, http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
-		r, err := http.NewRequestWithContext(in.Context(), in.Method, s.url+in.RequestURI, in.Body)
+	return world.Over(t, http.HandlerFunc(func(writer http.ResponseWriter, in *http.Request) {
+		request, err := http.NewRequestWithContext(in.Context(), in.Method, service.url+in.RequestURI, in.Body)
 		must(t, err)
-		r.Header, r.ContentLength = in.Header, in.ContentLength
-		a := s.exchange(t, r)
-		maps.Copy(w.Header(), a.header)
-		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body)
-	}), s.clock, s.url, tokens)
+		request.Header, request.ContentLength = in.Header, in.ContentLength
+		answer := service.exchange(t, request)
+		maps.Copy(writer.Header(), answer.header)
+		writer.WriteHeader(answer.status)
+		_, _ = writer.Write(answer.body)
+	}), service.clock, service.url, tokens)
 }
 
 // toCheck reports whether an answer is to be held against the documentation: that
 // takes longer than the request, so of each operation and status some.
-func (s *service) toCheck(request *http.Request, status int) bool {
+func (service *service) toCheck(request *http.Request, status int) bool {
 	const some = 2
 	path := request.URL.EscapedPath()
 	at := strings.Index(path, root)
@@ -176,65 +176,65 @@ func (s *service) toCheck(request *http.Request, status int) bool {
 		return false
 	}
 	path = regexp.MustCompile(`/\d+|/by-slug/[^/]+`).ReplaceAllString(path[at:], "/*")
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	service.mu.Lock()
+	defer service.mu.Unlock()
 	key := fmt.Sprint(request.Method, path, status)
-	s.checked[key]++
-	return s.checked[key] <= some
+	service.checked[key]++
+	return service.checked[key] <= some
 }
 
 // reached notes the position of a write.
-func (s *service) reached(n uint64) {
+func (service *service) reached(number uint64) {
 	for {
-		old := s.position.Load()
-		if n <= old || s.position.CompareAndSwap(old, n) {
+		old := service.position.Load()
+		if number <= old || service.position.CompareAndSwap(old, number) {
 			return
 		}
 	}
 }
 
-func (c *caller) get(to any) *answer {
-	c.t.Helper()
-	return c.do(http.MethodGet, to, nil)
+func (caller *caller) get(to any) *answer {
+	caller.t.Helper()
+	return caller.do(http.MethodGet, to, nil)
 }
 
-func (c *caller) post(to, body any) *answer {
-	c.t.Helper()
-	return c.do(http.MethodPost, to, body)
+func (caller *caller) post(to, body any) *answer {
+	caller.t.Helper()
+	return caller.do(http.MethodPost, to, body)
 }
 
-func (c *caller) patch(to, body any) *answer {
-	c.t.Helper()
-	return c.do(http.MethodPatch, to, body)
+func (caller *caller) patch(to, body any) *answer {
+	caller.t.Helper()
+	return caller.do(http.MethodPatch, to, body)
 }
 
-func (c *caller) delete(to any) *answer {
-	c.t.Helper()
-	return c.do(http.MethodDelete, to, nil)
+func (caller *caller) delete(to any) *answer {
+	caller.t.Helper()
+	return caller.do(http.MethodDelete, to, nil)
 }
 
 // remove deletes a record and wants 200.
-func (c *caller) remove(to any) *answer {
-	c.t.Helper()
-	return c.delete(to).want(200)
+func (caller *caller) remove(to any) *answer {
+	caller.t.Helper()
+	return caller.delete(to).want(200)
 }
 
 // create posts to a collection and wants 201.
-func (c *caller) create(collection string, body any) *answer {
-	c.t.Helper()
-	return c.post("/"+collection, body).want(201)
+func (caller *caller) create(collection string, body any) *answer {
+	caller.t.Helper()
+	return caller.post("/"+collection, body).want(201)
 }
 
 // add makes a record of a collection that has nothing but a name.
-func (c *caller) add(collection, name string) *answer {
-	c.t.Helper()
-	return c.create(collection, body(collection, name, nil))
+func (caller *caller) add(collection, name string) *answer {
+	caller.t.Helper()
+	return caller.create(collection, body(collection, name, nil))
 }
 
 // event makes an event on 2026-06-10, 10:00 to 12:00, with further fields.
-func (c *caller) event(title string, more obj) *answer {
-	c.t.Helper()
-	return c.create("events", eventBody(title, more))
+func (caller *caller) event(title string, more obj) *answer {
+	caller.t.Helper()
+	return caller.create("events", eventBody(title, more))
 }
 
 func eventBody(title string, more obj) obj {
@@ -244,22 +244,22 @@ func eventBody(title string, more obj) obj {
 }
 
 // update patches a record and wants 200.
-func (c *caller) update(to, body any) *answer {
-	c.t.Helper()
-	return c.patch(to, body).want(200)
+func (caller *caller) update(to, body any) *answer {
+	caller.t.Helper()
+	return caller.patch(to, body).want(200)
 }
 
 // read gets a record and wants 200.
-func (c *caller) read(to any) *answer {
-	c.t.Helper()
-	return c.get(to).want(200)
+func (caller *caller) read(to any) *answer {
+	caller.t.Helper()
+	return caller.get(to).want(200)
 }
 
 // list asks for a list with parameters, names and values by turns, and wants
 // 200.
-func (c *caller) list(collection string, params ...string) *answer {
-	c.t.Helper()
-	return c.get("/" + collection + pairs(params...)).want(200)
+func (caller *caller) list(collection string, params ...string) *answer {
+	caller.t.Helper()
+	return caller.get("/" + collection + pairs(params...)).want(200)
 }
 
 // query makes a query string of names and values by turns.
@@ -290,101 +290,101 @@ type answer struct {
 }
 
 // want fails the test when the status is another one.
-func (a *answer) want(status int) *answer {
-	a.t.Helper()
-	if a.status != status {
-		a.t.Fatalf("%s: status %d, want %d\n%s", a.request, a.status, status, a.body)
+func (answer *answer) want(status int) *answer {
+	answer.t.Helper()
+	if answer.status != status {
+		answer.t.Fatalf("%s: status %d, want %d\n%s", answer.request, answer.status, status, answer.body)
 	}
-	return a
+	return answer
 }
 
 // code fails the test unless the answer is an error of this status and code in
 // the shape of section 7.1.
-func (a *answer) code(status int, code string) *answer {
-	a.t.Helper()
-	a.want(status).field("code", code).field("data.status", status)
-	if a.str("message") == "" {
-		a.t.Fatalf("%s: no message", a.request)
+func (answer *answer) code(status int, code string) *answer {
+	answer.t.Helper()
+	answer.want(status).field("code", code).field("data.status", status)
+	if answer.str("message") == "" {
+		answer.t.Fatalf("%s: no message", answer.request)
 	}
-	return a
+	return answer
 }
 
 // bad fails the test unless the answer is 400 rest_invalid_param that names
 // just these parameters, each with a text.
-func (a *answer) bad(names ...string) *answer {
-	a.t.Helper()
-	a.code(400, "rest_invalid_param")
-	params, ok := a.at("data.params").(obj)
+func (answer *answer) bad(names ...string) *answer {
+	answer.t.Helper()
+	answer.code(400, "rest_invalid_param")
+	params, ok := answer.at("data.params").(obj)
 	if !ok {
-		a.t.Fatalf("%s: data.params is no object\n%s", a.request, a.body)
+		answer.t.Fatalf("%s: data.params is no object\n%s", answer.request, answer.body)
 	}
 	got := make([]string, 0, len(params))
 	for name, text := range params {
 		got = append(got, name)
 		if s, ok := text.(string); !ok || s == "" {
-			a.t.Errorf("%s: no text for %s", a.request, name)
+			answer.t.Errorf("%s: no text for %s", answer.request, name)
 		}
 	}
 	slices.Sort(got)
 	slices.Sort(names)
 	if !slices.Equal(got, names) {
-		a.t.Fatalf("%s: refused %q, want %q\n%s", a.request, got, names, a.body)
+		answer.t.Fatalf("%s: refused %q, want %q\n%s", answer.request, got, names, answer.body)
 	}
-	return a
+	return answer
 }
 
 // naming fails the test unless the message of a parameter holds a text.
-func (a *answer) naming(param, text string) {
-	a.t.Helper()
-	params, _ := a.at("data.params").(obj)
+func (answer *answer) naming(param, text string) {
+	answer.t.Helper()
+	params, _ := answer.at("data.params").(obj)
 	if got, _ := params[param].(string); !strings.Contains(got, text) {
-		a.t.Errorf("%s: %s is refused with %q, which does not name %q", a.request, param, got, text)
+		answer.t.Errorf("%s: %s is refused with %q, which does not name %q", answer.request, param, got, text)
 	}
 }
 
 // json returns the whole answer, decoded.
-func (a *answer) json() any {
-	a.t.Helper()
+func (answer *answer) json() any {
+	answer.t.Helper()
 	var err error
-	a.decode.Do(func() { err = json.Unmarshal(a.body, &a.value) })
+	answer.decode.Do(func() { err = json.Unmarshal(answer.body, &answer.value) })
 	if err != nil {
-		a.t.Fatalf("%s: status %d, answer is no JSON: %v\n%s", a.request, a.status, err, a.body)
+		answer.t.Fatalf("%s: status %d, answer is no JSON: %v\n%s", answer.request, answer.status, err, answer.body)
 	}
-	return a.value
+	return answer.value
 }
 
 // lookup returns the value at a path of keys and indexes ("events.0.title").
-func (a *answer) lookup(path string) (any, bool) {
-	a.t.Helper()
-	return world.Lookup(a.json(), path)
+func (answer *answer) lookup(path string) (any, bool) {
+	answer.t.Helper()
+	return world.Lookup(answer.json(), path)
 }
 
 // at returns the value at a path; a missing one fails the test.
-func (a *answer) at(path string) any {
-	a.t.Helper()
-	value, ok := a.lookup(path)
+func (answer *answer) at(path string) any {
+	answer.t.Helper()
+	value, ok := answer.lookup(path)
 	if !ok {
-		a.t.Fatalf("%s: status %d, no %s\n%s", a.request, a.status, path, a.body)
+		answer.t.Fatalf("%s: status %d, no %s\n%s", answer.request, answer.status, path, answer.body)
 	}
 	return value
 }
 
 // field fails the test when the value at a path, as JSON, is another one.
-func (a *answer) field(path string, want any) *answer {
-	a.t.Helper()
-	if diff := cmp.Diff(plain(a.t, want), a.at(path)); diff != "" {
-		a.t.Errorf("%s: %s (-want +got)\n%s", a.request, path, diff)
+func (answer *answer) field(path string, want any) *answer {
+	answer.t.Helper()
+	if diff := cmp.Diff(plain(answer.t, want), answer.at(path)); diff != "" {
+		answer.t.Errorf("%s: %s (-want +got)\n%s", answer.request, path, diff)
 	}
-	return a
+	return answer
 }
 
 // fields is field for several paths.
-func (a *answer) fields(want obj) *answer {
-	a.t.Helper()
+func (answer *answer) fields(want obj) *answer {
+	answer.t.Helper()
 	for path, value := range want {
-		a.field(path, value)
+		answer.field(path, value)
 	}
-	return a
+	return answer
 }
 
 // plain gives a value as it comes back from JSON.
@@ -398,33 +398,33 @@ func plain(t *testing.T, value any) any {
 }
 
 // without fails the test when one of the paths is there.
-func (a *answer) without(paths ...string) *answer {
-	a.t.Helper()
+func (answer *answer) without(paths ...string) *answer {
+	answer.t.Helper()
 	for _, text := range paths {
-		if value, ok := a.lookup(text); ok {
-			a.t.Errorf("%s: there is %s = %v", a.request, text, value)
+		if value, ok := answer.lookup(text); ok {
+			answer.t.Errorf("%s: there is %s = %v", answer.request, text, value)
 		}
 	}
-	return a
+	return answer
 }
 
 // having fails the test when one of the paths is missing.
-func (a *answer) having(paths ...string) *answer {
-	a.t.Helper()
+func (answer *answer) having(paths ...string) *answer {
+	answer.t.Helper()
 	for _, text := range paths {
-		if _, ok := a.lookup(text); !ok {
-			a.t.Errorf("%s: there is no %s\n%s", a.request, text, a.body)
+		if _, ok := answer.lookup(text); !ok {
+			answer.t.Errorf("%s: there is no %s\n%s", answer.request, text, answer.body)
 		}
 	}
-	return a
+	return answer
 }
 
 // keys fails the test unless the object at a path has just these keys.
-func (a *answer) keys(path string, want ...string) *answer {
-	a.t.Helper()
-	o, ok := a.at(path).(obj)
+func (answer *answer) keys(path string, want ...string) *answer {
+	answer.t.Helper()
+	o, ok := answer.at(path).(obj)
 	if !ok {
-		a.t.Fatalf("%s: %s is no object\n%s", a.request, path, a.body)
+		answer.t.Fatalf("%s: %s is no object\n%s", answer.request, path, answer.body)
 	}
 	got := make([]string, 0, len(o))
 	for name := range o {
@@ -433,123 +433,123 @@ func (a *answer) keys(path string, want ...string) *answer {
 	slices.Sort(got)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
-		a.t.Errorf("%s: keys of %s (-want +got)\n%s", a.request, path, diff)
+		answer.t.Errorf("%s: keys of %s (-want +got)\n%s", answer.request, path, diff)
 	}
-	return a
+	return answer
 }
 
 // lacks fails the test when the answer holds a text anywhere.
-func (a *answer) lacks(texts ...string) *answer {
-	a.t.Helper()
+func (answer *answer) lacks(texts ...string) *answer {
+	answer.t.Helper()
 	for _, text := range texts {
-		if bytes.Contains(a.body, []byte(text)) {
-			a.t.Errorf("%s: the answer holds %q\n%s", a.request, text, a.body)
+		if bytes.Contains(answer.body, []byte(text)) {
+			answer.t.Errorf("%s: the answer holds %q\n%s", answer.request, text, answer.body)
 		}
 	}
-	return a
+	return answer
 }
 
 // head fails the test when a header has another value; "" wants none.
-func (a *answer) head(name, want string) *answer {
-	a.t.Helper()
-	if got := strings.Join(a.header.Values(name), " | "); got != want {
-		a.t.Errorf("%s: status %d, %s: %q, want %q", a.request, a.status, name, got, want)
+func (answer *answer) head(name, want string) *answer {
+	answer.t.Helper()
+	if got := strings.Join(answer.header.Values(name), " | "); got != want {
+		answer.t.Errorf("%s: status %d, %s: %q, want %q", answer.request, answer.status, name, got, want)
 	}
-	return a
+	return answer
 }
 
 // str returns the text at a path.
-func (a *answer) str(path string) string {
-	a.t.Helper()
-	text, ok := a.at(path).(string)
+func (answer *answer) str(path string) string {
+	answer.t.Helper()
+	text, ok := answer.at(path).(string)
 	if !ok {
-		a.t.Fatalf("%s: %s is no text\n%s", a.request, path, a.body)
+		answer.t.Fatalf("%s: %s is no text\n%s", answer.request, path, answer.body)
 	}
 	return text
 }
 
 // num returns the whole number at a path.
-func (a *answer) num(path string) int64 {
-	a.t.Helper()
-	n, ok := a.at(path).(float64)
+func (answer *answer) num(path string) int64 {
+	answer.t.Helper()
+	n, ok := answer.at(path).(float64)
 	if !ok {
-		a.t.Fatalf("%s: %s is no number\n%s", a.request, path, a.body)
+		answer.t.Fatalf("%s: %s is no number\n%s", answer.request, path, answer.body)
 	}
 	return int64(n)
 }
 
 // len returns the length of the array at a path.
-func (a *answer) len(path string) int {
-	a.t.Helper()
-	values, ok := a.at(path).(list)
+func (answer *answer) len(path string) int {
+	answer.t.Helper()
+	values, ok := answer.at(path).(list)
 	if !ok {
-		a.t.Fatalf("%s: %s is no array\n%s", a.request, path, a.body)
+		answer.t.Fatalf("%s: %s is no array\n%s", answer.request, path, answer.body)
 	}
 	return len(values)
 }
 
 // id returns the id of the record.
-func (a *answer) id() int64 {
-	a.t.Helper()
-	return a.num("id")
+func (answer *answer) id() int64 {
+	answer.t.Helper()
+	return answer.num("id")
 }
 
 // idText returns the id as text.
-func (a *answer) idText() string {
-	a.t.Helper()
-	return strconv.FormatInt(a.id(), 10)
+func (answer *answer) idText() string {
+	answer.t.Helper()
+	return strconv.FormatInt(answer.id(), 10)
 }
 
 // path returns the path of the record by id.
-func (a *answer) path() string {
-	a.t.Helper()
-	return "/" + a.collection + "/" + a.idText()
+func (answer *answer) path() string {
+	answer.t.Helper()
+	return "/" + answer.collection + "/" + answer.idText()
 }
 
 // bySlug returns the path of the record by slug.
-func (a *answer) bySlug() string {
-	a.t.Helper()
-	return "/" + a.collection + "/by-slug/" + url.PathEscape(a.str("slug"))
+func (answer *answer) bySlug() string {
+	answer.t.Helper()
+	return "/" + answer.collection + "/by-slug/" + url.PathEscape(answer.str("slug"))
 }
 
 // ids returns the ids of the objects of an array.
-func (a *answer) ids(path string) []int64 {
-	a.t.Helper()
-	values, ok := a.at(path).(list)
+func (answer *answer) ids(path string) []int64 {
+	answer.t.Helper()
+	values, ok := answer.at(path).(list)
 	if !ok {
-		a.t.Fatalf("%s: %s is no array\n%s", a.request, path, a.body)
+		answer.t.Fatalf("%s: %s is no array\n%s", answer.request, path, answer.body)
 	}
 	out := make([]int64, len(values))
 	for i := range values {
-		out[i] = a.num(path + "." + strconv.Itoa(i) + ".id")
+		out[i] = answer.num(path + "." + strconv.Itoa(i) + ".id")
 	}
 	return out
 }
 
-func wantLen(a *answer, path string, want int) {
-	a.t.Helper()
-	if got := a.len(path); got != want {
-		a.t.Errorf("%s: %d in %s, want %d\n%s", a.request, got, path, want, a.body)
+func wantLen(answer *answer, path string, want int) {
+	answer.t.Helper()
+	if got := answer.len(path); got != want {
+		answer.t.Errorf("%s: %d in %s, want %d\n%s", answer.request, got, path, want, answer.body)
 	}
 }
 
 // found fails the test unless the list holds just these records in this order,
 // on one page.
-func (a *answer) found(want ...*answer) *answer {
-	a.t.Helper()
+func (answer *answer) found(want ...*answer) *answer {
+	answer.t.Helper()
 	ids := make([]int64, len(want))
 	for i, w := range want {
 		ids[i] = w.id()
 	}
-	if got := a.ids(a.collection); !slices.Equal(got, ids) {
-		a.t.Errorf("%s: found %v, want %v", a.request, got, ids)
+	if got := answer.ids(answer.collection); !slices.Equal(got, ids) {
+		answer.t.Errorf("%s: found %v, want %v", answer.request, got, ids)
 	}
-	return a.field("total", len(want))
+	return answer.field("total", len(want))
 }
 
-func (a *answer) etag() string { return a.header.Get("ETag") }
+func (answer *answer) etag() string { return answer.header.Get("ETag") }
 
-func (a *answer) position() string { return a.header.Get("Daybook-Position") }
+func (answer *answer) position() string { return answer.header.Get("Daybook-Position") }
 
 // same fails the test unless two records are equal but for some keys.
 func same(t *testing.T, want, got *answer, except ...string) {
@@ -559,8 +559,8 @@ func same(t *testing.T, want, got *answer, except ...string) {
 	}
 }
 
-func stripped(a *answer, except []string) any {
-	return strip(a.json(), except)
+func stripped(answer *answer, except []string) any {
+	return strip(answer.json(), except)
 }
 
 // strip leaves out some keys of objects, json_ld of embedded ones too.
@@ -591,35 +591,35 @@ func strip(value any, except []string) any {
 
 // unchanged gives a check that a record is as it was when unchanged was called:
 // the same version with the same content.
-func (c *caller) unchanged(to any) (check func()) {
-	c.t.Helper()
-	c.svc.settle(c.t)
-	before := c.read(to)
+func (caller *caller) unchanged(to any) (check func()) {
+	caller.t.Helper()
+	caller.svc.settle(caller.t)
+	before := caller.read(to)
 	return func() {
-		c.t.Helper()
-		after := c.read(to)
+		caller.t.Helper()
+		after := caller.read(to)
 		if before.etag() != after.etag() || !reflect.DeepEqual(before.json(), after.json()) {
-			c.t.Errorf("%s changed: %s, then %s\n%s", before.request, before.etag(), after.etag(), cmp.Diff(before.json(), after.json()))
+			caller.t.Errorf("%s changed: %s, then %s\n%s", before.request, before.etag(), after.etag(), cmp.Diff(before.json(), after.json()))
 		}
 	}
 }
 
 // settle waits until lists and counts show all that was written.
-func (s *service) settle(t *testing.T) {
+func (service *service) settle(t *testing.T) {
 	t.Helper()
-	s.as(t, "administrator").list("tags", "per_page", "1")
+	service.as(t, "administrator").list("tags", "per_page", "1")
 }
 
 // none fails the test unless no record of a collection, of any status, is found
 // by a text.
-func (c *caller) none(collection, text string) {
-	c.t.Helper()
-	c.counting(collection, text, 0)
+func (caller *caller) none(collection, text string) {
+	caller.t.Helper()
+	caller.counting(collection, text, 0)
 }
 
 // counting fails the test unless a text finds so many records, of any status.
-func (c *caller) counting(collection, text string, want int) {
-	c.t.Helper()
+func (caller *caller) counting(collection, text string, want int) {
+	caller.t.Helper()
 	params := []string{"search", text, "per_page", "100"}
 	switch collection {
 	case "categories", "tags":
@@ -629,7 +629,7 @@ func (c *caller) counting(collection, text string, want int) {
 	default:
 		params = append(params, "status", allStatuses)
 	}
-	c.svc.as(c.t, "administrator").list(collection, params...).field("total", want)
+	caller.svc.as(caller.t, "administrator").list(collection, params...).field("total", want)
 }
 
 const allStatuses = "publish,future,draft,pending,private,trash"

@@ -38,10 +38,10 @@ func distributed(flavour elastic.Flavour) backend {
 			p.store, p.relayed = open(), open()
 
 			url, prefix := engines.NATS(t)
-			conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+			conn, jetStream, err := feed.Connect(url, feed.ConnectOptions{})
 			must(t, err)
 			t.Cleanup(conn.Close)
-			p.js, p.feed = js, prefix
+			p.jetStream, p.feed = jetStream, prefix
 
 			search := engines.SearchServers()[string(flavour)]
 			if search == nil {

@@ -9,36 +9,36 @@ import (
 
 // Lines 27 to 30, 37 to 40 and 42: lists, their links and their filters.
 
-func emptyList(s *scene) {
+func emptyList(scene *scene) {
 	text := newWord()
 	for _, collection := range collections {
 		for _, who := range []string{"", "editor"} {
-			got := s.as(who).list(collection, "search", text).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
+			got := scene.as(who).list(collection, "search", text).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
 			got.keys("", collection, "rest_url", "total", "total_pages").fields(obj{collection: list{}, "total": 0, "total_pages": 0})
 			if got.position() == "" || !strings.HasPrefix(got.etag(), `W/"`) {
-				s.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.position(), got.etag())
+				scene.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.position(), got.etag())
 			}
 		}
-		got := s.nobody.under("fr").list(collection, "search", text, "page", "1").fields(obj{collection: list{}, "total": 0})
-		want := s.svc.url + "/fr" + root + "/" + collection + "/?per_page=10&"
+		got := scene.nobody.under("fr").list(collection, "search", text, "page", "1").fields(obj{collection: list{}, "total": 0})
+		want := scene.svc.url + "/fr" + root + "/" + collection + "/?per_page=10&"
 		switch collection {
 		case "events":
 			want += "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&"
 		case "categories", "tags":
-			want = s.svc.url + "/fr" + root + "/" + collection + "/?"
+			want = scene.svc.url + "/fr" + root + "/" + collection + "/?"
 		}
 		got.field("rest_url", want+"search="+text)
 	}
 }
 
-func pastTheEnd(s *scene) {
-	caller := s.editor
+func pastTheEnd(scene *scene) {
+	caller := scene.editor
 	for _, collection := range collections {
 		text := newWord()
 		caller.add(collection, text+" a")
 		caller.add(collection, text+" b")
 		for _, language := range []string{"en", "fr"} {
-			nobody := s.nobody.under(language)
+			nobody := scene.nobody.under(language)
 			one := nobody.list(collection, "search", text, "hide_empty", "0").fields(obj{"total": 2, "total_pages": 1}).without("next_rest_url", "previous_rest_url")
 			wantLen(one, collection, 2)
 			for _, page := range []string{"2", "3", "1000000000"} {
@@ -54,56 +54,56 @@ func pastTheEnd(s *scene) {
 					if before == 2 {
 						previous = "?"
 					}
-					got.field("previous_rest_url", s.svc.url+segment+root+"/"+collection+"/"+previous+"search="+text+"&hide_empty=0")
+					got.field("previous_rest_url", scene.svc.url+segment+root+"/"+collection+"/"+previous+"search="+text+"&hide_empty=0")
 				} else {
 					got.code(404, singular(collection)+"-archive-page-not-found").without("events", "venues", "organizers")
 				}
 			}
 		}
 		// Also where nothing is found at all.
-		got := s.nobody.get("/" + collection + pairs("search", newWord(), "page", "2"))
+		got := scene.nobody.get("/" + collection + pairs("search", newWord(), "page", "2"))
 		if collection == "categories" || collection == "tags" {
 			got.want(200).fields(obj{collection: list{}, "total": 0, "total_pages": 0})
 		} else {
 			got.code(404, singular(collection)+"-archive-page-not-found")
 		}
 		for _, bad := range []string{"0", "1.5", ""} {
-			s.nobody.get("/"+collection+pairs("page", bad, "per_page", bad)).bad("page", "per_page")
+			scene.nobody.get("/"+collection+pairs("page", bad, "per_page", bad)).bad("page", "per_page")
 		}
-		s.nobody.get("/" + collection + "?page=1000000001").bad("page")
-		s.nobody.list(collection, "page", "1e0", "per_page", "2.0", "search", text, "hide_empty", "no").field("total", 2)
+		scene.nobody.get("/" + collection + "?page=1000000001").bad("page")
+		scene.nobody.list(collection, "page", "1e0", "per_page", "2.0", "search", text, "hide_empty", "no").field("total", 2)
 	}
 }
 
-func perPageLowered(s *scene) {
-	ed := s.editor
+func perPageLowered(scene *scene) {
+	ed := scene.editor
 	text := newWord()
 	tag := ed.add("tags", newWord())
 	const n = 103
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for part := range 4 {
-		wg.Go(func() {
+		group.Go(func() {
 			for i := part; i < n; i += 4 {
 				ed.post("/venues", obj{"venue": fmt.Sprintf("%s %d", text, i)})
 				ed.post("/events", eventBody(fmt.Sprintf("%s %d", text, i), obj{"tags": tag.id()}))
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	for _, collection := range []string{"events", "venues"} {
 		window := ""
 		if collection == "events" {
 			window = "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&"
 		}
-		base := s.svc.url + root + "/" + collection + "/?"
-		for _, c := range []*caller{ed, s.nobody} {
+		base := scene.svc.url + root + "/" + collection + "/?"
+		for _, c := range []*caller{ed, scene.nobody} {
 			got := c.list(collection, "per_page", "500", "search", text).fields(obj{
 				"total": n, "total_pages": 2, "rest_url": base + "per_page=100&" + window + "search=" + text,
 				"next_rest_url": base + "page=2&per_page=100&" + window + "search=" + text,
 			}).without("previous_rest_url").head("X-Total", "103").head("X-TotalPages", "2")
 			wantLen(got, collection, 100)
 			next := got.str("next_rest_url")
-			second := c.read("=" + strings.TrimPrefix(next, s.svc.url)).fields(obj{
+			second := c.read("=" + strings.TrimPrefix(next, scene.svc.url)).fields(obj{
 				"total": n, "rest_url": next, "previous_rest_url": got.str("rest_url"),
 			}).without("next_rest_url")
 			wantLen(second, collection, 3)
@@ -112,7 +112,7 @@ func perPageLowered(s *scene) {
 				seen[id] = true
 			}
 			if len(seen) != n {
-				s.t.Errorf("%s: two pages hold %d records, want %d", collection, len(seen), n)
+				scene.t.Errorf("%s: two pages hold %d records, want %d", collection, len(seen), n)
 			}
 			c.get("/"+collection+pairs("per_page", "500", "search", text, "page", "3")).code(404, singular(collection)+"-archive-page-not-found")
 			// The default is ten.
@@ -122,16 +122,16 @@ func perPageLowered(s *scene) {
 		}
 	}
 	ed.list("tags", "include", tag.idText()).field("tags.0.count", n)
-	s.nobody.read(tag).field("count", n)
+	scene.nobody.read(tag).field("count", n)
 }
 
-func unknownInFilters(s *scene) {
-	ed := s.editor
+func unknownInFilters(scene *scene) {
+	caller := scene.editor
 	text := newWord()
-	venue := ed.add("venues", text)
-	event := ed.event(text, nil)
+	venue := caller.add("venues", text)
+	event := caller.event(text, nil)
 	for _, who := range []string{"", "editor"} {
-		c := s.as(who)
+		c := scene.as(who)
 		for target := range strings.FieldsSeq(strings.NewReplacer("VENUE", venue.idText(), "EVENT", event.idText(), "NAME", text).Replace(`
 			/events?categories=99999999 /events?categories=no-NAME /events?categories=VENUE /events?tags=99999999
 			/events?tags=no-NAME /events?tags= /events?tags=%2C /events?venue=99999999 /events?venue=NAME /events?venue=EVENT
@@ -155,5 +155,5 @@ func unknownInFilters(s *scene) {
 			fields(obj{"data.details.featured.code": "rest_invalid_type", "data.details.featured.data.param": "featured"}).
 			without("data.details.categories")
 	}
-	s.nobody.list("tags", "parent", "99999999", "search", text).found() // unknown on tags
+	scene.nobody.list("tags", "parent", "99999999", "search", text).found() // unknown on tags
 }

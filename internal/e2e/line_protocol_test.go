@@ -9,14 +9,14 @@ import (
 
 // Lines 59 and 60: preconditions, keys, errors and the documentation.
 
-func preconditionsAndKeys(s *scene) {
-	preconditions(s)
-	keys(s)
-	notModified(s.alone(settings{})) // any write gives lists another ETag
+func preconditionsAndKeys(scene *scene) {
+	preconditions(scene)
+	keys(scene)
+	notModified(scene.alone(settings{})) // any write gives lists another ETag
 }
 
-func preconditions(s *scene) {
-	caller := s.editor
+func preconditions(scene *scene) {
+	caller := scene.editor
 	for _, collection := range collections {
 		made := caller.add(collection, newWord())
 		path := made.path()
@@ -32,11 +32,11 @@ func preconditions(s *scene) {
 		for i, tag := range []string{fresh, `"3-other"`, `W/"4-x"`, `"1-a", "5-b"`, "*"} {
 			got := caller.with("If-Match", tag).update(path, obj{"description": "1"})
 			if !strings.HasPrefix(got.etag(), `"`+itoa(int64(i+3))+"-") {
-				s.t.Errorf("%s: If-Match %s gave ETag %s", got.request, tag, got.etag())
+				scene.t.Errorf("%s: If-Match %s gave ETag %s", got.request, tag, got.etag())
 			}
 			read := caller.read(path)
 			if read.etag() != got.etag() {
-				s.t.Errorf("%s: ETag of the write %s, of the read %s", got.request, got.etag(), read.etag())
+				scene.t.Errorf("%s: ETag of the write %s, of the read %s", got.request, got.etag(), read.etag())
 			}
 		}
 		// On a collection it is ignored, so is an empty one.
@@ -46,23 +46,23 @@ func preconditions(s *scene) {
 	// Of writers that name one version one wins.
 	made := caller.event(newWord(), nil)
 	var (
-		wg  sync.WaitGroup
-		got [8]int
+		group sync.WaitGroup
+		got   [8]int
 	)
 	for i := range got {
-		wg.Go(func() {
+		group.Go(func() {
 			got[i] = caller.with("If-Match", made.etag()).patch(made, obj{"cost": i + 1}).status
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	slices.Sort(got[:])
 	if got[0] != 200 || got[1] != 412 || got[7] != 412 {
-		s.t.Errorf("eight writers on one version: %v", got)
+		scene.t.Errorf("eight writers on one version: %v", got)
 	}
 }
 
-func keys(s *scene) {
-	caller := s.editor
+func keys(scene *scene) {
+	caller := scene.editor
 	for _, collection := range collections {
 		text := newWord()
 		key := "key-" + text
@@ -71,7 +71,7 @@ func keys(s *scene) {
 		// The record changes; the answer is that of the first time.
 		caller.update(first, obj{"description": "later"})
 		again := caller.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "true")
-		same(s.t, first, again)
+		same(scene.t, first, again)
 		for _, name := range []string{"ETag", "Daybook-Position", "Location"} {
 			again.head(name, first.header.Get(name))
 		}
@@ -83,14 +83,14 @@ func keys(s *scene) {
 		reused(caller.with("Idempotency-Key", key).patch(first, sent))
 		caller.counting(collection, text, 1)
 		// Keys belong to one user.
-		other := s.as("editor2").with("Idempotency-Key", key).add(collection, text+" other")
+		other := scene.as("editor2").with("Idempotency-Key", key).add(collection, text+" other")
 		if other.id() == first.id() {
-			s.t.Errorf("%s: one record for the keys of two users", collection)
+			scene.t.Errorf("%s: one record for the keys of two users", collection)
 		}
 		// Updates.
 		one := caller.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"})
 		two := caller.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"}).head("Idempotency-Replayed", "true")
-		same(s.t, one, two)
+		same(scene.t, one, two)
 		two.head("ETag", one.etag()).head("Daybook-Position", one.position())
 		reused(caller.with("Idempotency-Key", key+"u").do("PUT", first, obj{"description": "keyed"}))
 		// Refused requests are not kept.
@@ -109,53 +109,53 @@ func keys(s *scene) {
 	// Requests at the same time write once.
 	text := newWord()
 	var (
-		wg  sync.WaitGroup
-		got [6]*answer
+		group sync.WaitGroup
+		got   [6]*answer
 	)
 	for i := range got {
-		wg.Go(func() {
+		group.Go(func() {
 			got[i] = caller.with("Idempotency-Key", "rush-"+text).post("/events", eventBody(text, obj{"venue": obj{"venue": text}}))
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	for _, a := range got {
 		a.want(201)
-		same(s.t, got[0], a)
+		same(scene.t, got[0], a)
 	}
 	caller.counting("events", text, 1)
 	caller.counting("venues", text, 1)
 }
 
-func notModified(s *scene) {
-	ed := s.editor
+func notModified(scene *scene) {
+	ed := scene.editor
 	text := newWord()
 	tag := ed.add("tags", text)
 	venue := ed.add("venues", text)
 	made := ed.event(text, obj{"tags": tag.id(), "venue": venue.id()})
 	ed.list("tags", "search", text).field("tags.0.count", 1) // reads of the event show it, too
-	s.svc.settle(s.t)
+	scene.svc.settle(scene.t)
 	fits := func(c *caller, path, etag string) {
-		s.t.Helper()
+		scene.t.Helper()
 		for _, sent := range []string{etag, "W/" + strings.TrimPrefix(etag, "W/"), `"other", ` + etag, "*"} {
 			for _, method := range []string{"GET", "HEAD"} {
 				got := c.with("If-None-Match", sent).do(method, path, nil).want(304).head("ETag", etag)
 				if len(got.body) > 0 {
-					s.t.Errorf("%s: 304 with a body", got.request)
+					scene.t.Errorf("%s: 304 with a body", got.request)
 				}
 			}
 		}
 		c.with("If-None-Match", `"other", "1-1"`).read(path).head("ETag", etag)
 	}
-	for _, c := range []*caller{s.nobody, ed, ed.under("fr")} {
+	for _, c := range []*caller{scene.nobody, ed, ed.under("fr")} {
 		for _, path := range []string{made.path(), made.bySlug(), venue.path(), tag.path(), "", "/doc", "/events?search=" + text, "/tags?hide_empty=0&search=" + text} {
 			first := c.read(path)
 			fits(c, path, first.etag())
 			if strings.Contains(path, "?") || path == "" || path == "/doc" {
 				if !strings.HasPrefix(first.etag(), `W/"`) {
-					s.t.Errorf("%s: ETag %s is not weak", first.request, first.etag())
+					scene.t.Errorf("%s: ETag %s is not weak", first.request, first.etag())
 				}
 			} else if !strings.HasPrefix(first.etag(), `"1-`) || first.header.Get("Last-Modified") != "Fri, 01 May 2026 12:00:00 GMT" {
-				s.t.Errorf("%s: ETag %s, Last-Modified %q", first.request, first.etag(), first.header.Get("Last-Modified"))
+				scene.t.Errorf("%s: ETag %s, Last-Modified %q", first.request, first.etag(), first.header.Get("Last-Modified"))
 			}
 		}
 	}
@@ -163,37 +163,37 @@ func notModified(s *scene) {
 	path := made.path()
 	seen := map[string]string{}
 	differs := func(what string, a *answer) {
-		s.t.Helper()
+		scene.t.Helper()
 		if before, there := seen[a.etag()]; there {
-			s.t.Errorf("ETag %s for %s and for %s", a.etag(), before, what)
+			scene.t.Errorf("ETag %s for %s and for %s", a.etag(), before, what)
 		}
 		seen[a.etag()] = what
 	}
 	list := "/events?search=" + text
-	differs("plain", s.nobody.read(path))
-	differs("under fr", s.nobody.under("fr").read(path))
-	differs("in es", s.nobody.read(path+"?multilang_language=es"))
-	differs("fields", s.nobody.read(path+"?_fields=id"))
-	differs("list", s.nobody.read(list))
+	differs("plain", scene.nobody.read(path))
+	differs("under fr", scene.nobody.under("fr").read(path))
+	differs("in es", scene.nobody.read(path+"?multilang_language=es"))
+	differs("fields", scene.nobody.read(path+"?_fields=id"))
+	differs("list", scene.nobody.read(list))
 	ed.update(venue, obj{"city": "Ghent"})
-	differs("another embedded record", s.nobody.read(path))
-	differs("list after it", s.nobody.read(list))
+	differs("another embedded record", scene.nobody.read(path))
+	differs("list after it", scene.nobody.read(list))
 	ed.event(newWord(), obj{"tags": tag.id()})
 	ed.list("tags", "search", text).field("tags.0.count", 2) // the count has followed
-	differs("another count", s.nobody.read(path))
+	differs("another count", scene.nobody.read(path))
 	ed.update(path, nil)
-	differs("another version", s.nobody.read(path))
-	differs("list after that", s.nobody.read(list))
+	differs("another version", scene.nobody.read(path))
+	differs("list after that", scene.nobody.read(list))
 	// If-Modified-Since is not evaluated; If-None-Match does nothing on writes.
-	s.nobody.with("If-Modified-Since", "Fri, 01 May 2037 12:00:00 GMT").read(path)
+	scene.nobody.with("If-Modified-Since", "Fri, 01 May 2037 12:00:00 GMT").read(path)
 	ed.with("If-None-Match", "*").update(path, nil)
-	s.nobody.with("If-None-Match", "*").get("/events/99999999").want(404)
-	s.nobody.with("If-None-Match", "*").get("/events?page=9&search=" + text).want(404)
-	s.nobody.with("If-None-Match", "*").get("/events?page=0").want(400)
+	scene.nobody.with("If-None-Match", "*").get("/events/99999999").want(404)
+	scene.nobody.with("If-None-Match", "*").get("/events?page=9&search=" + text).want(404)
+	scene.nobody.with("If-None-Match", "*").get("/events?page=0").want(400)
 }
 
-func errorsAndDocumentation(s *scene) {
-	ed := s.editor
+func errorsAndDocumentation(scene *scene) {
+	ed := scene.editor
 	venue := ed.add("venues", newWord())
 	ed.remove(venue)
 	tag := ed.add("tags", newWord())
@@ -213,12 +213,12 @@ func errorsAndDocumentation(s *scene) {
 			for i, problem := range ask(ed.under(language).with("Accept", accept)) {
 				p := plainAnswers[i]
 				if p.status < 400 {
-					s.t.Fatalf("%s: status %d", p.request, p.status)
+					scene.t.Fatalf("%s: status %d", p.request, p.status)
 				}
 				p.head("Content-Type", "application/json; charset=utf-8").keys("", "code", "message", "data").field("data.status", p.status)
 				problem.want(p.status)
 				if got := problem.header.Get("Content-Type"); !strings.HasPrefix(got, "application/problem+json") {
-					s.t.Errorf("%s: Content-Type %s", problem.request, got)
+					scene.t.Errorf("%s: Content-Type %s", problem.request, got)
 				}
 				path := strings.Fields(problem.request)
 				instance, _, _ := strings.Cut(path[len(path)-1], "?")
@@ -249,8 +249,8 @@ func errorsAndDocumentation(s *scene) {
 	ed.post("/events", raw{"application/json", "{"}).code(400, "rest_invalid_json").field("data.json_error_code", 4).having("data.json_error_message")
 	// What it says of each operation, httpapi has in golden files; answers are held against it throughout.
 	for _, language := range []string{"en", "fr"} {
-		url := s.svc.url + map[string]string{"fr": "/fr"}[language] + root
-		s.nobody.under(language).read("/doc?x=1").head("Content-Language", language).fields(obj{"openapi": "3.1.0", "info.version": "1.0.0", "servers": list{obj{"url": url}}}).
+		url := scene.svc.url + map[string]string{"fr": "/fr"}[language] + root
+		scene.nobody.under(language).read("/doc?x=1").head("Content-Language", language).fields(obj{"openapi": "3.1.0", "info.version": "1.0.0", "servers": list{obj{"url": url}}}).
 			having("info.title", "info.description", "components.securitySchemes.basic", "components.securitySchemes.bearer")
 	}
 }

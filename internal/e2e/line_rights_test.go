@@ -8,7 +8,7 @@ import (
 
 // Lines 43 to 50 and 56: who may do what.
 
-func statusFilter(s *scene) {
+func statusFilter(scene *scene) {
 	text := newWord()
 	statuses := []string{"publish", "future", "draft", "pending", "private"}
 	for _, collection := range posts {
@@ -23,10 +23,10 @@ func statusFilter(s *scene) {
 				case "trash":
 					more["status"] = "draft"
 				}
-				maker := s.as(who)
+				maker := scene.as(who)
 				if who == "contributor" {
-					maker = s.editor
-					more["author"] = s.svc.users["contributor"].id
+					maker = scene.editor
+					more["author"] = scene.svc.users["contributor"].id
 				}
 				a := maker.create(collection, body(collection, text+" "+who+" "+status, more))
 				if status == "trash" {
@@ -36,24 +36,24 @@ func statusFilter(s *scene) {
 			}
 		}
 		total := func(who, status string, want int) {
-			s.t.Helper()
+			scene.t.Helper()
 			params := []string{"search", text, "per_page", "100"}
 			if status != "" {
 				params = append(params, "status", status)
 			}
-			s.as(who).list(collection, params...).field("total", want)
+			scene.as(who).list(collection, params...).field("total", want)
 		}
 		for _, who := range []string{"", "subscriber"} {
 			total(who, "publish", 3)
 			for _, status := range []string{"draft", "publish,draft", "trash", "any", ""} {
-				s.as(who).get("/" + collection + pairs("status", status)).bad("status")
+				scene.as(who).get("/" + collection + pairs("status", status)).bad("status")
 			}
-			s.as(who).get("/" + collection + "?status[]=publish&status[]=draft").bad("status")
+			scene.as(who).get("/" + collection + "?status[]=publish&status[]=draft").bad("status")
 		}
 		for _, who := range []string{"contributor", "author"} {
 			total(who, "publish", 3) // published posts of all
 			for _, status := range append(statuses[1:], "trash") {
-				s.as(who).list(collection, "search", text, "status", status).found(made[who][status])
+				scene.as(who).list(collection, "search", text, "status", status).found(made[who][status])
 			}
 			total(who, allStatuses, 8)
 			total(who, "", 7) // 3 published, 4 own others, no trash
@@ -64,15 +64,15 @@ func statusFilter(s *scene) {
 			}
 			total(who, "", 15)
 			total(who, allStatuses, 18)
-			s.as(who).get("/" + collection + pairs("status", "foo")).bad("status")
+			scene.as(who).get("/" + collection + pairs("status", "foo")).bad("status")
 		}
 		// Trashed records are listed as what they are.
-		s.editor.list(collection, "search", text+" author trash", "status", "trash").field(collection+".0.status", "trash")
+		scene.editor.list(collection, "search", text+" author trash", "status", "trash").field(collection+".0.status", "trash")
 	}
 }
 
-func unknownRecords(s *scene) {
-	caller := s.editor
+func unknownRecords(scene *scene) {
+	caller := scene.editor
 	event := caller.event(newWord(), nil)
 	tag := caller.add("tags", newWord())
 	gone := caller.add("tags", newWord())
@@ -82,7 +82,7 @@ func unknownRecords(s *scene) {
 		if collection == "events" {
 			alien = tag
 		}
-		paths := []string{"/99999999", "/0", "/" + alien.idText(), "/" + itoa(s.svc.users["editor"].id), "/00", "/99999999999999999999999"}
+		paths := []string{"/99999999", "/0", "/" + alien.idText(), "/" + itoa(scene.svc.users["editor"].id), "/00", "/99999999999999999999999"}
 		if collection != "categories" && collection != "tags" {
 			paths = append(paths, "/by-slug/no-"+newWord(), "/by-slug/"+newWord()+"__trashed", "/by-slug/%F0%9F%98%80")
 		} else {
@@ -93,7 +93,7 @@ func unknownRecords(s *scene) {
 				caller.do(method, "/"+collection+text, obj{}).code(404, notFound(collection))
 				caller.under("fr").do(method, "/"+collection+text, nil).code(404, notFound(collection))
 			}
-			s.nobody.get("/"+collection+text).code(404, notFound(collection))
+			scene.nobody.get("/"+collection+text).code(404, notFound(collection))
 			caller.do("HEAD", "/"+collection+text, nil).want(404)
 		}
 		for _, text := range []string{"/-1", "/1x", "/x", "/by-slug", "/by-slug/a/b", "/1/2"} {
@@ -105,53 +105,53 @@ func unknownRecords(s *scene) {
 	caller.read(event).field("status", "publish") // nothing of this touched it
 }
 
-func rightsBeforeValues(s *scene) {
+func rightsBeforeValues(scene *scene) {
 	for _, collection := range collections {
-		foreign := s.as("author").create
+		foreign := scene.as("author").create
 		if collection == "tags" {
-			foreign = s.editor.create
+			foreign = scene.editor.create
 		}
 		made := foreign(collection, body(collection, newWord(), nil))
-		check := s.editor.unchanged(made)
+		check := scene.editor.unchanged(made)
 		bad := obj{nameField(collection): "", "description": 5, "multilang_language": "de"}
 		for _, value := range []any{bad, raw{"application/json", "{"}, obj{}} {
 			for _, method := range updateMethods {
-				s.nobody.do(method, made.path(), value).code(401, "rest_forbidden").
+				scene.nobody.do(method, made.path(), value).code(401, "rest_forbidden").
 					head("WWW-Authenticate", `Basic realm="daybook", charset="UTF-8" | Bearer realm="daybook"`)
 				for _, who := range []string{"subscriber", "auditor"} {
-					s.as(who).do(method, made.path(), value).code(403, "rest_forbidden")
+					scene.as(who).do(method, made.path(), value).code(403, "rest_forbidden")
 				}
 			}
-			s.nobody.post("/"+collection, value).code(401, "rest_forbidden")
-			s.as("subscriber").post("/"+collection, value).code(403, "rest_forbidden")
-			s.nobody.delete("/"+collection+"/99999999").code(401, "rest_forbidden")
-			s.as("subscriber").delete("/"+collection+"/99999999").code(403, "rest_forbidden")
+			scene.nobody.post("/"+collection, value).code(401, "rest_forbidden")
+			scene.as("subscriber").post("/"+collection, value).code(403, "rest_forbidden")
+			scene.nobody.delete("/"+collection+"/99999999").code(401, "rest_forbidden")
+			scene.as("subscriber").delete("/"+collection+"/99999999").code(403, "rest_forbidden")
 		}
 		if collection == "categories" || collection == "tags" {
-			s.as("contributor").patch(made, bad).code(403, "rest_forbidden")
+			scene.as("contributor").patch(made, bad).code(403, "rest_forbidden")
 			if collection == "tags" {
-				s.as("author").patch(made, bad).code(403, "rest_forbidden")
-				s.as("author").post("/tags", obj{"name": newWord()}).code(403, "rest_forbidden")
-				s.as("author").delete(made).code(403, "rest_forbidden")
+				scene.as("author").patch(made, bad).code(403, "rest_forbidden")
+				scene.as("author").post("/tags", obj{"name": newWord()}).code(403, "rest_forbidden")
+				scene.as("author").delete(made).code(403, "rest_forbidden")
 			}
 		} else {
 			// A bad value comes before the unknown record, and that before the right on it.
 			for _, who := range []string{"contributor", "author2"} {
-				s.as(who).patch(made, bad).bad(nameField(collection), "description", "multilang_language")
-				s.as(who).patch("/"+collection+"/99999999", bad).bad(nameField(collection), "description", "multilang_language")
-				s.as(who).patch("/"+collection+"/99999999", nil).code(404, notFound(collection))
-				s.as(who).with("If-Match", `"9-9"`).patch(made, nil).code(403, "rest_forbidden")
-				s.as(who).delete(made).code(403, "rest_forbidden")
+				scene.as(who).patch(made, bad).bad(nameField(collection), "description", "multilang_language")
+				scene.as(who).patch("/"+collection+"/99999999", bad).bad(nameField(collection), "description", "multilang_language")
+				scene.as(who).patch("/"+collection+"/99999999", nil).code(404, notFound(collection))
+				scene.as(who).with("If-Match", `"9-9"`).patch(made, nil).code(403, "rest_forbidden")
+				scene.as(who).delete(made).code(403, "rest_forbidden")
 			}
 		}
 		check()
 	}
 }
 
-func wrongCredentials(s *scene) {
-	token := s.svc.users["editor"].token
+func wrongCredentials(scene *scene) {
+	token := scene.svc.users["editor"].token
 	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
-	made := s.editor.event(newWord(), nil)
+	made := scene.editor.event(newWord(), nil)
 	for _, c := range []struct{ header, code string }{
 		{basic("nobody-here:" + token), "invalid_username"},
 		{basic("editor:wrong"), "incorrect_password"},
@@ -179,23 +179,23 @@ func wrongCredentials(s *scene) {
 			{"GET", "/tags"},
 			{"POST", "/venues"},
 		} {
-			got := s.nobody.with("Authorization", c.header).do(p.method, p.path, nil).code(401, c.code)
+			got := scene.nobody.with("Authorization", c.header).do(p.method, p.path, nil).code(401, c.code)
 			got.head("WWW-Authenticate", `Basic realm="daybook", charset="UTF-8" | Bearer realm="daybook"`).head("Cache-Control", "no-store, private")
 		}
-		s.nobody.with("Authorization", c.header).do("HEAD", "/events", nil).want(401)
+		scene.nobody.with("Authorization", c.header).do("HEAD", "/events", nil).want(401)
 	}
 	for _, header := range []string{basic("editor:" + token), "Bearer " + token, "bEARER " + token, "basic " + basic("editor:" + token)[6:]} {
-		got := s.nobody.with("Authorization", header).event(newWord(), obj{"status": "draft"})
-		got.field("author", itoa(s.svc.users["editor"].id)).head("WWW-Authenticate", "").head("Cache-Control", "no-store, private")
+		got := scene.nobody.with("Authorization", header).event(newWord(), obj{"status": "draft"})
+		got.field("author", itoa(scene.svc.users["editor"].id)).head("WWW-Authenticate", "").head("Cache-Control", "no-store, private")
 	}
-	s.nobody.read(made).head("Cache-Control", "public, no-cache")
-	s.editor.read(made).field("status", "publish")
+	scene.nobody.read(made).head("Cache-Control", "public, no-cache")
+	scene.editor.read(made).field("status", "publish")
 }
 
-func missingAlone(s *scene) {
-	caller := s.editor
+func missingAlone(scene *scene) {
+	caller := scene.editor
 	missing := func(a *answer, names ...string) {
-		s.t.Helper()
+		scene.t.Helper()
 		a.code(400, "rest_missing_callback_param").field("data", obj{"status": 400, "params": names})
 	}
 	missing(caller.post("/events", obj{"website": "nonsense", "featured": "maybe"}), "title", "start_date", "end_date")
@@ -229,21 +229,21 @@ func missingAlone(s *scene) {
 	}
 }
 
-func bySlugRights(s *scene) {
+func bySlugRights(scene *scene) {
 	for _, collection := range posts {
-		made := s.as("author").add(collection, newWord())
-		other := s.as("author").add(collection, newWord())
-		check, checkOther := s.editor.unchanged(made), s.editor.unchanged(other)
+		made := scene.as("author").add(collection, newWord())
+		other := scene.as("author").add(collection, newWord())
+		check, checkOther := scene.editor.unchanged(made), scene.editor.unchanged(other)
 		for who, status := range map[string]int{"": 401, "subscriber": 403, "contributor": 403, "author2": 403, "auditor": 403} {
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-				s.as(who).do(method, made, obj{"description": "x"}).code(status, "rest_forbidden")
-				s.as(who).do(method, made.bySlug()+"?id="+other.idText(), obj{"id": other.id()}).code(status, "rest_forbidden")
+				scene.as(who).do(method, made, obj{"description": "x"}).code(status, "rest_forbidden")
+				scene.as(who).do(method, made.bySlug()+"?id="+other.idText(), obj{"id": other.id()}).code(status, "rest_forbidden")
 			}
 		}
 		check()
 		// An id or slug next to the path never changes which record is meant.
-		mine := s.as("author2").add(collection, newWord())
-		author2 := s.as("author2")
+		mine := scene.as("author2").add(collection, newWord())
+		author2 := scene.as("author2")
 		for _, path := range []string{mine.path(), mine.bySlug()} {
 			for _, more := range []string{"?id=" + made.idText(), "?id=99999999"} {
 				author2.do("POST", path+more, obj{"id": made.id(), "description": "Mine"}).want(200).field("id", mine.id())
@@ -252,14 +252,14 @@ func bySlugRights(s *scene) {
 			}
 		}
 		check()
-		s.nobody.read(made.path()+"?slug="+mine.str("slug")).field("id", made.id())
-		s.nobody.read(made.bySlug()+"?slug="+mine.str("slug")).field("id", made.id())
+		scene.nobody.read(made.path()+"?slug="+mine.str("slug")).field("id", made.id())
+		scene.nobody.read(made.bySlug()+"?slug="+mine.str("slug")).field("id", made.id())
 		// A slug in the body renames; one that is taken gets a number.
 		fresh := newWord()
 		renamed := author2.do("PATCH", mine.bySlug(), obj{"slug": fresh, "id": other.id()}).want(200).fields(obj{"id": mine.id(), "slug": fresh})
 		author2.get(mine.bySlug()).code(404, notFound(collection))
 		author2.do("PATCH", renamed.bySlug(), obj{"slug": made.str("slug")}).want(200).field("slug", made.str("slug")+"-2")
-		s.nobody.read(made.bySlug()).field("id", made.id())
+		scene.nobody.read(made.bySlug()).field("id", made.id())
 		author2.update(mine.path()+"?slug="+fresh, nil).field("slug", fresh)
 		check()
 		checkOther()
@@ -269,20 +269,20 @@ func bySlugRights(s *scene) {
 	}
 }
 
-func contributors(s *scene) {
-	c, ed := s.as("contributor"), s.editor
-	me := itoa(s.svc.users["contributor"].id)
+func contributors(scene *scene) {
+	caller, ed := scene.as("contributor"), scene.editor
+	me := itoa(scene.svc.users["contributor"].id)
 	for _, collection := range posts {
 		for sent, want := range map[string]string{
 			"publish": "pending", "future": "pending", "draft": "draft", "pending": "pending", "private": "private",
 		} {
-			c.create(collection, body(collection, newWord(), obj{"status": sent, "date": "2027-01-01"})).field("status", want).field("author", me)
-			made := c.add(collection, newWord()).field("status", "draft")
-			c.update(made, obj{"status": sent}).field("status", want)
+			caller.create(collection, body(collection, newWord(), obj{"status": sent, "date": "2027-01-01"})).field("status", want).field("author", me)
+			made := caller.add(collection, newWord()).field("status", "draft")
+			caller.update(made, obj{"status": sent}).field("status", want)
 		}
 		// Own published and scheduled posts are closed, to delete too.
 		for _, status := range []string{"publish", "future"} {
-			made := c.add(collection, newWord())
+			made := caller.add(collection, newWord())
 			more := obj{"status": status}
 			if status == "future" {
 				more["date"] = "2027-01-01"
@@ -290,36 +290,36 @@ func contributors(s *scene) {
 			ed.update(made, more).field("status", status).field("author", me)
 			check := ed.unchanged(made)
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-				c.do(method, made.path(), obj{"description": "x"}).code(403, "rest_forbidden")
+				caller.do(method, made.path(), obj{"description": "x"}).code(403, "rest_forbidden")
 			}
-			c.patch(made, obj{"status": "draft"}).code(403, "rest_forbidden")
-			c.read(made).field("status", status)
+			caller.patch(made, obj{"status": "draft"}).code(403, "rest_forbidden")
+			caller.read(made).field("status", status)
 			check()
 			ed.update(made, obj{"status": "private"})
-			c.update(made, obj{"description": "x"}).field("status", "private")
-			c.remove(made).field("status", "trash")
-			c.update(made, nil).field("status", "private") // it counts with its former status
+			caller.update(made, obj{"description": "x"}).field("status", "private")
+			caller.remove(made).field("status", "trash")
+			caller.update(made, nil).field("status", "private") // it counts with its former status
 		}
 		// A trashed post that was published stays closed.
-		closed := c.add(collection, newWord())
+		closed := caller.add(collection, newWord())
 		ed.update(closed, obj{"status": "publish"})
 		ed.remove(closed)
-		c.patch(closed, nil).code(403, "rest_forbidden")
+		caller.patch(closed, nil).code(403, "rest_forbidden")
 		// Authors and images of others.
 		for _, who := range []string{"contributor", "author"} {
-			s.as(who).post("/"+collection, body(collection, newWord(), obj{"author": s.svc.users["editor"].id})).bad("author")
-			s.as(who).create(collection, body(collection, newWord(), obj{"author": s.svc.users[who].id}))
+			scene.as(who).post("/"+collection, body(collection, newWord(), obj{"author": scene.svc.users["editor"].id})).bad("author")
+			scene.as(who).create(collection, body(collection, newWord(), obj{"author": scene.svc.users[who].id}))
 		}
 		ed.create(collection, body(collection, newWord(), obj{"author": me})).field("author", me)
 		ed.post("/"+collection, body(collection, newWord(), obj{"author": 99999999})).bad("author")
 		known := ed.create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"}))
-		c.post("/"+collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).bad("image")
-		c.create(collection, body(collection, newWord(), obj{"image": known.num("image.id")})).field("image", known.at("image"))
-		s.as("author").create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).field("image", known.at("image"))
+		caller.post("/"+collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).bad("image")
+		caller.create(collection, body(collection, newWord(), obj{"image": known.num("image.id")})).field("image", known.at("image"))
+		scene.as("author").create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).field("image", known.at("image"))
 	}
 	// Inline records scale too.
 	w := newWord()
-	made := c.event(newWord(), obj{"venue": obj{"venue": w, "status": "publish"}, "organizer": obj{"organizer": w}})
+	made := caller.event(newWord(), obj{"venue": obj{"venue": w, "status": "publish"}, "organizer": obj{"organizer": w}})
 	made.field("venue.status", "pending").field("organizer.0.status", "draft")
-	s.as("editor2").list("venues", "search", w).field("venues.0.author", me)
+	scene.as("editor2").list("venues", "search", w).field("venues.0.author", me)
 }

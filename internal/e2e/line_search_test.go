@@ -8,8 +8,8 @@ import (
 
 // Line 41: search.
 
-func searching(s *scene) {
-	caller := s.editor
+func searching(scene *scene) {
+	caller := scene.editor
 	tag := caller.add("tags", newWord()).idText()
 	at := func(day, title, description, excerpt string) *answer {
 		return caller.event(title, obj{
@@ -23,18 +23,18 @@ func searching(s *scene) {
 	e := at("05", "The Gospel Choir: R&B and Hip-Hop", "Don't miss it, says Wi-Fi", "")
 	f := at("06", "The Who tribute", "5月 by Jon・Doe", "")
 	named := map[string]*answer{"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
-	for _, row := range table.Rows(s.t, "search.txt") {
+	for _, row := range table.Rows(scene.t, "search.txt") {
 		names := strings.Fields(row[1])
 		want := make([]*answer, len(names))
 		for i, name := range names {
 			want[i] = named[name]
 		}
 		for _, who := range []string{"", "editor"} {
-			s.as(who).list("events", "tags", tag, "search", row[0]).found(want...)
+			scene.as(who).list("events", "tags", tag, "search", row[0]).found(want...)
 		}
 	}
 	for sent, joined := range map[string]bool{"hiphop": true, "wifi": true, "wi fi": false, "hip-hop": false} { // listings 3.3, 8.33
-		s.nobody.list("events", "tags", tag, "search", sent, "typos", "auto").found(e).fields(obj{"typos": 0, "joined": joined})
+		scene.nobody.list("events", "tags", tag, "search", sent, "typos", "auto").found(e).fields(obj{"typos": 0, "joined": joined})
 	}
 	// Each language has the words of its texts, and those of the home language where it has none.
 	caller.under("fr").update(d, obj{"title": "L'art de la mer", "description": "Les enfants chantaient"})
@@ -50,8 +50,8 @@ func searching(s *scene) {
 		{"es", "chevaux", []*answer{other}},
 		{"en", "enfants", nil},
 	} {
-		s.nobody.under(x.language).list("events", "tags", tag, "search", x.sent).found(x.want...)
-		s.editor.under("es").list("events", "tags", tag, "search", x.sent, "multilang_language", x.language).found(x.want...)
+		scene.nobody.under(x.language).list("events", "tags", tag, "search", x.sent).found(x.want...)
+		scene.editor.under("es").list("events", "tags", tag, "search", x.sent, "multilang_language", x.language).found(x.want...)
 	}
 	// Venues and organizers: their details too. Slugs and linked names never.
 	text := newWord()
@@ -60,22 +60,22 @@ func searching(s *scene) {
 		"website": "https://hall.example", "description": "By the harbour", "slug": "slugword-" + text,
 	})
 	for _, sent := range []string{"hall", "quayside", "malaga", "spain", "29001", "952", "harbour", "hall malaga harbour"} {
-		s.nobody.list("venues", "search", text+" "+sent).found(hall)
+		scene.nobody.list("venues", "search", text+" "+sent).found(hall)
 	}
-	s.nobody.list("venues", "search", text+" slugword").found()
+	scene.nobody.list("venues", "search", text+" slugword").found()
 	trust := caller.create("organizers", obj{"organizer": "Trust " + text, "email": "hello@arts.example", "phone": "555 0100"})
 	for _, sent := range []string{"trust", "hello", "arts", "0100"} {
-		s.nobody.list("organizers", "search", text+" "+sent).found(trust)
+		scene.nobody.list("organizers", "search", text+" "+sent).found(trust)
 	}
 	linked := caller.event("Linked", obj{"venue": hall.id(), "organizer": trust.id()})
-	s.nobody.list("events", "search", text).found()
+	scene.nobody.list("events", "search", text).found()
 	caller.update(linked, obj{"excerpt": text})
-	s.nobody.list("events", "search", text).found(linked)
+	scene.nobody.list("events", "search", text).found(linked)
 	// Terms: the text as a whole, as part of name or slug.
 	jazz := caller.create("tags", obj{"name": "Cool Jazz " + text, "slug": "blue-" + text, "description": "Swing"})
 	for sent, want := range map[string][]*answer{
 		"ol jazz " + text: {jazz}, "JAZZ " + text: {jazz}, "lue-" + text: {jazz}, "jazz cool " + text: nil, "swing " + text: nil,
 	} {
-		s.nobody.list("tags", "hide_empty", "0", "search", sent).found(want...)
+		scene.nobody.list("tags", "hide_empty", "0", "search", sent).found(want...)
 	}
 }

@@ -29,34 +29,34 @@ var (
 	nestedKeys    = []string{"id", "name", "slug", "description", "taxonomy", "count", "parent", "urls", "language", "languages"}
 )
 
-func answerTypes(s *scene) {
-	author := s.as("author")
+func answerTypes(scene *scene) {
+	author := scene.as("author")
 	made := author.event(newWord(), obj{
 		"start_date": "2026-06-01 09:05:07", "cost": []any{5, "10.50"}, "timezone": "America/New_York",
 		"image": "https://img.example/x.PNG?y=1",
 	})
 	made.fields(obj{
-		"author": itoa(s.svc.users["author"].id), "cost_details.values": list{"5", "10.50"}, "cost": "$5 – $10.50",
+		"author": itoa(scene.svc.users["author"].id), "cost_details.values": list{"5", "10.50"}, "cost": "$5 – $10.50",
 		"cost_details":             obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{"5", "10.50"}},
 		"start_date_details":       obj{"year": "2026", "month": "06", "day": "01", "hour": "09", "minutes": "05", "seconds": "07"},
 		"utc_start_date_details":   obj{"year": "2026", "month": "06", "day": "01", "hour": "13", "minutes": "05", "seconds": "07"},
 		"end_date_details.minutes": "00", "image.extension": "png", "image.url": "https://img.example/x.PNG?y=1",
 		"post_parent": 0, "custom_fields": list{}, "language": "en", "languages": list{"en"},
-		"global_id": strings.TrimPrefix(s.svc.url, "http://") + "?id=" + made.idText(),
+		"global_id": strings.TrimPrefix(scene.svc.url, "http://") + "?id=" + made.idText(),
 	}).keys("image", "url", "id", "extension")
 	if made.id() <= 0 || made.num("image.id") <= 0 || made.num("image.id") == made.id() {
-		s.t.Errorf("ids %v and %v: one sequence serves all kinds and images", made.id(), made.num("image.id"))
+		scene.t.Errorf("ids %v and %v: one sequence serves all kinds and images", made.id(), made.num("image.id"))
 	}
-	same(s.t, made, author.read(made), "json_ld")
+	same(scene.t, made, author.read(made), "json_ld")
 	author.create("venues", obj{"venue": newWord(), "geo_lat": "51.5", "geo_lng": -0.25}).fields(obj{
-		"author": itoa(s.svc.users["author"].id), "geo_lat": 51.5, "geo_lng": -0.25, "show_map": true, "show_map_link": true,
+		"author": itoa(scene.svc.users["author"].id), "geo_lat": 51.5, "geo_lng": -0.25, "show_map": true, "show_map_link": true,
 	})
-	author.add("organizers", newWord()).field("author", itoa(s.svc.users["author"].id))
+	author.add("organizers", newWord()).field("author", itoa(scene.svc.users["author"].id))
 	author.add("categories", newWord()).fields(obj{"count": 0, "parent": 0, "taxonomy": "event_category"})
 }
 
-func venueShape(s *scene) {
-	caller := s.editor
+func venueShape(scene *scene) {
+	caller := scene.editor
 	a := caller.add("venues", "A "+newWord())
 	b := caller.add("venues", "B "+newWord())
 	o := caller.add("organizers", newWord())
@@ -69,15 +69,15 @@ func venueShape(s *scene) {
 	for _, got := range []*answer{made, caller.read(made)} {
 		got.field("venue.id", b.id()).field("venues.0.id", b.id()).field("venues.1.id", a.id()).field("organizer.0.id", o.id()).field("tags.0.name", tag)
 		if got.len("venues") != 2 || got.len("organizer") != 1 || got.len("tags") != 1 {
-			s.t.Errorf("%s: links\n%s", got.request, got.body)
+			scene.t.Errorf("%s: links\n%s", got.request, got.body)
 		}
 	}
 	made.field("venue", made.at("venues.0")).keys("venue", venueKeys...).keys("organizer.0", organizerKeys...).keys("tags.0", nestedKeys...)
 	caller.list("events", "tags", tag).fields(obj{"events.0.venue.id": b.id(), "events.0.venues.1.id": a.id(), "events.0.organizer.0.id": o.id()})
 }
 
-func emptyFields(s *scene) {
-	caller := s.editor
+func emptyFields(scene *scene) {
+	caller := scene.editor
 	venue := caller.add("venues", newWord()).keys("", venueKeys...)
 	organizer := caller.add("organizers", newWord()).keys("", organizerKeys...)
 	caller.read(venue).keys("", append([]string{"json_ld"}, venueKeys...)...)
@@ -85,7 +85,7 @@ func emptyFields(s *scene) {
 	caller.add("tags", newWord()).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
 	parent := caller.add("categories", newWord()).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
 	caller.create("categories", obj{"name": newWord(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
-		"urls.up", s.svc.url+root+"/categories/"+parent.idText())
+		"urls.up", scene.svc.url+root+"/categories/"+parent.idText())
 
 	// What is filled appears, what is cleared goes again.
 	full := obj{
@@ -118,26 +118,26 @@ func emptyFields(s *scene) {
 	caller.update(made, obj{"image": false}).field("image", false)
 }
 
-func websiteFallsBack(s *scene) {
-	caller := s.editor
+func websiteFallsBack(scene *scene) {
+	caller := scene.editor
 	text := newWord()
-	made := caller.event(text, nil).fields(obj{"website": s.svc.url + "/event/" + text + "/", "url": s.svc.url + "/event/" + text + "/"})
+	made := caller.event(text, nil).fields(obj{"website": scene.svc.url + "/event/" + text + "/", "url": scene.svc.url + "/event/" + text + "/"})
 	path := made.path()
-	s.nobody.under("fr").read(path).field("website", s.svc.url+"/fr/event/"+text+"/")
+	scene.nobody.under("fr").read(path).field("website", scene.svc.url+"/fr/event/"+text+"/")
 	caller.update(path, obj{"website": " https://quay.example/?a=1&amp;b=2 "}).fields(obj{
-		"website": "https://quay.example/?a=1&amp;b=2", "url": s.svc.url + "/event/" + text + "/",
+		"website": "https://quay.example/?a=1&amp;b=2", "url": scene.svc.url + "/event/" + text + "/",
 	})
 	caller.update(path, obj{"website": "https://例え.jp/道"}).field("website", "https://例え.jp/道")
 	for _, empty := range []any{"", nil, "  "} {
 		caller.update(path, obj{"website": "https://a.example"}).field("website", "https://a.example")
-		caller.update(path, obj{"website": empty}).field("website", s.svc.url+"/event/"+text+"/")
+		caller.update(path, obj{"website": empty}).field("website", scene.svc.url+"/event/"+text+"/")
 	}
 	draft := caller.event(newWord(), obj{"status": "draft"})
-	draft.field("website", s.svc.url+"/?event="+draft.idText())
+	draft.field("website", scene.svc.url+"/?event="+draft.idText())
 }
 
-func writingBack(s *scene) {
-	caller := s.editor
+func writingBack(scene *scene) {
+	caller := scene.editor
 	text := newWord()
 	title := `Fish & "Chips" – it's — “here” ` + text
 	shown := strings.ReplaceAll(title, "&", "&amp;")
@@ -145,7 +145,7 @@ func writingBack(s *scene) {
 		made := caller.add(collection, title).field(nameField(collection), shown)
 		caller.read(made).field(nameField(collection), shown)
 		got := caller.update(made, obj{nameField(collection): shown}).field(nameField(collection), shown)
-		same(s.t, made, got)
+		same(scene.t, made, got)
 	}
 	for sent, shown := range map[string]string{
 		"AT&T &lt;3 " + text:              "AT&amp;T &lt;3 " + text,
@@ -170,21 +170,21 @@ func writingBack(s *scene) {
 	whole := obj{}
 	maps.Copy(whole, made.json().(obj))
 	delete(whole, "image") // an object or false, not what the field takes as text
-	same(s.t, made, caller.do("PUT", made, whole).want(200), "modified", "modified_utc")
-	same(s.t, place, caller.do("PUT", place, place.json()).want(200))
-	same(s.t, trust, caller.do("PUT", trust, trust.json()).want(200))
+	same(scene.t, made, caller.do("PUT", made, whole).want(200), "modified", "modified_utc")
+	same(scene.t, place, caller.do("PUT", place, place.json()).want(200))
+	same(scene.t, trust, caller.do("PUT", trust, trust.json()).want(200))
 	term := caller.create("categories", obj{"name": "R & <i>B</i> " + newWord(), "description": "a & b\n\nc"})
-	same(s.t, term, caller.do("PUT", term, term.json()).want(200))
+	same(scene.t, term, caller.do("PUT", term, term.json()).want(200))
 	caller.post("/events", eventBody("<p> </p>&nbsp;", nil)).bad("title")
 	caller.post("/events", eventBody("0", nil)).bad("title")
 }
 
-func noScripts(s *scene) {
+func noScripts(scene *scene) {
 	const attack = `<p onclick="evil()">Good</p><script>evil()</script><SCRIPT src=//evil.example></SCRIPT>` +
 		`<img src="https://img.example/a.png" onerror=evil()><a href="javascript:evil()" title="t">link</a><style>p{evil}</style>` +
 		`<svg/onload=evil()><iframe src="https://evil.example"></iframe><a href=" java&#115;cript:evil()">x</a><div style="evil" class="evil" id="evil">D</div>`
 	for _, who := range []string{"contributor", "author", "editor", "administrator"} {
-		caller := s.as(who)
+		caller := scene.as(who)
 		for _, collection := range collections {
 			if collection == "tags" && (who == "contributor" || who == "author") || collection == "categories" && who == "contributor" {
 				continue
@@ -199,13 +199,13 @@ func noScripts(s *scene) {
 			name := "Name<script>evil()</script> <b onclick=evil()>" + newWord() + "</b>"
 			made := caller.create(collection, body(collection, name, more))
 			updated := caller.update(made, more)
-			for _, a := range []*answer{made, updated, caller.read(made), s.editor.under("fr").read(made)} {
+			for _, a := range []*answer{made, updated, caller.read(made), scene.editor.under("fr").read(made)} {
 				clean(a, a.json(), "")
 				if got := a.str("description"); !strings.Contains(got, "<p>Good</p>") || !strings.Contains(got, `<img src="https://img.example/a.png"`) {
-					s.t.Errorf("%s: description %q has lost what is safe", a.request, got)
+					scene.t.Errorf("%s: description %q has lost what is safe", a.request, got)
 				}
 				if got := a.str(nameField(collection)); !strings.HasPrefix(got, "Name ") {
-					s.t.Errorf("%s: name %q", a.request, got)
+					scene.t.Errorf("%s: name %q", a.request, got)
 				}
 			}
 		}
@@ -215,26 +215,26 @@ func noScripts(s *scene) {
 var unsafe = regexp.MustCompile(`(?i)<script|evil|onclick|onerror|onload|javascript:|<style|<iframe|<svg|\bstyle=|\bclass=`)
 
 // clean looks into every text of an answer.
-func clean(a *answer, value any, path string) {
-	a.t.Helper()
+func clean(answer *answer, value any, path string) {
+	answer.t.Helper()
 	switch x := value.(type) {
 	case obj:
 		for name, inner := range x {
-			clean(a, inner, path+"."+name)
+			clean(answer, inner, path+"."+name)
 		}
 	case list:
 		for _, inner := range x {
-			clean(a, inner, path)
+			clean(answer, inner, path)
 		}
 	case string:
 		if found := unsafe.FindString(x); found != "" {
-			a.t.Errorf("%s: %s holds %q: %q", a.request, path, found, x)
+			answer.t.Errorf("%s: %s holds %q: %q", answer.request, path, found, x)
 		}
 	}
 }
 
-func paragraphs(s *scene) {
-	caller := s.editor
+func paragraphs(scene *scene) {
+	caller := scene.editor
 	for _, c := range []struct{ sent, shown string }{
 		{"One\nTwo\n\nThree", "<p>One<br />\nTwo</p>\n<p>Three</p>"},
 		{"One", "<p>One</p>"},
@@ -264,8 +264,8 @@ func paragraphs(s *scene) {
 	}
 }
 
-func jsonLD(s *scene) {
-	ed := s.editor
+func jsonLD(scene *scene) {
+	ed := scene.editor
 	text := newWord()
 	venue := ed.create("venues", obj{
 		"venue": "Hall " + text, "address": "12 Quay St", "city": "Boston", "state": "MA", "zip": "02110", "country": "US", "phone": "+1",
@@ -277,10 +277,10 @@ func jsonLD(s *scene) {
 		"venue": []int64{venue.id(), second.id()}, "organizer": organizer.id(), "timezone": "America/New_York", "cost": "$5 - 12",
 		"description": "Long", "excerpt": "Short", "image": "https://img.example/" + text + ".jpg", "date": "2026-03-02 09:15:00",
 	})
-	page := s.svc.url + "/event/quay-sea-" + text + "/"
+	page := scene.svc.url + "/event/quay-sea-" + text + "/"
 	var first *answer
 	for _, path := range []string{made.path(), made.bySlug(), made.path()} {
-		for _, c := range []*caller{s.nobody, ed} {
+		for _, c := range []*caller{scene.nobody, ed} {
 			got := c.read(path).fields(obj{
 				"json_ld.@context": "https://schema.org", "json_ld.@type": "Event", "json_ld.url": page,
 				"json_ld.image":               "https://img.example/" + text + ".jpg",
@@ -304,25 +304,25 @@ func jsonLD(s *scene) {
 			if first == nil {
 				first = got
 			}
-			same(s.t, first, got)
+			same(scene.t, first, got)
 		}
 	}
 	for _, path := range []string{venue.path(), venue.bySlug()} {
-		s.nobody.read(path).fields(obj{
+		scene.nobody.read(path).fields(obj{
 			"json_ld.@type": "Place", "json_ld.@context": "https://schema.org", "json_ld.name": "Hall " + text,
-			"json_ld.url": s.svc.url + "/venue/hall-" + text + "/",
+			"json_ld.url": scene.svc.url + "/venue/hall-" + text + "/",
 		})
 	}
-	s.nobody.read(second).keys("json_ld", "@context", "@type", "name", "url")
+	scene.nobody.read(second).keys("json_ld", "@context", "@type", "name", "url")
 	for _, path := range []string{organizer.path(), organizer.bySlug()} {
-		s.nobody.read(path).keys("json_ld", "@context", "@type", "name", "url", "email")
+		scene.nobody.read(path).keys("json_ld", "@context", "@type", "name", "url", "email")
 	}
 	plain := ed.event(newWord(), nil)
-	s.nobody.read(plain).without("json_ld.offers", "json_ld.location", "json_ld.organizer", "json_ld.description", "json_ld.image")
+	scene.nobody.read(plain).without("json_ld.offers", "json_ld.location", "json_ld.organizer", "json_ld.description", "json_ld.image")
 }
 
-func noJSONLD(s *scene) {
-	caller := s.editor
+func noJSONLD(scene *scene) {
+	caller := scene.editor
 	text := newWord()
 	venue := caller.add("venues", text)
 	organizer := caller.add("organizers", text)
@@ -333,17 +333,17 @@ func noJSONLD(s *scene) {
 	venue.lacks(key)
 	organizer.lacks(key)
 	for _, collection := range posts {
-		found := s.nobody.list(collection, "search", text).field("total", 1).lacks(key)
+		found := scene.nobody.list(collection, "search", text).field("total", 1).lacks(key)
 		path := "/" + collection + "/" + itoa(found.ids(collection)[0])
-		s.nobody.read(path).having("json_ld")
+		scene.nobody.read(path).having("json_ld")
 		for _, method := range updateMethods {
 			caller.do(method, path, obj{"description": "x"}).want(200).lacks(key)
 		}
-		s.nobody.read(path+"?_fields=id,json_ld").keys("", "id", "json_ld")
+		scene.nobody.read(path+"?_fields=id,json_ld").keys("", "id", "json_ld")
 	}
-	s.nobody.list("categories", "search", text).field("total", 1).lacks(key)
-	s.nobody.list("tags", "search", text).field("total", 1).lacks(key)
-	s.nobody.read(tag).lacks(key)
+	scene.nobody.list("categories", "search", text).field("total", 1).lacks(key)
+	scene.nobody.list("tags", "search", text).field("total", 1).lacks(key)
+	scene.nobody.read(tag).lacks(key)
 	for _, a := range []*answer{caller.delete(made), caller.delete(venue), caller.delete(organizer), caller.delete(tag)} {
 		a.want(200).lacks(key)
 	}

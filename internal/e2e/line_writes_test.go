@@ -8,8 +8,8 @@ import (
 
 // Lines 1 to 9: updates and dates.
 
-func updatesAreOne(s *scene) {
-	caller := s.editor
+func updatesAreOne(scene *scene) {
+	caller := scene.editor
 	changes := map[string]obj{
 		"events": {
 			"description": "One\nTwo", "start_date": "2026-06-11 09:00", "end_date": "2026-06-11 10:00", "cost": "5 - 7",
@@ -37,14 +37,14 @@ func updatesAreOne(s *scene) {
 				got := caller.do(method, path, change).want(200)
 				got.field("id", made.id()).without("json_ld").field("slug", made.str("slug"))
 				if !strings.HasPrefix(got.etag(), `"2-`) {
-					s.t.Errorf("%s: ETag %s, want version 2", got.request, got.etag())
+					scene.t.Errorf("%s: ETag %s, want version 2", got.request, got.etag())
 				}
 				if first == nil {
 					first = got
 				}
-				same(s.t, first, got, "id", "slug", "url", "urls", "rest_url", "global_id", "global_id_lineage")
+				same(scene.t, first, got, "id", "slug", "url", "urls", "rest_url", "global_id", "global_id_lineage")
 				stored := caller.read(made)
-				same(s.t, got, stored, "json_ld")
+				same(scene.t, got, stored, "json_ld")
 
 				for i, empty := range []any{
 					nil,
@@ -57,9 +57,9 @@ func updatesAreOne(s *scene) {
 					raw{"text/plain", "not read"},
 				} {
 					again := caller.do(method, path, empty).want(200)
-					same(s.t, got, again)
+					same(scene.t, got, again)
 					if want := `"` + itoa(int64(i+3)) + "-"; !strings.HasPrefix(again.etag(), want) {
-						s.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.request, again.etag(), i+3)
+						scene.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.request, again.etag(), i+3)
 					}
 				}
 			}
@@ -67,8 +67,8 @@ func updatesAreOne(s *scene) {
 	}
 }
 
-func titleAlone(s *scene) {
-	caller := s.editor
+func titleAlone(scene *scene) {
+	caller := scene.editor
 	for _, c := range []struct {
 		status string
 		more   obj
@@ -87,21 +87,21 @@ func titleAlone(s *scene) {
 			"tags": []string{newWord(), newWord()}, "categories": newWord(),
 			"venue":     []any{obj{"venue": newWord()}, obj{"venue": newWord()}},
 			"organizer": []any{obj{"organizer": newWord()}, obj{"organizer": newWord()}},
-			"excerpt":   "Short", "description": "<p>Long</p>", "author": s.svc.users["author"].id,
+			"excerpt":   "Short", "description": "<p>Long</p>", "author": scene.svc.users["author"].id,
 			"post_parent": caller.event(newWord(), nil).id(),
 		}
 		maps.Copy(more, c.more)
 		made := caller.event("Before "+newWord(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
 		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
-			s.t.Fatalf("links are missing\n%s", made.body)
+			scene.t.Fatalf("links are missing\n%s", made.body)
 		}
 		path := made.path()
 		for _, method := range updateMethods {
 			title := "After " + newWord()
 			got := caller.do(method, path, obj{"title": title}).want(200).field("title", title)
-			same(s.t, made, got, "title", "modified", "modified_utc")
+			same(scene.t, made, got, "title", "modified", "modified_utc")
 			got.field("modified", "2026-05-01 12:00:00").field("modified_utc", "2026-05-01 12:00:00")
-			same(s.t, got, caller.read(path), "json_ld")
+			same(scene.t, got, caller.read(path), "json_ld")
 		}
 	}
 	// The same for the other kinds.
@@ -127,12 +127,12 @@ func titleAlone(s *scene) {
 		}
 		name := newWord()
 		got := caller.update(made, obj{nameField(collection): name}).field(nameField(collection), name)
-		same(s.t, made, got, nameField(collection), "modified", "modified_utc")
+		same(scene.t, made, got, nameField(collection), "modified", "modified_utc")
 	}
 }
 
-func impossibleDates(s *scene) {
-	caller := s.editor
+func impossibleDates(scene *scene) {
+	caller := scene.editor
 	made := caller.event(newWord(), nil)
 	check := caller.unchanged(made)
 	for _, value := range []any{"2026-02-30", "2026", "soonish", 20260610} { // all forms are rows of a table of package calendar
@@ -152,7 +152,7 @@ func impossibleDates(s *scene) {
 	check()
 	for _, value := range []string{"2026-02-30", "2026", "soonish"} {
 		for _, param := range []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"} {
-			s.nobody.get("/events" + pairs(param, value)).bad(param)
+			scene.nobody.get("/events" + pairs(param, value)).bad(param)
 		}
 	}
 	caller.event(newWord(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{

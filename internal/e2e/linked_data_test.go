@@ -21,11 +21,11 @@ import (
 // schemaOrg returns the part of the context of schema.org that pages use.
 type schemaOrg struct{ document any }
 
-func (s schemaOrg) LoadDocument(text string) (*ld.RemoteDocument, error) {
+func (schemaOrg schemaOrg) LoadDocument(text string) (*ld.RemoteDocument, error) {
 	if !strings.HasPrefix(text, "https://schema.org") {
 		return nil, ld.NewJsonLdError(ld.LoadingDocumentFailed, text)
 	}
-	return &ld.RemoteDocument{DocumentURL: text, Document: s.document}, nil
+	return &ld.RemoteDocument{DocumentURL: text, Document: schemaOrg.document}, nil
 }
 
 // TestLinkedData: two readers that have nothing of ours find the same statements in the

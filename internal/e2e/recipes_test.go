@@ -291,14 +291,14 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 	return &served{server.URL}
 }
 
-func (s *served) open(t *testing.T, name string) *browser.Page {
+func (served *served) open(t *testing.T, name string) *browser.Page {
 	t.Helper()
-	return browser.Open(t, s.url+"/"+name+".html")
+	return browser.Open(t, served.url+"/"+name+".html")
 }
 
 // picture takes the picture of a page that is kept in docs/recipes, and looks whether it
 // shows something.
-func (s *served) picture(t *testing.T, page *browser.Page, name string) {
+func (served *served) picture(t *testing.T, page *browser.Page, name string) {
 	t.Helper()
 	const width, height = 960, 660
 	page.Resize(width, height)

@@ -11,40 +11,40 @@ import (
 )
 
 // plain returns the body of an answer without its encoding.
-func (a *answer) plain() []byte {
-	a.t.Helper()
+func (answer *answer) plain() []byte {
+	answer.t.Helper()
 	var (
-		reader io.Reader = bytes.NewReader(a.body)
+		reader io.Reader = bytes.NewReader(answer.body)
 		err    error
 	)
-	switch text := a.header.Get("Content-Encoding"); {
-	case len(a.body) == 0: // of HEAD
+	switch text := answer.header.Get("Content-Encoding"); {
+	case len(answer.body) == 0: // of HEAD
 	case text == "gzip":
 		reader, err = gzip.NewReader(reader)
 	case text == "zstd":
 		var decoder *zstd.Decoder
 		decoder, err = zstd.NewReader(reader)
-		must(a.t, err)
+		must(answer.t, err)
 		defer decoder.Close()
 		reader = decoder
 	}
-	must(a.t, err)
+	must(answer.t, err)
 	data, err := io.ReadAll(reader)
-	must(a.t, err)
+	must(answer.t, err)
 	return data
 }
 
 // encodings: reads in each encoding are the plain ones (2.8, 2.9), whether they are made
 // or kept.
-func encodings(s *scene) {
-	s = s.alone(settings{}) // any write changes lists
-	ed := s.editor
+func encodings(scene *scene) {
+	scene = scene.alone(settings{}) // any write changes lists
+	ed := scene.editor
 	w := newWord()
 	text := strings.Repeat("jazz on the river ", 100)
 	made := ed.event(w, obj{"description": text, "venue": obj{"venue": w}})
 	tag := ed.add("tags", w)
-	s.svc.settle(s.t)
-	nobody := s.nobody
+	scene.svc.settle(scene.t)
+	nobody := scene.nobody
 	for _, path := range []string{"", "/doc", "/events", "/events?search=" + w, "/venues", "/tags", made.path(), made.bySlug(), tag.path(), "/events/99999999"} {
 		for _, c := range []*caller{nobody, nobody.under("fr")} {
 			want := c.get(path)
@@ -59,14 +59,14 @@ func encodings(s *scene) {
 				for range 3 {
 					got := in.get(path).want(want.status).head("Content-Encoding", e).head("ETag", etag)
 					if !bytes.Equal(got.plain(), want.body) || got.header.Get("Content-Length") != strconv.Itoa(len(got.body)) {
-						s.t.Fatalf("%s in %s: %d bytes, Content-Length %s: %q, plain %s", got.request, accept, len(got.body), got.header.Get("Content-Length"), got.body, want.body)
+						scene.t.Fatalf("%s in %s: %d bytes, Content-Length %s: %q, plain %s", got.request, accept, len(got.body), got.header.Get("Content-Length"), got.body, want.body)
 					}
 				}
 				in.do("HEAD", path, nil).want(want.status).head("Content-Encoding", e).head("ETag", etag)
 				if etag != "" {
 					same := in.with("If-None-Match", etag).get(path).want(304).head("Content-Encoding", "").head("ETag", etag)
 					if len(same.body) > 0 {
-						s.t.Errorf("%s: 304 with a body", same.request)
+						scene.t.Errorf("%s: 304 with a body", same.request)
 					}
 				}
 			}

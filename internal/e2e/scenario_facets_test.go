@@ -13,21 +13,21 @@ var facetNames = strings.Fields("categories tags venue organizer city country mo
 
 // facets plays its file; each count is the total of the list with the value alone, whatever
 // else is sent.
-func facets(s *scene) {
-	made := s.play("facets")
+func facets(scene *scene) {
+	made := scene.play("facets")
 	path, checked := made["tag"].Path(calendar.KindTag)+"/events?", 0
 	for _, sent := range []string{"", "&categories=" + made["music"].ID().String() + "&city=munchen", "&month=2026-07&free=false&search=in"} {
 		for _, who := range []string{"", "editor"} {
-			with := s.as(who).read(path + "facets=" + strings.Join(facetNames, ",") + sent)
+			with := scene.as(who).read(path + "facets=" + strings.Join(facetNames, ",") + sent)
 			for _, facet := range facetNames {
 				values, _ := with.at("facets." + facet + ".values").([]any)
 				for i := range values {
 					value := with.str(fmt.Sprintf("facets.%s.values.%d.value", facet, i))
 					query, _ := url.ParseQuery(strings.TrimPrefix(sent, "&"))
 					query.Set(facet, value)
-					one := s.as(who).read(path + query.Encode())
+					one := scene.as(who).read(path + query.Encode())
 					if n := with.num(fmt.Sprintf("facets.%s.values.%d.count", facet, i)); n != one.num("total") {
-						s.t.Errorf("%s: %s=%s counts %d, the list has %d", with.request, facet, value, n, one.num("total"))
+						scene.t.Errorf("%s: %s=%s counts %d, the list has %d", with.request, facet, value, n, one.num("total"))
 					}
 					checked++
 				}
@@ -35,6 +35,6 @@ func facets(s *scene) {
 		}
 	}
 	if checked < 60 {
-		s.t.Errorf("%d counts are checked only", checked)
+		scene.t.Errorf("%d counts are checked only", checked)
 	}
 }

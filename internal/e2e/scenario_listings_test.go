@@ -12,9 +12,9 @@ import (
 // Lists of LISTINGS.md, on every engine.
 
 // listed are events of one tag: 0 to 8 by start, at venues that lie apart.
-func listed(s *scene) (tag string, events []*answer) {
-	s.t.Helper()
-	caller := s.editor
+func listed(scene *scene) (tag string, events []*answer) {
+	scene.t.Helper()
+	caller := scene.editor
 	text := newWord()
 	tag = caller.add("tags", text).idText()
 	venue := func(name, city, country string, lat, lng float64) int64 {
@@ -44,11 +44,11 @@ func listed(s *scene) (tag string, events []*answer) {
 }
 
 // listingFilters are LISTINGS 8.25 to 8.30 and 8.44.
-func listingFilters(s *scene) {
-	tag, events := listed(s)
+func listingFilters(scene *scene) {
+	tag, events := listed(scene)
 	for _, language := range []string{"en", "fr"} {
-		nobody := s.nobody.under(language)
-		for _, row := range table.Rows(s.t, "listing_filters.txt") {
+		nobody := scene.nobody.under(language)
+		for _, row := range table.Rows(scene.t, "listing_filters.txt") {
 			indexes := strings.Fields(row[1])
 			want := make([]*answer, len(indexes))
 			for i, index := range indexes {
@@ -60,14 +60,14 @@ func listingFilters(s *scene) {
 	for when, want := range map[string][]*answer{ // the clock stands on 1 May 2026
 		"this_month": {events[0], events[1]}, "next_month": {events[0], events[2], events[3], events[4]}, "next_7_days": {},
 	} {
-		s.nobody.list("events", "tags", tag, "when", when).found(want...)
+		scene.nobody.list("events", "tags", tag, "when", when).found(want...)
 	}
-	far := s.nobody.list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
+	far := scene.nobody.list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
 	far.field("events.0.distance", 0).having("events.3.distance")
 	if !regexp.MustCompile(`"distance":[0-9]+\.[0-9]{3}[,}]`).Match(far.body) {
-		s.t.Errorf("no distance has three decimals: %s", far.body)
+		scene.t.Errorf("no distance has three decimals: %s", far.body)
 	}
-	nobody := s.nobody
+	nobody := scene.nobody
 	nobody.list("events", "tags", tag).without("events.0.distance")
 	for query, param := range map[string]string{
 		"bbox=1,2,3": "bbox", "free=maybe": "free", "month=": "month", "city=": "city", "duration_min=5&duration_max=4": "duration_max",
@@ -78,9 +78,9 @@ func listingFilters(s *scene) {
 }
 
 // cursorWalk is LISTINGS 8.39 and 8.42 over HTTP.
-func cursorWalk(s *scene) {
-	tag, events := listed(s)
-	nobody := s.nobody
+func cursorWalk(scene *scene) {
+	tag, events := listed(scene)
+	nobody := scene.nobody
 	for _, sort := range []string{"start", "end", "published", "modified", "distance"} {
 		params := []string{"tags", tag, "sort", sort, "geoloc_lat", "-18", "geoloc_lng", "178", "geoloc_radius", "20000", "start_date", "2026-05-01", "per_page"}
 		if sort != "distance" {
@@ -96,13 +96,13 @@ func cursorWalk(s *scene) {
 			}
 			link, more := a.lookup("next_rest_url")
 			if _, has := a.lookup("next_cursor"); has != more || steps > 9 {
-				s.t.Fatalf("%s: step %d has a cursor %t, a link %t", a.request, steps, has, more)
+				scene.t.Fatalf("%s: step %d has a cursor %t, a link %t", a.request, steps, has, more)
 			}
 			if next = ""; more {
 				url := link.(string)
 				a.head("Link", "<"+url+`>; rel="next"`)
 				if !strings.Contains(url, "cursor="+a.str("next_cursor")) {
-					s.t.Errorf("%s: the link %s has another cursor", a.request, url)
+					scene.t.Errorf("%s: the link %s has another cursor", a.request, url)
 				}
 				next = url[strings.IndexByte(url, '?'):]
 			} else {
@@ -114,20 +114,20 @@ func cursorWalk(s *scene) {
 			want = append(want, value.(obj)["id"])
 		}
 		if !slices.Equal(ids, want) || len(ids) < 4 {
-			s.t.Errorf("sort=%s: the walk gives %v, the list %v", sort, ids, want)
+			scene.t.Errorf("sort=%s: the walk gives %v, the list %v", sort, ids, want)
 		}
 	}
 	// In other formats the header has the next step.
 	first := nobody.read("/events.csv?tags=" + tag + "&start_date=2026-06-01&per_page=3&cursor=*&_fields=id")
 	link := regexp.MustCompile(`^<([^>]*)>; rel="next"$`).FindStringSubmatch(first.header.Get("Link"))
 	if link == nil {
-		s.t.Fatalf("Link is %q", first.header.Get("Link"))
+		scene.t.Fatalf("Link is %q", first.header.Get("Link"))
 	}
 	var got []string
 	for _, a := range []*answer{first, nobody.read("=" + link[1][strings.Index(link[1], root):])} {
 		rows, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
 		if err != nil || len(rows) != 4 {
-			s.t.Fatalf("%d rows, %v", len(rows), err)
+			scene.t.Fatalf("%d rows, %v", len(rows), err)
 		}
 		for _, row := range rows[1:] {
 			got = append(got, row[0])
@@ -135,7 +135,7 @@ func cursorWalk(s *scene) {
 	}
 	for i, e := range slices.Concat(events[2:7], events[8:]) { // the protected one shows no tags
 		if got[i] != e.idText() {
-			s.t.Errorf("row %d is event %s, want %s", i, got[i], e.idText())
+			scene.t.Errorf("row %d is event %s, want %s", i, got[i], e.idText())
 		}
 	}
 	cursor := nobody.list("events", "tags", tag, "per_page", "3", "cursor", "*").str("next_cursor")
@@ -148,11 +148,11 @@ func cursorWalk(s *scene) {
 }
 
 // clusters are LISTINGS 8.19.
-func clusters(s *scene) {
-	tag, _ := listed(s)
-	nobody := s.nobody
+func clusters(scene *scene) {
+	tag, _ := listed(scene)
+	nobody := scene.nobody
 	ask := func(params ...string) *answer {
-		s.t.Helper()
+		scene.t.Helper()
 		return nobody.get("/events/clusters"+pairs(append([]string{"tags", tag, "start_date", "2026-05-01", "end_date", "2028-01-01"}, params...)...)).
 			want(200).head("Content-Type", "application/geo+json")
 	}
@@ -168,14 +168,14 @@ func clusters(s *scene) {
 	}
 	near := at("8")
 	if len(near) != 4 {
-		s.t.Fatalf("%d clusters", len(near))
+		scene.t.Fatalf("%d clusters", len(near))
 	}
 	for lng, n := range map[float64]float64{11.5: 2, -77: 1, 178.4: 2, -171.8: 1} {
 		if p := near[lng]; p == nil || p["point_count"] != n || p["cluster"] != false || p["venue"] == nil {
-			s.t.Errorf("at %v: %v", lng, p)
+			scene.t.Errorf("at %v: %v", lng, p)
 		}
 	}
-	caller := s.editor
+	caller := scene.editor
 	text := newWord()
 	for i, lng := range []float64{30, 30.01} {
 		v := caller.create("venues", obj{"venue": text + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
@@ -184,8 +184,8 @@ func clusters(s *scene) {
 	both := ask("zoom", "3", "bbox", "29,9,31,11").fields(obj{"total": 10, "placed": 2, "features.0.properties.point_count": 2, "features.0.properties.cluster": true})
 	both.without("features.1", "features.0.properties.venue").fields(obj{"features.0.geometry.coordinates": list{30.005, 10}, "features.0.properties.bbox": list{30, 10, 30.01, 10}})
 	zoom := both.at("features.0.properties.expansion_zoom").(float64)
-	ask("zoom", plainText(s.t, zoom), "bbox", "29,9,31,11").having("features.1.properties.venue.url").without("features.2")
-	ask("zoom", plainText(s.t, zoom-1), "bbox", "29,9,31,11").without("features.1")
+	ask("zoom", plainText(scene.t, zoom), "bbox", "29,9,31,11").having("features.1.properties.venue.url").without("features.2")
+	ask("zoom", plainText(scene.t, zoom-1), "bbox", "29,9,31,11").without("features.1")
 	nobody.get("/events/clusters").code(400, "rest_missing_callback_param").field("data.params", list{"zoom"})
 	nobody.get("/events/clusters?zoom=23").bad("zoom")
 	nobody.get("/events/clusters?zoom=2&bbox=1,2,3").bad("bbox")

@@ -8,8 +8,8 @@ import (
 
 // Equal posts, orders, filters, languages in lists, and the clock.
 
-func equalPosts(s *scene) {
-	caller := s.editor
+func equalPosts(scene *scene) {
+	caller := scene.editor
 	for _, collection := range []string{"venues", "organizers"} {
 		text := newWord()
 		name := nameField(collection)
@@ -26,15 +26,15 @@ func equalPosts(s *scene) {
 			{name: "HALL &amp; " + strings.ToUpper(text)},
 			{"date": "2020-01-01"},
 			{"slug": "other-" + text},
-			{"author": s.svc.users["author"].id},
+			{"author": scene.svc.users["author"].id},
 			{"id": 5},
 			{"description": " D "},
 			{"multilang_language": "en"},
 			{"status": "publish"},
 		} {
 			again := caller.create(collection, full(more))
-			same(s.t, first, again)
-			again.head("ETag", first.etag()).head("Location", s.svc.url+root+first.path())
+			same(scene.t, first, again)
+			again.head("ETag", first.etag()).head("Location", scene.svc.url+root+first.path())
 		}
 		check()
 		caller.counting(collection, text, 1)
@@ -51,44 +51,44 @@ func equalPosts(s *scene) {
 		} {
 			other := caller.create(collection, full(more)).field("slug", "hall-"+text+"-"+itoa(int64(i+2)))
 			if other.id() == first.id() {
-				s.t.Errorf("%s: %v made no new record", collection, more)
+				scene.t.Errorf("%s: %v made no new record", collection, more)
 			}
 		}
 		// A contributor's is never published, so it is always new.
-		s.as("contributor").add(collection, "Hall & "+text).field("status", "draft")
+		scene.as("contributor").add(collection, "Hall & "+text).field("status", "draft")
 		// Texts in other languages count too, and none of the trash.
 		caller.under("es").update(first, obj{name: "Sala " + text})
 		fresh := caller.create(collection, full(nil))
 		caller.remove(fresh)
 		next := caller.create(collection, full(nil))
 		if fresh.id() == first.id() || next.id() == fresh.id() {
-			s.t.Errorf("%s: ids %d, %d, %d", collection, first.id(), fresh.id(), next.id())
+			scene.t.Errorf("%s: ids %d, %d, %d", collection, first.id(), fresh.id(), next.id())
 		}
 		// The key of such a request is kept.
 		key := "equal-" + text
 		keyed := caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "")
 		caller.update(next, obj{"phone": "2"})
-		same(s.t, keyed, caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "true"))
+		same(scene.t, keyed, caller.with("Idempotency-Key", key).create(collection, full(nil)).head("Idempotency-Replayed", "true"))
 	}
 	// Events and terms are never merged.
 	text := newWord()
-	if a, b := caller.event(text, nil), caller.event(text, nil); a.id() == b.id() {
-		s.t.Error("equal events were merged")
+	if answer, b := caller.event(text, nil), caller.event(text, nil); answer.id() == b.id() {
+		scene.t.Error("equal events were merged")
 	}
 }
 
-func equalPostsAtOnce(s *scene) {
-	caller := s.editor
+func equalPostsAtOnce(scene *scene) {
+	caller := scene.editor
 	for _, collection := range collections {
 		w := newWord()
 		var (
-			wg  sync.WaitGroup
-			got [6]*answer
+			group sync.WaitGroup
+			got   [6]*answer
 		)
 		for i := range got {
-			wg.Go(func() { got[i] = caller.post("/"+collection, body(collection, w, nil)) })
+			group.Go(func() { got[i] = caller.post("/"+collection, body(collection, w, nil)) })
 		}
-		wg.Wait()
+		group.Wait()
 		ids := map[int64]bool{}
 		slugs := map[string]bool{}
 		refused := 0
@@ -107,22 +107,22 @@ func equalPostsAtOnce(s *scene) {
 			wantRefused = 5
 		}
 		if len(ids) != want || len(slugs) != want || refused != wantRefused {
-			s.t.Errorf("%s: %d records, %d slugs, %d refused, want %d records", collection, len(ids), len(slugs), refused, want)
+			scene.t.Errorf("%s: %d records, %d slugs, %d refused, want %d records", collection, len(ids), len(slugs), refused, want)
 		}
 		caller.counting(collection, w, want)
 		// Inline records and terms by name, too.
-		v := newWord()
+		value := newWord()
 		for i := range got {
-			wg.Go(func() {
-				got[i] = caller.post("/events", eventBody(v, obj{"venue": obj{"venue": v}, "organizer": obj{"organizer": v}, "tags": v, "categories": v}))
+			group.Go(func() {
+				got[i] = caller.post("/events", eventBody(value, obj{"venue": obj{"venue": value}, "organizer": obj{"organizer": value}, "tags": value, "categories": value}))
 			})
 		}
-		wg.Wait()
+		group.Wait()
 		for _, a := range got {
-			a.want(201).field("venue.venue", v).field("tags.0.name", v)
+			a.want(201).field("venue.venue", value).field("tags.0.name", value)
 		}
 		for _, linked := range []string{"venues", "organizers", "tags", "categories"} {
-			caller.counting(linked, v, 1)
+			caller.counting(linked, value, 1)
 		}
 	}
 }

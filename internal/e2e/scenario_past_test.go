@@ -7,8 +7,8 @@ import (
 
 // The past of records over the network, on both sizes.
 
-func pastOfRecords(s *scene) {
-	caller, nobody := s.editor, s.nobody
+func pastOfRecords(scene *scene) {
+	caller, nobody := scene.editor, scene.nobody
 	text := newWord()
 	venue := caller.add("venues", text+" mill")
 	event := caller.with("Daybook-Reason", "first").event(text+" words", obj{"status": "draft", "venue": venue.id(), "start_date": "2030-07-04 18:30", "end_date": "2030-07-06 18:30"})
@@ -25,7 +25,7 @@ func pastOfRecords(s *scene) {
 	public := nobody.read(path+"/history").lacks(text+" words", `"actor"`, `"reason"`)
 	public.fields(obj{"entries.1.action": "published", "entries.1.changes": list{}, "entries.0.action": "updated"})
 	if n := public.len("entries"); n != 2 {
-		s.t.Errorf("anonymous gets %d entries, want 2", n)
+		scene.t.Errorf("anonymous gets %d entries, want 2", n)
 	}
 	nobody.with("If-None-Match", public.etag()).get(path + "/history").want(304)
 	caller.read(path+"/history?order=asc&field=venue&limit=1").field("entries.0.changes.0.field", "author")
@@ -38,7 +38,7 @@ func pastOfRecords(s *scene) {
 	changes.fields(obj{"entries.0.version": 2, "entries.1.kind": "venue", "entries.2.version": 3})
 	rows := string(caller.read("/changes?order=asc&format=csv&limit=1000&after=" + from + "&id=" + event.idText() + "," + venue.idText()).plain())
 	if n := strings.Count(rows, "\r\n"); n != 4 {
-		s.t.Errorf("csv has %d lines, want 4: %s", n, rows)
+		scene.t.Errorf("csv has %d lines, want 4: %s", n, rows)
 	}
 	nobody.get("/changes?after=99999999999").bad("after")
 	nobody.get("/changes?actor=1").bad("actor")

@@ -10,10 +10,10 @@ import (
 
 // Roots, links, headers, positions.
 
-func baseURL(s *scene) {
-	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
+func baseURL(scene *scene) {
+	scene = scene.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
 	const base = "https://calendar.example.org:8080/site"
-	caller := s.editor
+	caller := scene.editor
 	made := caller.event("Quay", obj{"venue": obj{"venue": "Hall"}, "tags": "sea"})
 	made.head("Location", base+root+made.path()).fields(obj{
 		"global_id": "calendar.example.org:8080/site?id=" + made.idText(), "url": base + "/event/quay/", "website": base + "/event/quay/",
@@ -23,71 +23,71 @@ func baseURL(s *scene) {
 	draft.field("url", base+"/?event="+draft.idText())
 	// The service answers requests with and without the path.
 	for _, text := range []string{"=" + root, "=/site" + root} {
-		got := s.nobody.read(text+made.path()).field("url", base+"/event/quay/")
-		same(s.t, made, got, "json_ld", "count")
-		s.nobody.read(text+"/events?per_page=5").field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
-		s.nobody.read(text).field("routes./calendar/events/v1._links.self.0.href", base+root)
-		s.nobody.read(text+"/doc").field("servers.0.url", base+root)
+		got := scene.nobody.read(text+made.path()).field("url", base+"/event/quay/")
+		same(scene.t, made, got, "json_ld", "count")
+		scene.nobody.read(text+"/events?per_page=5").field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
+		scene.nobody.read(text).field("routes./calendar/events/v1._links.self.0.href", base+root)
+		scene.nobody.read(text+"/doc").field("servers.0.url", base+root)
 	}
-	french := s.nobody.read("=/site/fr" + root + made.path())
+	french := scene.nobody.read("=/site/fr" + root + made.path())
 	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path(), "global_id": made.at("global_id")})
 	caller.under("fr").read(draft).field("url", base+"/?event="+draft.idText())
 	// Anyone who asks under whatever name gets the links of the setting.
-	s.nobody.with("Host", "other.example", "X-Forwarded-Host", "third.example").read(made).lacks("other.example", "third.example")
-	s.nobody.get("=/other"+root).code(404, "rest_no_route")
-	s.nobody.get("=/site/site"+root).code(404, "rest_no_route")
+	scene.nobody.with("Host", "other.example", "X-Forwarded-Host", "third.example").read(made).lacks("other.example", "third.example")
+	scene.nobody.get("=/other"+root).code(404, "rest_no_route")
+	scene.nobody.get("=/site/site"+root).code(404, "rest_no_route")
 }
 
-func furtherNames(s *scene) {
-	s = s.alone(settings{perPageMax: 60, http: httpapi.Options{
+func furtherNames(scene *scene) {
+	scene = scene.alone(settings{perPageMax: 60, http: httpapi.Options{
 		Prefix: "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
 		TotalHeaders: [][2]string{{"X-Count", "X-Count-Pages"}},
 		Currency:     calendar.Currency{Symbol: "$", Position: "prefix", Code: "EUR"}, ReadMaxAge: 30,
 	}})
-	caller := s.editor
+	caller := scene.editor
 	made := caller.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(201)
-	made.head("Location", s.svc.url+"/wp/json/agenda/v2"+made.path())
+	made.head("Location", scene.svc.url+"/wp/json/agenda/v2"+made.path())
 	for _, prefix := range []string{"rest", "api", "wp/json"} {
 		for _, namespace := range []string{"calendar/events/v1", "agenda/v2", "calendar/events"} {
 			for _, segment := range []string{"", "/fr"} {
-				site := s.svc.url + segment
+				site := scene.svc.url + segment
 				api := site + "/" + prefix + "/" + namespace
 				path := "=" + segment + "/" + prefix + "/" + namespace
-				got := s.nobody.read(path + "/events/by-slug/quay").fields(obj{
+				got := scene.nobody.read(path + "/events/by-slug/quay").fields(obj{
 					"rest_url": api + made.path(), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
 					"json_ld.offers.priceCurrency": "EUR",
 				})
-				same(s.t, made, got, "json_ld", "count", "rest_url", "url", "website", "categories")
-				s.nobody.read(path+"/events?per_page=500").head("Cache-Control", "public, max-age=30, stale-while-revalidate=30").head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
+				same(scene.t, made, got, "json_ld", "count", "rest_url", "url", "website", "categories")
+				scene.nobody.read(path+"/events?per_page=500").head("Cache-Control", "public, max-age=30, stale-while-revalidate=30").head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
 					field("rest_url", api+"/events/?per_page=60&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
-				index := s.nobody.read(path).field("namespace", namespace)
+				index := scene.nobody.read(path).field("namespace", namespace)
 				if routes, _ := index.at("routes").(obj); routes["/"+namespace+"/events"] == nil {
-					s.t.Errorf("%s: routes %v", index.request, routes)
+					scene.t.Errorf("%s: routes %v", index.request, routes)
 				}
-				s.nobody.read(path + "?namespace=" + namespace)
-				doc := s.nobody.read(path+"/doc").field("servers.0.url", api)
+				scene.nobody.read(path + "?namespace=" + namespace)
+				doc := scene.nobody.read(path+"/doc").field("servers.0.url", api)
 				if prefix != "rest" || namespace != "calendar/events/v1" {
 					doc.field("servers.0.x-extension", true)
 				}
 				if namespace != "agenda/v2" {
-					s.nobody.get(path+"?namespace=agenda/v2").code(404, "rest_invalid_namespace")
+					scene.nobody.get(path+"?namespace=agenda/v2").code(404, "rest_invalid_namespace")
 				}
 			}
 		}
 	}
-	s.nobody.read("=/rest/calendar/events/v1/events").
+	scene.nobody.read("=/rest/calendar/events/v1/events").
 		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified")
 	for _, text := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
-		s.nobody.get(text).code(404, "rest_no_route")
+		scene.nobody.get(text).code(404, "rest_no_route")
 	}
 }
 
-func forwarded(s *scene) {
-	untrusted := s.nobody.with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "evil.example", "X-Forwarded-Prefix", "/p")
+func forwarded(scene *scene) {
+	untrusted := scene.nobody.with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "evil.example", "X-Forwarded-Prefix", "/p")
 	untrusted.read("").lacks("evil.example", "https://")
-	s.nobody.with("Host", "shown.example:81").read("").field("routes./calendar/events/v1._links.self.0.href", "http://shown.example:81"+root)
+	scene.nobody.with("Host", "shown.example:81").read("").field("routes./calendar/events/v1._links.self.0.href", "http://shown.example:81"+root)
 
-	trusting := s.alone(settings{http: httpapi.Options{TrustForwarded: true}})
+	trusting := scene.alone(settings{http: httpapi.Options{TrustForwarded: true}})
 	made := trusting.as("editor").event("Quay", nil)
 	got := trusting.as("").with("X-Forwarded-Proto", "HTTPS, http", "X-Forwarded-Host", "cal.example:444, inner", "X-Forwarded-Prefix", "/p/").read(made)
 	got.fields(obj{
@@ -97,8 +97,8 @@ func forwarded(s *scene) {
 	trusting.as("").with("X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `a"<b>`).read(made).field("url", trusting.svc.url+"/event/quay/")
 }
 
-func slashes(s *scene) {
-	caller := s.editor
+func slashes(scene *scene) {
+	caller := scene.editor
 	word := newWord()
 	made := caller.event(word, nil)
 	tag := caller.add("tags", word)
@@ -107,18 +107,18 @@ func slashes(s *scene) {
 		if text == "/events" || text == "/venues" || text == "/tags" {
 			query = "?search=" + word // of the records that nobody else writes meanwhile
 		}
-		plain := s.nobody.read(text + query)
+		plain := scene.nobody.read(text + query)
 		for _, variant := range []string{text + "/", "/" + text, strings.ReplaceAll(text, "/", "//") + "//"} {
-			same(s.t, plain, s.nobody.read(variant+query))
+			same(scene.t, plain, scene.nobody.read(variant+query))
 		}
 	}
-	same(s.t, s.nobody.get(made), s.nobody.read("=//api///calendar/events//v1"+made.path()+"/"))
+	same(scene.t, scene.nobody.get(made), scene.nobody.read("=//api///calendar/events//v1"+made.path()+"/"))
 	caller.do("PATCH", made.path()+"/", nil).want(200)
 	caller.do("POST", "/events//", eventBody(newWord(), nil)).want(201)
-	same(s.t, s.nobody.get(made), s.nobody.read("/%65vents/"+made.idText()))
+	same(scene.t, scene.nobody.get(made), scene.nobody.read("/%65vents/"+made.idText()))
 	// %2F is part of the slug, and slugs are compared in lower case.
-	s.nobody.get("/events/by-slug/a%2Fb").code(404, "rest-event-not-found")
-	s.nobody.read("/events/by-slug/"+strings.ToUpper(made.str("slug"))).field("id", made.id())
+	scene.nobody.get("/events/by-slug/a%2Fb").code(404, "rest-event-not-found")
+	scene.nobody.read("/events/by-slug/"+strings.ToUpper(made.str("slug"))).field("id", made.id())
 	for _, text := range []string{
 		"=/", "=", "=/api", "=/fr", "=/fr/api", "=/api/calendar", "=/api/calendar/events", "=/api/calendar/events/v2/events", "=/de" + root, "=/index.html",
 		"/event", "/events/abc", "/events/1.5", "/events/by-slug", "/events/by-slug//", "/doc/x", "/categories/by-slug/x", "/Events", "/events/1/x", "=/fr/fr" + root,
@@ -127,16 +127,16 @@ func slashes(s *scene) {
 		for _, method := range []string{"GET", "POST", "OPTIONS", "DELETE"} {
 			caller.do(method, text, nil).code(404, "rest_no_route")
 		}
-		s.nobody.do("HEAD", text, nil).want(404)
+		scene.nobody.do("HEAD", text, nil).want(404)
 	}
-	s.nobody.get("=/fr/nothing").code(404, "rest_no_route").head("Content-Language", "fr")
+	scene.nobody.get("=/fr/nothing").code(404, "rest_no_route").head("Content-Language", "fr")
 }
 
-func headAndOptions(s *scene) {
-	ed := s.editor
+func headAndOptions(scene *scene) {
+	caller := scene.editor
 	text := newWord()
-	made := ed.event(text, nil)
-	tag := ed.add("tags", newWord())
+	made := caller.event(text, nil)
+	tag := caller.add("tags", newWord())
 	const (
 		read   = "GET, HEAD, OPTIONS"
 		list   = "GET, HEAD, POST, OPTIONS"
@@ -151,11 +151,11 @@ func headAndOptions(s *scene) {
 		{tag.path(), `/tags/(?P<id>\d+)`, single},
 	} {
 		for _, language := range []string{"en", "cn"} {
-			c := s.nobody.under(language)
+			c := scene.nobody.under(language)
 			get := c.read(p.path)
 			head := c.do("HEAD", p.path, nil).want(200)
 			if len(head.body) != 0 {
-				s.t.Errorf("%s: a body of %d bytes", head.request, len(head.body))
+				scene.t.Errorf("%s: a body of %d bytes", head.request, len(head.body))
 			}
 			for _, name := range []string{
 				"Content-Type", "Content-Language", "ETag", "Last-Modified", "X-Total", "X-TotalPages", "Link", "Vary", "Allow",
@@ -174,36 +174,36 @@ func headAndOptions(s *scene) {
 		}
 		open := p.all
 		for who, want := range map[string]string{"subscriber": read, "auditor": read, "editor": open, "administrator": open} {
-			s.as(who).read(p.path).head("Allow", want)
+			scene.as(who).read(p.path).head("Allow", want)
 		}
 		if strings.HasPrefix(p.path, "/tags") {
 			open = read
 		}
-		s.as("author").read(p.path).head("Allow", open)
-		s.as("contributor").read(p.path).head("Allow", open)
+		scene.as("author").read(p.path).head("Allow", open)
+		scene.as("contributor").read(p.path).head("Allow", open)
 	}
-	s.as("author").get("/categories").head("Allow", list)
-	s.as("contributor").get("/categories").head("Allow", read)
-	s.nobody.do("OPTIONS", "/events/99999999", nil).want(200).head("Allow", single)
-	s.nobody.with("Authorization", "Bearer wrong").do("OPTIONS", "/events", nil).code(401, "incorrect_password")
-	s.nobody.do("OPTIONS", "/events?multilang_language=de", nil).bad("multilang_language")
-	s.nobody.do("OPTIONS", "/events?multilang_language=fr", nil).want(200).head("Content-Language", "fr")
+	scene.as("author").get("/categories").head("Allow", list)
+	scene.as("contributor").get("/categories").head("Allow", read)
+	scene.nobody.do("OPTIONS", "/events/99999999", nil).want(200).head("Allow", single)
+	scene.nobody.with("Authorization", "Bearer wrong").do("OPTIONS", "/events", nil).code(401, "incorrect_password")
+	scene.nobody.do("OPTIONS", "/events?multilang_language=de", nil).bad("multilang_language")
+	scene.nobody.do("OPTIONS", "/events?multilang_language=fr", nil).want(200).head("Content-Language", "fr")
 }
 
-func crossOrigin(s *scene) {
+func crossOrigin(scene *scene) {
 	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
 	const allow = "Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Daybook-Min-Position, Accept-Datetime, Daybook-Reason, Last-Event-ID"
-	s = s.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
-	caller := s.editor
+	scene = scene.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
+	caller := scene.editor
 	made := caller.event("Quay", nil)
 	for _, origin := range []string{"https://good.example", "https://other.example"} {
 		good := origin == "https://good.example"
 		for _, text := range []string{"", "/doc", "/events", made.path(), "/events/99999999", "/nothing"} {
-			s.nobody.with("Origin", origin).get(text).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
+			scene.nobody.with("Origin", origin).get(text).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
 				head("Access-Control-Allow-Credentials", "")
 		}
 		write := caller.with("Origin", origin).patch(made, nil)
-		refused := s.nobody.with("Origin", origin).patch(made, nil)
+		refused := scene.nobody.with("Origin", origin).patch(made, nil)
 		if good {
 			write.want(200)
 			refused.want(401)
@@ -219,7 +219,7 @@ func crossOrigin(s *scene) {
 			}
 		}
 		preflight := func(method, path, headers string) *answer {
-			return s.nobody.with("Origin", origin, "Access-Control-Request-Method", method, "Access-Control-Request-Headers", headers).
+			return scene.nobody.with("Origin", origin, "Access-Control-Request-Method", method, "Access-Control-Request-Headers", headers).
 				do("OPTIONS", path, nil).want(200).head("Access-Control-Allow-Origin", "*").head("Access-Control-Max-Age", "600")
 		}
 		preflight("GET", "/events", "x-requested-with, authorization").head("Access-Control-Allow-Headers", allow+", x-requested-with")
@@ -233,9 +233,9 @@ func crossOrigin(s *scene) {
 	caller.update(made, nil).head("Access-Control-Allow-Origin", "")
 }
 
-func positions(s *scene) {
-	s = s.alone(settings{positionWait: 150 * time.Millisecond})
-	ed, nobody := s.editor, s.nobody
+func positions(scene *scene) {
+	scene = scene.alone(settings{positionWait: 150 * time.Millisecond})
+	ed, nobody := scene.editor, scene.nobody
 	first := ed.event("Quay", nil)
 	at := first.position()
 	nobody.with("Daybook-Min-Position", at).list("events").found(first).head("Daybook-Position", at)
@@ -263,7 +263,7 @@ func positions(s *scene) {
 
 	// While the feed is held back, single reads are new and anonymous lists old.
 	shown := ed.list("events").found(second).position()
-	release := s.svc.hold()
+	release := scene.svc.hold()
 	third := ed.event("Third", nil)
 	nobody.read(third).field("title", "Third")
 	nobody.read(third.bySlug()).field("id", third.id())

@@ -10,48 +10,48 @@ import (
 
 // Order of checks, bodies, values, slugs, dates, images, limits.
 
-func orderOfChecks(s *scene) {
-	ed, author := s.editor, s.as("author")
+func orderOfChecks(scene *scene) {
+	caller, author := scene.editor, scene.as("author")
 	long := "/events?search=" + strings.Repeat("x", 17<<10)
-	wrong := s.nobody.with("Authorization", "Bearer wrong")
+	wrong := scene.nobody.with("Authorization", "Bearer wrong")
 	// Reads: 1 route, 2 credentials, 3 parameters, 4 record, 5 rights, 6 position, page, 304.
 	wrong.get(long).code(414, "rest_uri_too_long")
 	wrong.get("/nothing").code(404, "rest_no_route")
 	wrong.do("PUT", "/events", nil).code(405, "rest_method_not_allowed")
 	wrong.get("/events/99999999?multilang_language=de").code(401, "incorrect_password")
-	s.nobody.get("/events/99999999?multilang_language=de").bad("multilang_language")
+	scene.nobody.get("/events/99999999?multilang_language=de").bad("multilang_language")
 	draft := author.event(newWord(), obj{"status": "draft"})
-	s.nobody.get(draft.path() + "?multilang_language=de").bad("multilang_language")
-	s.nobody.with("If-None-Match", "*").get(draft).code(403, "event-not-accessible")
-	s.nobody.with("If-None-Match", "*").get("/events?page=5&search="+newWord()).code(404, "event-archive-page-not-found")
+	scene.nobody.get(draft.path() + "?multilang_language=de").bad("multilang_language")
+	scene.nobody.with("If-None-Match", "*").get(draft).code(403, "event-not-accessible")
+	scene.nobody.with("If-None-Match", "*").get("/events?page=5&search="+newWord()).code(404, "event-archive-page-not-found")
 	// Writes: route, credentials, general right, body, missing, key, values, record, right, If-Match, handler.
-	ed.post("/events", raw{"application/json", strings.Repeat(" ", 1<<20+1)}).code(413, "rest_body_too_large")
-	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", raw{"application/json", "{"}).code(400, "rest_invalid_json")
-	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", obj{"featured": "x"}).code(400, "rest_missing_callback_param")
-	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", eventBody("", obj{"end_date": "2020-01-01", "tags": 99999999})).
+	caller.post("/events", raw{"application/json", strings.Repeat(" ", 1<<20+1)}).code(413, "rest_body_too_large")
+	caller.with("Idempotency-Key", "ä").post("/events?multilang_language=de", raw{"application/json", "{"}).code(400, "rest_invalid_json")
+	caller.with("Idempotency-Key", "ä").post("/events?multilang_language=de", obj{"featured": "x"}).code(400, "rest_missing_callback_param")
+	caller.with("Idempotency-Key", "ä").post("/events?multilang_language=de", eventBody("", obj{"end_date": "2020-01-01", "tags": 99999999})).
 		bad("Idempotency-Key", "multilang_language", "title", "end_date", "tags")
 	key := "order-" + newWord()
-	tag := ed.with("Idempotency-Key", key).add("tags", newWord())
-	ed.with("Idempotency-Key", key).patch("/tags/99999999", nil).code(422, "rest_idempotency_key_reused")
-	ed.with("Idempotency-Key", key).post("/tags", obj{"description": 5}).code(400, "rest_missing_callback_param")
+	tag := caller.with("Idempotency-Key", key).add("tags", newWord())
+	caller.with("Idempotency-Key", key).patch("/tags/99999999", nil).code(422, "rest_idempotency_key_reused")
+	caller.with("Idempotency-Key", key).post("/tags", obj{"description": 5}).code(400, "rest_missing_callback_param")
 	author.with("If-Match", `"99-x"`).patch("/events/99999999", nil).code(404, "rest-event-not-found")
-	foreign := ed.event(newWord(), nil)
+	foreign := caller.event(newWord(), nil)
 	author.with("If-Match", `"99-x"`).patch(foreign, obj{"end_date": "2020-01-01"}).code(403, "rest_forbidden")
-	ed.with("If-Match", `"99-x"`).patch(foreign, obj{"end_date": "2020-01-01"}).code(412, "rest_precondition_failed")
-	ed.patch(foreign, obj{"end_date": "2020-01-01"}).bad("end_date")
-	ed.with("If-Match", `"99-x"`).patch(tag, obj{"parent": 5}).code(412, "rest_precondition_failed")
-	ed.patch(tag, obj{"parent": 5}).code(400, "rest_taxonomy_not_hierarchical")
-	ed.patch("/tags/99999999", obj{"parent": 5}).code(404, "tag-not-found")
-	ed.remove(foreign)
-	ed.with("If-Match", `"99-x"`).delete(foreign).code(412, "rest_precondition_failed")
+	caller.with("If-Match", `"99-x"`).patch(foreign, obj{"end_date": "2020-01-01"}).code(412, "rest_precondition_failed")
+	caller.patch(foreign, obj{"end_date": "2020-01-01"}).bad("end_date")
+	caller.with("If-Match", `"99-x"`).patch(tag, obj{"parent": 5}).code(412, "rest_precondition_failed")
+	caller.patch(tag, obj{"parent": 5}).code(400, "rest_taxonomy_not_hierarchical")
+	caller.patch("/tags/99999999", obj{"parent": 5}).code(404, "tag-not-found")
+	caller.remove(foreign)
+	caller.with("If-Match", `"99-x"`).delete(foreign).code(412, "rest_precondition_failed")
 	author.delete(foreign).code(403, "rest_forbidden")
 }
 
-func bodies(s *scene) {
-	caller := s.editor
+func bodies(scene *scene) {
+	caller := scene.editor
 	made := caller.event(newWord(), obj{"categories": newWord()})
 	path := made.path()
-	title := func(want string, a *answer) { s.t.Helper(); a.want(200).field("title", want) }
+	title := func(want string, a *answer) { scene.t.Helper(); a.want(200).field("title", want) }
 	a, b := newWord(), newWord()
 	title(a, caller.do("PATCH", path, raw{"application/json", `{"title":"` + a + `"}`}))
 	title(b, caller.do("PATCH", path, raw{"application/ld+json; charset=utf-8", `{"title":"` + b + `"}`}))
@@ -90,35 +90,35 @@ func bodies(s *scene) {
 }
 
 // scalars: what a spelling of a value means; httpapi tries which are taken, of every field.
-func scalars(s *scene) {
-	caller := s.editor
+func scalars(scene *scene) {
+	caller := scene.editor
 	event := caller.event(newWord(), nil)
 	for sent, want := range map[any]bool{true: true, 1: true, "1": true, "YES": true, "On": true, 0: false, "False": false, "no": false, "OFF": false} {
 		caller.update(event, obj{"featured": !want}).field("featured", !want)
 		caller.update(event, obj{"featured": sent}).field("featured", want)
 	}
-	author := itoa(s.svc.users["author2"].id)
+	author := itoa(scene.svc.users["author2"].id)
 	for _, good := range []string{`"` + author + `"`, author + ".0", author + "e0"} {
 		caller.do("PATCH", event, raw{"application/json", `{"author":` + good + `}`}).want(200).field("author", author)
 	}
 	caller.patch(event, obj{"post_parent": event.id()}).bad("post_parent")
 	// An array for a parameter that is no list.
 	for _, param := range []string{"page", "search", "start_date", "featured"} {
-		s.nobody.get("/events?" + param + "[]=1").bad(param)
+		scene.nobody.get("/events?" + param + "[]=1").bad(param)
 	}
 	// Empty parameters of reads that count as not sent.
-	s.nobody.read(event.path() + "?_fields=&password=").having("title")
-	s.nobody.read("?context=")
-	s.nobody.read("/events?_fields=&search=" + newWord())
+	scene.nobody.read(event.path() + "?_fields=&password=").having("title")
+	scene.nobody.read("?context=")
+	scene.nobody.read("/events?_fields=&search=" + newWord())
 }
 
-func costs(s *scene) {
-	caller := s.editor
+func costs(scene *scene) {
+	caller := scene.editor
 	made := caller.event(newWord(), nil)
 	data, err := os.ReadFile(filepath.Join("testdata", "costs.json")) // sent, shown, symbol, its position, values
-	must(s.t, err)
+	must(scene.t, err)
 	var rows [][5]any
-	must(s.t, json.Unmarshal(data, &rows))
+	must(scene.t, json.Unmarshal(data, &rows))
 	for _, row := range rows {
 		want := obj{"cost": row[1], "cost_details": obj{
 			"currency_symbol": row[2], "currency_code": "", "currency_position": row[3], "values": row[4],
@@ -135,16 +135,16 @@ func costs(s *scene) {
 	check()
 }
 
-func limits(s *scene) {
-	caller := s.editor
+func limits(scene *scene) {
+	caller := scene.editor
 	many := make([]string, 1001)
 	for i := range many {
 		many[i] = itoa(int64(i + 1))
 	}
-	s.nobody.get("/events?include=" + strings.Join(many, ",")).bad("include")
-	s.nobody.list("events", "include", strings.Join(many[:1000], ",")).head("Link", "") // too long for a header
-	s.nobody.get("/events?search=" + strings.Repeat("x", 501)).bad("search")
-	s.nobody.list("events", "search", strings.Repeat("y", 500)).field("total", 0)
+	scene.nobody.get("/events?include=" + strings.Join(many, ",")).bad("include")
+	scene.nobody.list("events", "include", strings.Join(many[:1000], ",")).head("Link", "") // too long for a header
+	scene.nobody.get("/events?search=" + strings.Repeat("x", 501)).bad("search")
+	scene.nobody.list("events", "search", strings.Repeat("y", 500)).field("total", 0)
 	// Request line and body; the sizes of fields are rows of a table of httpapi.
 	made := caller.event(newWord(), nil)
 	for _, method := range []string{"GET", "DELETE"} {
@@ -152,14 +152,14 @@ func limits(s *scene) {
 	}
 	caller.do("DELETE", made.path()+"?password="+strings.Repeat("x", 255), nil).want(200)
 	caller.update(made, nil)
-	s.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
-	s.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
+	scene.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
+	scene.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
 	caller.update(made, raw{"application/json", `{"title":"` + newWord() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
 	caller.patch(made, raw{"application/json", `{"x":"` + strings.Repeat("x", 1<<20) + `"}`}).code(413, "rest_body_too_large")
 	caller.patch(made, raw{"text/plain", strings.Repeat("x", 1<<20+1)}).code(413, "rest_body_too_large")
 }
 
-func htmlSafety(s *scene) {
+func htmlSafety(scene *scene) {
 	const evil = `"><script>evil()</script>`
 	// What callers send comes back as data of JSON, never as anything else.
 	for _, text := range []string{
@@ -167,13 +167,13 @@ func htmlSafety(s *scene) {
 		"/events/by-slug/" + url.PathEscape(evil), "/" + url.PathEscape(evil), "/events?categories=" + url.QueryEscape(evil), "?namespace=" + url.QueryEscape(evil),
 	} {
 		for _, accept := range []string{"application/json", "application/problem+json", "text/html"} {
-			got := s.nobody.with("Accept", accept).get(text).head("X-Content-Type-Options", "nosniff")
+			got := scene.nobody.with("Accept", accept).get(text).head("X-Content-Type-Options", "nosniff")
 			if media := got.header.Get("Content-Type"); !strings.HasPrefix(media, "application/") || !strings.Contains(media, "json") {
-				s.t.Errorf("%s: Content-Type %s", got.request, media)
+				scene.t.Errorf("%s: Content-Type %s", got.request, media)
 			}
 			got.json()
 			if link := got.header.Get("Link"); strings.Contains(link, "script>") {
-				s.t.Errorf("%s: Link %s", got.request, link)
+				scene.t.Errorf("%s: Link %s", got.request, link)
 			}
 		}
 	}

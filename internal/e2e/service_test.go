@@ -100,16 +100,16 @@ type parts struct {
 	store            eventstore.Store    // of the api
 	relayed          eventstore.Store    // of relay and projector
 	index, projected readmodel.Index     // of the api; of the projector
-	js               jetstream.JetStream // nil: no feed
+	jetStream        jetstream.JetStream // nil: no feed
 	feed             string              // prefix of its stream
 }
 
 // embedded starts the embedded size: SQLite, the memory image, and a listener.
 //
 //	HTTP ─► command ─► SQLite ─► projector ─► memory image
-func embedded(t *testing.T, s settings) *service {
+func embedded(t *testing.T, settings settings) *service {
 	t.Helper()
-	return assemble(t, s, func(log *slog.Logger, clock *world.Clock) (p parts) {
+	return assemble(t, settings, func(log *slog.Logger, clock *world.Clock) (p parts) {
 		store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Now: clock.Now})
 		must(t, err)
 		t.Cleanup(func() { closed(t, store.Close()) })
@@ -126,15 +126,15 @@ func must(t *testing.T, err error) {
 }
 
 // assemble starts a service of its parts.
-func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) parts) *service {
+func assemble(t *testing.T, settings settings, open func(*slog.Logger, *world.Clock) parts) *service {
 	t.Helper()
-	if s.now.IsZero() {
-		s.now = friday
+	if settings.now.IsZero() {
+		settings.now = friday
 	}
-	if s.site == nil {
-		s.site = time.UTC
+	if settings.site == nil {
+		settings.site = time.UTC
 	}
-	clock := world.NewClock(s.now)
+	clock := world.NewClock(settings.now)
 	faults := &world.Log{}
 	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelError}))
 	t.Cleanup(func() {
@@ -142,20 +142,20 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 			t.Errorf("the service logged:\n%s", text)
 		}
 	})
-	p := open(log, clock)
-	events, index := p.store, p.index
-	source := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log, Prefix: p.feed})
+	parts := open(log, clock)
+	events, index := parts.store, parts.index
+	source := feed.NewSource(parts.relayed, parts.jetStream, feed.SourceOptions{Log: log, Prefix: parts.feed})
 	t.Cleanup(source.Close)
-	gate := &gate{Index: p.projected}
-	if p.js != nil {
-		world.Run(t, feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Prefix: p.feed}).Run)
+	gate := &gate{Index: parts.projected}
+	if parts.jetStream != nil {
+		world.Run(t, feed.NewRelay(parts.relayed, parts.jetStream, feed.RelayOptions{Log: log, Prefix: parts.feed}).Run)
 	}
 	world.Run(t, projector.New(gate, source, projector.Options{Log: log}).Run)
 
-	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
+	rules := &calendar.Rules{Site: settings.site, Clean: htmltext.New()}
 	commands := command.New(events, rules, access.NewHasher(), clock.Now)
 	records := commands.Records()
-	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}
+	lists := query.Options{Site: settings.site, PerPageMax: settings.perPageMax, Now: clock.Now, PositionWait: settings.positionWait}
 	queries, err := query.New(index, records, lists)
 	must(t, err)
 	reader := history.New(events, clock.Now)
@@ -163,8 +163,8 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 	must(t, err)
 	users := access.New(events)
 	users.Now = clock.Now
-	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
-	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: reader, Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, s.http)
+	settings.http.Site, settings.http.Now, settings.http.Log, settings.http.PerPageMax = settings.site, clock.Now, log, settings.perPageMax
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: reader, Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, settings.http)
 	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
@@ -210,13 +210,13 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) pa
 }
 
 // read reads the documentation.
-func (s *service) read(t *testing.T) world.Documentation {
+func (service *service) read(t *testing.T) world.Documentation {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+root+"/doc", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, service.url+root+"/doc", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.client.Do(request)
+	res, err := service.client.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func (s *service) read(t *testing.T) world.Documentation {
 		t.Fatal(err)
 	}
 	// Services differ in their ports; it takes a while to parse.
-	return world.ReadDocumentation(t, bytes.ReplaceAll(served, []byte(s.url), []byte("https://calendar.example.org")))
+	return world.ReadDocumentation(t, bytes.ReplaceAll(served, []byte(service.url), []byte("https://calendar.example.org")))
 }
 
 func closed(t *testing.T, err error) {
@@ -243,15 +243,15 @@ type gate struct {
 }
 
 // Write writes a batch once the gate is open.
-func (g *gate) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
-	g.held.Lock()
-	defer g.held.Unlock()
-	return g.Index.Write(ctx, batch)
+func (gate *gate) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+	gate.held.Lock()
+	defer gate.held.Unlock()
+	return gate.Index.Write(ctx, batch)
 }
 
-func (g *gate) hold() (release func()) {
-	g.held.Lock()
-	return g.held.Unlock
+func (gate *gate) hold() (release func()) {
+	gate.held.Lock()
+	return gate.held.Unlock
 }
 
-func (s *service) positionText() string { return strconv.FormatUint(s.position.Load(), 10) }
+func (service *service) positionText() string { return strconv.FormatUint(service.position.Load(), 10) }

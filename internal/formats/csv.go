@@ -61,12 +61,12 @@ func csvCells(event *Event) []string {
 	}
 }
 
-func (t *Term) name() any      { return t.Name }
-func (t *Term) id() any        { return t.ID }
-func (v *Venue) name() any     { return v.Name }
-func (v *Venue) id() any       { return v.ID }
-func (o *Organizer) name() any { return o.Name }
-func (o *Organizer) id() any   { return o.ID }
+func (term *Term) name() any           { return term.Name }
+func (term *Term) id() any             { return term.ID }
+func (venue *Venue) name() any         { return venue.Name }
+func (venue *Venue) id() any           { return venue.ID }
+func (organizer *Organizer) name() any { return organizer.Name }
+func (organizer *Organizer) id() any   { return organizer.ID }
 
 func joinAll[T any](separator string, elements []T, value func(*T) any) string {
 	texts := make([]string, len(elements))
@@ -82,28 +82,30 @@ var csvFormat = Format{
 }
 
 // CSV writes RFC 4180 with a header row.
-func CSV(feed *Feed) Writer { return &csvWriter{f: feed} }
+func CSV(feed *Feed) Writer { return &csvWriter{feed: feed} }
 
-type csvWriter struct{ f *Feed }
+type csvWriter struct{ feed *Feed }
 
-func (w *csvWriter) Begin(data []byte) []byte {
-	if w.f.BOM {
+func (csvWriter *csvWriter) Begin(data []byte) []byte {
+	if csvWriter.feed.BOM {
 		data = append(data, "\uFEFF"...)
 	}
-	return w.row(data, &Event{}, 0)
+	return csvWriter.row(data, &Event{}, 0)
 }
 
-func (w *csvWriter) Item(data []byte, event *Event) []byte { return w.row(data, event, 1) }
+func (csvWriter *csvWriter) Item(data []byte, event *Event) []byte {
+	return csvWriter.row(data, event, 1)
+}
 
 // row writes the columns that were picked, or the first one where there are none of them:
 // their names (0) or their cells (1).
-func (w *csvWriter) row(data []byte, event *Event, part int) []byte {
+func (csvWriter *csvWriter) row(data []byte, event *Event, part int) []byte {
 	cells := csvCells(event)
 	var row []byte
 	for i := 0; i < len(cells); i += 2 {
-		if column := cells[i]; w.f.Columns == nil || slices.Contains(w.f.Columns, column) {
+		if column := cells[i]; csvWriter.feed.Columns == nil || slices.Contains(csvWriter.feed.Columns, column) {
 			// A spreadsheet may take texts for formulas.
-			guarded := part == 1 && !w.f.Raw && !strings.HasPrefix(column, "geo_")
+			guarded := part == 1 && !csvWriter.feed.Raw && !strings.HasPrefix(column, "geo_")
 			row = AppendCell(append(row, ','), cells[i+part], guarded)
 		}
 	}
@@ -113,7 +115,7 @@ func (w *csvWriter) row(data []byte, event *Event, part int) []byte {
 	return append(append(data, row[1:]...), "\r\n"...)
 }
 
-func (w *csvWriter) End(data []byte) []byte { return data }
+func (csvWriter *csvWriter) End(data []byte) []byte { return data }
 
 // AppendCell writes a cell. Guarded, what a spreadsheet takes for a formula gets an
 // apostrophe in front: at the beginning of the cell, and behind a semicolon or a tab, where

@@ -168,29 +168,29 @@ type Feed struct {
 // Writer writes a feed: Begin once, Item for each event in order, End once. Each appends
 // to b and gives it back; none looks back at what b held.
 type Writer interface {
-	Begin(b []byte) []byte
-	Item(b []byte, e *Event) []byte
-	End(b []byte) []byte
+	Begin(data []byte) []byte
+	Item(data []byte, event *Event) []byte
+	End(data []byte) []byte
 }
 
 // plainTitle returns the title as calendar programs and feed readers show it: it says that
 // the event does not take place.
-func (e *Event) plainTitle(lang calendar.Lang) string {
-	if e.EventStatus == calendar.EventScheduled {
-		return e.Title
+func (event *Event) plainTitle(lang calendar.Lang) string {
+	if event.EventStatus == calendar.EventScheduled {
+		return event.Title
 	}
-	return texts.Messages.In("feed.title."+string(e.EventStatus), lang, e.Title)
+	return texts.Messages.In("feed.title."+string(event.EventStatus), lang, event.Title)
 }
 
 // epoch stands in feeds for a moment that there is not.
 var epoch = time.Unix(0, 0).UTC()
 
 // modified returns the moment of the last change, never none.
-func (f *Feed) modified() time.Time {
-	if f.Modified.IsZero() {
+func (feed *Feed) modified() time.Time {
+	if feed.Modified.IsZero() {
 		return epoch
 	}
-	return f.Modified.UTC()
+	return feed.Modified.UTC()
 }
 
 // UID returns the UUID (version 5) of what has a name in a store.
@@ -215,11 +215,11 @@ func Extension(url string) string {
 var plainExtension = regexp.MustCompile(`^\.[0-9A-Za-z]+$`)
 
 // PlaceLine returns the place of an event in one line: that of the first visible venue.
-func (e *Event) PlaceLine() string {
-	if len(e.Venues) == 0 {
+func (event *Event) PlaceLine() string {
+	if len(event.Venues) == 0 {
 		return ""
 	}
-	venue := &e.Venues[0]
+	venue := &event.Venues[0]
 	return joined(", ", venue.Name, venue.Address, venue.City, venue.StateProvince, venue.Zip, venue.Country)
 }
 
@@ -241,9 +241,9 @@ func joined(by string, parts ...string) string {
 }
 
 // Point returns the coordinates of the first visible venue that has any.
-func (e *Event) Point() (lat, lng float64, ok bool) {
-	for i := range e.Venues {
-		if venue := &e.Venues[i]; venue.HasPoint {
+func (event *Event) Point() (lat, lng float64, ok bool) {
+	for i := range event.Venues {
+		if venue := &event.Venues[i]; venue.HasPoint {
 			return venue.Lat, venue.Lng, true
 		}
 	}
@@ -262,8 +262,10 @@ func decimal(f float64) string { return string(appendFloat(nil, f)) }
 func appendFloat(data []byte, f float64) []byte { return strconv.AppendFloat(data, f, 'f', -1, 64) }
 
 // plainDescription returns the description as text with the targets of its links.
-func (e *Event) plainDescription() string {
-	return htmltext.PlainTextWithLinks(e.Description, e.URL)
+func (event *Event) plainDescription() string {
+	return htmltext.PlainTextWithLinks(event.Description, event.URL)
 }
 
-func (e *Event) plainExcerpt() string { return htmltext.PlainTextWithLinks(e.Excerpt, e.URL) }
+func (event *Event) plainExcerpt() string {
+	return htmltext.PlainTextWithLinks(event.Excerpt, event.URL)
+}

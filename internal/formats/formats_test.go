@@ -330,7 +330,7 @@ func TestEventStatus(t *testing.T) {
 	event.Title = "Title {2}"
 	for _, tc := range []struct {
 		lang          calendar.Lang
-		is            calendar.EventStatus
+		eventStatus   calendar.EventStatus
 		status        calendar.Status
 		prefix, inICS string
 	}{
@@ -341,15 +341,15 @@ func TestEventStatus(t *testing.T) {
 		{calendar.LangFR, calendar.EventCancelled, calendar.StatusDraft, "Annulé\u00a0: ", "TENTATIVE\r\nCLASS:PUBLIC"},
 		{calendar.LangCN, calendar.EventCancelled, calendar.StatusPublish, "已取消：", "CANCELLED\r\nCLASS:PUBLIC"},
 	} {
-		feed.Lang, event.EventStatus, event.Status = tc.lang, tc.is, tc.status
-		titled, field := tc.prefix+event.Title, `"event_status":"`+string(tc.is)+`"`
+		feed.Lang, event.EventStatus, event.Status = tc.lang, tc.eventStatus, tc.status
+		titled, field := tc.prefix+event.Title, `"event_status":"`+string(tc.eventStatus)+`"`
 		for text, want := range map[string][2]string{
 			write(ICS(feed), event): {"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\n"}, write(RSS(feed), event): {"<title>" + titled + "</title>"},
 			write(Atom(feed), event): {`<title type="text">` + titled + "</title>"}, write(JSONFeed(feed), event): {`"title":"` + titled + `"`, field}, write(GeoJSON(feed), event): {`"title":"Title {2}"`, field},
-			write(CSV(feed), event): {",Title {2},", "," + string(tc.status) + "," + string(tc.is) + ","}, string(event.Entry(nil, tc.lang, "", "")): {`"title":"` + titled + `"`},
+			write(CSV(feed), event): {",Title {2},", "," + string(tc.status) + "," + string(tc.eventStatus) + ","}, string(event.Entry(nil, tc.lang, "", "")): {`"title":"` + titled + `"`},
 		} {
 			if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
-				t.Errorf("%s, %s in %s: no %q in %s", tc.is, tc.status, tc.lang, want, text)
+				t.Errorf("%s, %s in %s: no %q in %s", tc.eventStatus, tc.status, tc.lang, want, text)
 			}
 		}
 	}

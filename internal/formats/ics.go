@@ -29,19 +29,19 @@ var icsFormat = Format{
 }
 
 // ICS writes iCalendar (RFC 5545, 7986, 9253).
-func ICS(feed *Feed) Writer { return &icsWriter{f: feed} }
+func ICS(feed *Feed) Writer { return &icsWriter{feed: feed} }
 
 type icsWriter struct {
-	f    *Feed
+	feed *Feed
 	line []byte // the one that is folded
 }
 
-func (w *icsWriter) Begin(data []byte) []byte {
-	feed := w.f
+func (icsWriter *icsWriter) Begin(data []byte) []byte {
+	feed := icsWriter.feed
 	data = append(data, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//daybook//events//EN\r\nCALSCALE:GREGORIAN\r\n"...)
 	if !feed.Single {
 		title, refresh := escaped(feed.Title), Duration(feed.Refresh)
-		data = w.lines(data, "NAME:", title, "X-WR-CALNAME:", title, "X-WR-TIMEZONE:", escaped(feed.Site.String()), "URL:", feed.Home,
+		data = icsWriter.lines(data, "NAME:", title, "X-WR-CALNAME:", title, "X-WR-TIMEZONE:", escaped(feed.Site.String()), "URL:", feed.Home,
 			"LAST-MODIFIED:", stamp(feed.modified()), "REFRESH-INTERVAL;VALUE=DURATION:", refresh, "X-PUBLISHED-TTL:", refresh,
 			"SOURCE;VALUE=URI:", feed.Self)
 	}
@@ -49,38 +49,38 @@ func (w *icsWriter) Begin(data []byte) []byte {
 }
 
 // Item writes a VEVENT.
-func (w *icsWriter) Item(data []byte, event *Event) []byte {
-	data = w.head(data, event.UID, event.Touched, event.Version)
+func (icsWriter *icsWriter) Item(data []byte, event *Event) []byte {
+	data = icsWriter.head(data, event.UID, event.Touched, event.Version)
 	if event.Date != calendar.NoWall {
-		data = w.lines(data, "CREATED:", stamp(event.Date.UTC()))
+		data = icsWriter.lines(data, "CREATED:", stamp(event.Date.UTC()))
 	}
-	data = w.times(data, &event.Times)
+	data = icsWriter.times(data, &event.Times)
 	about := event.plainDescription()
 	if about == "" {
 		about = event.plainExcerpt()
 	}
 	place := event.PlaceLine()
-	data = w.lines(data, "SUMMARY:", escaped(event.plainTitle(w.f.Lang)), "DESCRIPTION:", escaped(about))
+	data = icsWriter.lines(data, "SUMMARY:", escaped(event.plainTitle(icsWriter.feed.Lang)), "DESCRIPTION:", escaped(about))
 	if event.Description != "" {
-		data = w.lines(data, "X-ALT-DESC;FMTTYPE=text/html:<html><body>", escaped(event.Description)+"</body></html>")
+		data = icsWriter.lines(data, "X-ALT-DESC;FMTTYPE=text/html:<html><body>", escaped(event.Description)+"</body></html>")
 	}
-	data = w.lines(data, "LOCATION:", escaped(place))
+	data = icsWriter.lines(data, "LOCATION:", escaped(place))
 	if lat, lng, ok := event.Point(); ok {
-		data = w.lines(data, "GEO:", degrees(lat)+";"+degrees(lng))
+		data = icsWriter.lines(data, "GEO:", degrees(lat)+";"+degrees(lng))
 	}
 	if len(event.Venues) > 0 && event.Venues[0].HasPoint {
 		venue := &event.Venues[0]
-		data = w.lines(data, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(venue.Name)+":geo:"+degrees(venue.Lat)+","+degrees(venue.Lng))
+		data = icsWriter.lines(data, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(venue.Name)+":geo:"+degrees(venue.Lat)+","+degrees(venue.Lng))
 	}
-	data = w.organizers(data, event.Organizers)
-	terms := joinAll(",", slices.Concat(event.Categories, event.Tags), func(t *Term) any { return escaped(t.Name) })
-	data = w.lines(data, "CATEGORIES:", terms, "URL:", event.URL)
+	data = icsWriter.organizers(data, event.Organizers)
+	terms := joinAll(",", slices.Concat(event.Categories, event.Tags), func(term *Term) any { return escaped(term.Name) })
+	data = icsWriter.lines(data, "CATEGORIES:", terms, "URL:", event.URL)
 	if event.Image != "" {
 		media := ":"
 		if t := imageTypes[Extension(event.Image)]; t != "" {
 			media = ";FMTTYPE=image/" + t + ":"
 		}
-		data = w.lines(data, "IMAGE;VALUE=URI;DISPLAY=BADGE"+media, event.Image, "ATTACH"+media, event.Image)
+		data = icsWriter.lines(data, "IMAGE;VALUE=URI;DISPLAY=BADGE"+media, event.Image, "ATTACH"+media, event.Image)
 	}
 	class, transparency := "PUBLIC", "OPAQUE"
 	if event.Status == calendar.StatusPrivate {
@@ -89,24 +89,24 @@ func (w *icsWriter) Item(data []byte, event *Event) []byte {
 	if event.AllDay {
 		transparency = "TRANSPARENT"
 	}
-	return w.lines(data, "LINK;VALUE=URI;LINKREL=related:", event.Website, "LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:", event.RestURL,
+	return icsWriter.lines(data, "LINK;VALUE=URI;LINKREL=related:", event.Website, "LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:", event.RestURL,
 		"RELATED-TO;RELTYPE=PARENT:", event.Parent, "STATUS:", statusOf(event), "CLASS:", class, "TRANSP:", transparency, "X-COST:", escaped(event.Cost),
 		"END:", "VEVENT")
 }
 
-func (w *icsWriter) End(data []byte) []byte {
-	cancelled := escaped(texts.Messages.In("feed.cancelled", w.f.Lang))
-	for i := range w.f.Tombstones {
-		t := &w.f.Tombstones[i]
-		data = w.times(w.head(data, t.UID, t.Touched, t.Version), &t.Times)
-		data = w.lines(data, "SUMMARY:", cancelled, "STATUS:", "CANCELLED", "TRANSP:", "TRANSPARENT", "X-DAYBOOK-WITHDRAWN:", "TRUE", "END:", "VEVENT")
+func (icsWriter *icsWriter) End(data []byte) []byte {
+	cancelled := escaped(texts.Messages.In("feed.cancelled", icsWriter.feed.Lang))
+	for i := range icsWriter.feed.Tombstones {
+		tombstone := &icsWriter.feed.Tombstones[i]
+		data = icsWriter.times(icsWriter.head(data, tombstone.UID, tombstone.Touched, tombstone.Version), &tombstone.Times)
+		data = icsWriter.lines(data, "SUMMARY:", cancelled, "STATUS:", "CANCELLED", "TRANSP:", "TRANSPARENT", "X-DAYBOOK-WITHDRAWN:", "TRUE", "END:", "VEVENT")
 	}
 	return append(data, "END:VCALENDAR\r\n"...)
 }
 
 // head begins a VEVENT.
-func (w *icsWriter) head(data []byte, uid string, touched time.Time, version int64) []byte {
-	return w.lines(data, "BEGIN:", "VEVENT", "UID:", uid, "DTSTAMP:", stamp(touched), "LAST-MODIFIED:", stamp(touched),
+func (icsWriter *icsWriter) head(data []byte, uid string, touched time.Time, version int64) []byte {
+	return icsWriter.lines(data, "BEGIN:", "VEVENT", "UID:", uid, "DTSTAMP:", stamp(touched), "LAST-MODIFIED:", stamp(touched),
 		"SEQUENCE:", strconv.FormatInt(version, 10))
 }
 
@@ -123,34 +123,34 @@ func statusOf(event *Event) string {
 }
 
 // times writes DTSTART and DTEND.
-func (w *icsWriter) times(data []byte, t *Times) []byte {
-	parameter, start, end := ":", stamp(t.UTCStart.UTC()), stamp(t.UTCEnd.UTC())
+func (icsWriter *icsWriter) times(data []byte, times *Times) []byte {
+	parameter, start, end := ":", stamp(times.UTCStart.UTC()), stamp(times.UTCEnd.UTC())
 	switch {
-	case t.AllDay:
-		parameter, start, end = ";VALUE=DATE:", t.Start.UTC().Format(dayLayout), (t.End + daySeconds).UTC().Format(dayLayout)
-	case t.zoned():
-		parameter, start, end = ";TZID="+t.Zone.Name+":", clock(t.Start), clock(t.End)
+	case times.AllDay:
+		parameter, start, end = ";VALUE=DATE:", times.Start.UTC().Format(dayLayout), (times.End + daySeconds).UTC().Format(dayLayout)
+	case times.zoned():
+		parameter, start, end = ";TZID="+times.Zone.Name+":", clock(times.Start), clock(times.End)
 	}
-	data = w.lines(data, "DTSTART"+parameter, start)
-	if t.AllDay || t.UTCEnd != t.UTCStart {
-		data = w.lines(data, "DTEND"+parameter, end)
+	data = icsWriter.lines(data, "DTSTART"+parameter, start)
+	if times.AllDay || times.UTCEnd != times.UTCStart {
+		data = icsWriter.lines(data, "DTEND"+parameter, end)
 	}
 	return data
 }
 
-func clock(at calendar.Wall) string { return at.UTC().Format(clockLayout) }
-func stamp(at time.Time) string     { return at.UTC().Format(stampLayout) }
+func clock(wall calendar.Wall) string { return wall.UTC().Format(clockLayout) }
+func stamp(instant time.Time) string  { return instant.UTC().Format(stampLayout) }
 
 // organizers writes the first one that has an e-mail as ORGANIZER, and the others.
-func (w *icsWriter) organizers(data []byte, list []Organizer) []byte {
+func (icsWriter *icsWriter) organizers(data []byte, list []Organizer) []byte {
 	host := slices.IndexFunc(list, func(organizer Organizer) bool { return organizer.Email != "" })
 	if host >= 0 {
-		data = w.lines(data, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Email)
+		data = icsWriter.lines(data, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Email)
 	}
 	for i := range list {
 		if organizer := &list[i]; i != host {
 			parts := slices.DeleteFunc([]string{organizer.Name, organizer.Phone, organizer.Email, organizer.Website}, func(text string) bool { return text == "" })
-			data = w.lines(data, "CONTACT:", escaped(strings.Join(parts, ", ")))
+			data = icsWriter.lines(data, "CONTACT:", escaped(strings.Join(parts, ", ")))
 		}
 	}
 	return data
@@ -163,13 +163,13 @@ var imageTypes = map[string]string{
 
 // lines writes lines: what they begin with and values in turns, without those whose value is
 // empty. One that is too long is cut between characters, and goes on behind a space.
-func (w *icsWriter) lines(data []byte, namesAndValues ...string) []byte {
+func (icsWriter *icsWriter) lines(data []byte, namesAndValues ...string) []byte {
 	for pair := range slices.Chunk(namesAndValues, 2) {
 		if pair[1] == "" {
 			continue
 		}
-		w.line = append(append(w.line[:0], pair[0]...), pair[1]...)
-		for line, room := w.line, maxLine; ; room = maxLine - 1 {
+		icsWriter.line = append(append(icsWriter.line[:0], pair[0]...), pair[1]...)
+		for line, room := icsWriter.line, maxLine; ; room = maxLine - 1 {
 			n := min(room, len(line))
 			for n < len(line) && !utf8.RuneStart(line[n]) {
 				n--

@@ -16,8 +16,8 @@ type Object []any
 // List is a JSON array.
 type List []any
 
-// Filled is a string that is left out when it is empty.
-type Filled string
+// OptionalText is a string that is left out when it is empty.
+type OptionalText string
 
 // ListOf returns a list of values of some elements, nil for none.
 func ListOf[T any](elements []T, value func(*T) any) List {
@@ -65,7 +65,7 @@ func AppendJSON(data []byte, value any) []byte {
 			data = AppendJSON(AppendComma(data, i), element)
 		}
 		return append(data, ']')
-	case Filled:
+	case OptionalText:
 		if v == "" {
 			return data
 		}

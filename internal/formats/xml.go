@@ -23,12 +23,12 @@ var rssFormat = Format{
 const rssType = "application/rss+xml"
 
 // RSS writes RSS 2.0.
-func RSS(feed *Feed) Writer { return &rssWriter{f: feed} }
+func RSS(feed *Feed) Writer { return &rssWriter{feed: feed} }
 
-type rssWriter struct{ f *Feed }
+type rssWriter struct{ feed *Feed }
 
-func (w *rssWriter) Begin(data []byte) []byte {
-	feed := w.f
+func (rssWriter *rssWriter) Begin(data []byte) []byte {
+	feed := rssWriter.feed
 	data = append(data, xmlHead+`<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/"`+
 		` xmlns:content="http://purl.org/rss/1.0/modules/content/"`+xmlSpaces+"><channel>"...)
 	data = elements(data, "title", feed.Title, "link", feed.Home, "description", feed.Title, "language", feed.Lang.Tag(),
@@ -36,16 +36,16 @@ func (w *rssWriter) Begin(data []byte) []byte {
 	return links(data, "atom:link", "self", rssType, feed.Self, "next", rssType, feed.Next)
 }
 
-func (w *rssWriter) Item(data []byte, event *Event) []byte {
-	data = elements(append(data, "\n<item>"...), "title", event.plainTitle(w.f.Lang), "link", event.URL)
+func (rssWriter *rssWriter) Item(data []byte, event *Event) []byte {
+	data = elements(append(data, "\n<item>"...), "title", event.plainTitle(rssWriter.feed.Lang), "link", event.URL)
 	data = append(append(append(data, `<guid isPermaLink="false">urn:uuid:`...), event.UID...), "</guid>"...)
 	if event.Date != calendar.NoWall {
 		data = elements(data, "pubDate", event.Date.UTC().Format(http.TimeFormat))
 	}
 	data = elements(data, "description", cmp.Or(event.Excerpt, event.Description))
 	data = filledElements(data, "content:encoded", event.Description)
-	for _, t := range slices.Concat(event.Categories, event.Tags) {
-		data = elements(data, "category", t.Name)
+	for _, term := range slices.Concat(event.Categories, event.Tags) {
+		data = elements(data, "category", term.Name)
 	}
 	for i := range event.Organizers {
 		data = elements(data, "dc:creator", event.Organizers[i].Name)
@@ -53,7 +53,7 @@ func (w *rssWriter) Item(data []byte, event *Event) []byte {
 	return append(extensions(data, event), "</item>"...)
 }
 
-func (w *rssWriter) End(data []byte) []byte { return append(data, "</channel></rss>\n"...) }
+func (rssWriter *rssWriter) End(data []byte) []byte { return append(data, "</channel></rss>\n"...) }
 
 // extensions writes what RSS and Atom say alike: image, times, place.
 func extensions(data []byte, event *Event) []byte {
@@ -75,14 +75,14 @@ var atomFormat = Format{
 }
 
 // Atom writes Atom (RFC 4287).
-func Atom(feed *Feed) Writer { return &atomWriter{f: feed} }
+func Atom(feed *Feed) Writer { return &atomWriter{feed: feed} }
 
-type atomWriter struct{ f *Feed }
+type atomWriter struct{ feed *Feed }
 
 const atomType = "application/atom+xml"
 
-func (w *atomWriter) Begin(data []byte) []byte {
-	feed := w.f
+func (atomWriter *atomWriter) Begin(data []byte) []byte {
+	feed := atomWriter.feed
 	data = append(data, xmlHead+`<feed xmlns="http://www.w3.org/2005/Atom"`+xmlSpaces...)
 	data = append(attributes(data, "xml:lang", feed.Lang.Tag()), '>')
 	data = elements(data, "id", feed.ID, "title", feed.Title, "updated", moment(feed.modified()))
@@ -91,9 +91,9 @@ func (w *atomWriter) Begin(data []byte) []byte {
 	return append(elements(data, "name", feed.Calendar), "</author>"...)
 }
 
-func (w *atomWriter) Item(data []byte, event *Event) []byte {
+func (atomWriter *atomWriter) Item(data []byte, event *Event) []byte {
 	data = elements(append(data, "\n<entry>"...), "id", "urn:uuid:"+event.UID)
-	data = append(appendXML(append(data, `<title type="text">`...), event.plainTitle(w.f.Lang)), "</title>"...)
+	data = append(appendXML(append(data, `<title type="text">`...), event.plainTitle(atomWriter.feed.Lang)), "</title>"...)
 	data = elements(data, "updated", moment(event.Touched))
 	if event.Date != calendar.NoWall {
 		data = elements(data, "published", moment(event.Date.UTC()))
@@ -109,16 +109,16 @@ func (w *atomWriter) Item(data []byte, event *Event) []byte {
 		data = elements(append(data, "<author>"...), "name", organizer.Name)
 		data = append(filledElements(data, "uri", organizer.URL, "email", organizer.Email), "</author>"...)
 	}
-	for _, t := range event.Categories {
-		data = emptyElement(data, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/categories")
+	for _, term := range event.Categories {
+		data = emptyElement(data, "category", "term", term.Slug, "label", term.Name, "scheme", atomWriter.feed.Root+"/categories")
 	}
-	for _, t := range event.Tags {
-		data = emptyElement(data, "category", "term", t.Slug, "label", t.Name, "scheme", w.f.Root+"/tags")
+	for _, term := range event.Tags {
+		data = emptyElement(data, "category", "term", term.Slug, "label", term.Name, "scheme", atomWriter.feed.Root+"/tags")
 	}
 	return append(extensions(data, event), "</entry>"...)
 }
 
-func (w *atomWriter) End(data []byte) []byte { return append(data, "</feed>\n"...) }
+func (atomWriter *atomWriter) End(data []byte) []byte { return append(data, "</feed>\n"...) }
 
 // elements writes elements with a text: names and texts in turns.
 func elements(data []byte, namesAndTexts ...string) []byte {

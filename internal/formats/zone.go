@@ -12,8 +12,8 @@ import (
 
 // zoned reports whether the times are written as wall clock in their zone; else they are
 // written in UTC, or as days.
-func (t *Times) zoned() bool {
-	return !t.AllDay && t.Zone.Named() && t.Zone.Unambiguous(t.Start, t.UTCStart) && t.Zone.Unambiguous(t.End, t.UTCEnd)
+func (times *Times) zoned() bool {
+	return !times.AllDay && times.Zone.Named() && times.Zone.Unambiguous(times.Start, times.UTCStart) && times.Zone.Unambiguous(times.End, times.UTCEnd)
 }
 
 // Zones are the zones that an answer uses, by name. The zero value is ready.
@@ -26,39 +26,39 @@ type zoneYears struct {
 }
 
 // Add takes the times of an event.
-func (z *Zones) Add(t *Times) {
-	if t.zoned() {
-		z.add(t.Zone.Name, t.Zone.Location, t.Start.UTC().Year(), t.End.UTC().Year())
+func (zones *Zones) Add(times *Times) {
+	if times.zoned() {
+		zones.add(times.Zone.Name, times.Zone.Location, times.Start.UTC().Year(), times.End.UTC().Year())
 	}
 }
 
 // AddSpan takes the earliest start and the latest end of events whose times are written as
 // wall clock in a zone.
-func (z *Zones) AddSpan(zone calendar.Zone, start, end calendar.Wall) {
-	z.add(zone.Name, zone.Location, start.UTC().Year(), end.UTC().Year())
+func (zones *Zones) AddSpan(zone calendar.Zone, start, end calendar.Wall) {
+	zones.add(zone.Name, zone.Location, start.UTC().Year(), end.UTC().Year())
 }
 
 // AddSite takes the zone of the site, for a calendar that has nothing else.
-func (z *Zones) AddSite(location *time.Location, now time.Time) {
+func (zones *Zones) AddSite(location *time.Location, now time.Time) {
 	year := now.In(location).Year()
-	z.add(location.String(), location, year, year)
+	zones.add(location.String(), location, year, year)
 }
 
-func (z *Zones) add(name string, location *time.Location, first, last int) {
-	if *z == nil {
-		*z = Zones{}
+func (zones *Zones) add(name string, location *time.Location, first, last int) {
+	if *zones == nil {
+		*zones = Zones{}
 	}
-	if y := (*z)[name]; y != nil {
-		y.first, y.last = min(y.first, first), max(y.last, last)
+	if years := (*zones)[name]; years != nil {
+		years.first, years.last = min(years.first, first), max(years.last, last)
 		return
 	}
-	(*z)[name] = &zoneYears{location, first, last}
+	(*zones)[name] = &zoneYears{location, first, last}
 }
 
-func (z Zones) append(data []byte) []byte {
-	for _, name := range slices.Sorted(maps.Keys(z)) {
+func (zones Zones) append(data []byte) []byte {
+	for _, name := range slices.Sorted(maps.Keys(zones)) {
 		data = fmt.Appendf(data, "BEGIN:VTIMEZONE\r\nTZID:%s\r\n", name)
-		for _, part := range z[name].parts() {
+		for _, part := range zones[name].parts() {
 			data = part.append(data)
 		}
 		data = append(data, "END:VTIMEZONE\r\n"...)
@@ -75,16 +75,16 @@ type part struct {
 	rule     string // "" for none
 }
 
-func (p *part) append(data []byte) []byte {
+func (part *part) append(data []byte) []byte {
 	kind, rule := "STANDARD", ""
-	if p.daylight {
+	if part.daylight {
 		kind = "DAYLIGHT"
 	}
-	if p.rule != "" {
-		rule = "RRULE:" + p.rule + "\r\n"
+	if part.rule != "" {
+		rule = "RRULE:" + part.rule + "\r\n"
 	}
 	return fmt.Appendf(data, "BEGIN:%s\r\nDTSTART:%s\r\n%sTZOFFSETFROM:%s\r\nTZOFFSETTO:%s\r\nTZNAME:%s\r\nEND:%s\r\n",
-		kind, clock(p.start), rule, offset(p.from), offset(p.to), p.name, kind)
+		kind, clock(part.start), rule, offset(part.from), offset(part.to), part.name, kind)
 }
 
 // offset returns an offset of seconds as ±HHMM or ±HHMMSS.
@@ -98,17 +98,17 @@ func offset(seconds int) string {
 
 // parts gives what holds in the zone in the years: one part, two with a rule each, or one
 // for each change (LISTINGS 1.6).
-func (z *zoneYears) parts() []part {
-	before, changes := z.changes()
+func (zoneYears *zoneYears) parts() []part {
+	before, changes := zoneYears.changes()
 	if len(changes) == 0 {
-		before.start = newYear(min(1970, z.first))
+		before.start = newYear(min(1970, zoneYears.first))
 		before.daylight = false
 		return []part{before}
 	}
-	if two := z.ruled(changes); two != nil {
+	if two := zoneYears.ruled(changes); two != nil {
 		return two
 	}
-	before.start = newYear(z.first)
+	before.start = newYear(zoneYears.first)
 	if changes[0].start <= before.start { // it holds from the first moment on
 		return changes
 	}
@@ -117,38 +117,38 @@ func (z *zoneYears) parts() []part {
 
 // changes returns the changes of the offset whose wall clock lies in the years, and what
 // holds before them.
-func (z *zoneYears) changes() (before part, out []part) {
-	first, end := newYear(z.first), newYear(z.last+1)
-	at := time.Unix(int64(first)-daySeconds, 0).In(z.location) // offsets are less than a day
-	before = partAt(at)
+func (zoneYears *zoneYears) changes() (before part, out []part) {
+	first, end := newYear(zoneYears.first), newYear(zoneYears.last+1)
+	instant := time.Unix(int64(first)-daySeconds, 0).In(zoneYears.location) // offsets are less than a day
+	before = partAt(instant)
 	for {
-		_, next := at.ZoneBounds()
+		_, next := instant.ZoneBounds()
 		if next.IsZero() {
 			return before, out
 		}
-		if !next.After(at) { // package time ends leap years ruled by its last rule a day early
-			next = at.Add(daySeconds * time.Second)
+		if !next.After(instant) { // package time ends leap years ruled by its last rule a day early
+			next = instant.Add(daySeconds * time.Second)
 		}
-		_, from := at.Zone()
-		at = next.In(z.location)
-		p := partAt(at)
-		p.from = from
-		p.start = calendar.Wall(at.Unix() + int64(from))
+		_, from := instant.Zone()
+		instant = next.In(zoneYears.location)
+		part := partAt(instant)
+		part.from = from
+		part.start = calendar.Wall(instant.Unix() + int64(from))
 		switch {
-		case p.start >= end:
+		case part.start >= end:
 			return before, out
-		case p.start < first:
-			before = partAt(at)
-		case p.from != p.to:
-			out = append(out, p)
+		case part.start < first:
+			before = partAt(instant)
+		case part.from != part.to:
+			out = append(out, part)
 		}
 	}
 }
 
 // partAt returns the part that is no change at a moment.
-func partAt(at time.Time) part {
-	name, offset := at.Zone()
-	return part{daylight: at.IsDST(), from: offset, to: offset, name: name}
+func partAt(instant time.Time) part {
+	name, offset := instant.Zone()
+	return part{daylight: instant.IsDST(), from: offset, to: offset, name: name}
 }
 
 // newYear returns the first moment of a year.
@@ -157,14 +157,14 @@ func newYear(year int) calendar.Wall {
 }
 
 // ruled gives two parts with a rule each, nil where changes keep none.
-func (z *zoneYears) ruled(changes []part) []part {
-	if len(changes) != 2*(z.last-z.first+1) {
+func (zoneYears *zoneYears) ruled(changes []part) []part {
+	if len(changes) != 2*(zoneYears.last-zoneYears.first+1) {
 		return nil
 	}
-	var up, down []part
+	var parts, down []part
 	for i := 0; i < len(changes); i += 2 { // one each way in every year
 		first, second := changes[i], changes[i+1]
-		if year := z.first + i/2; first.start.UTC().Year() != year || second.start.UTC().Year() != year {
+		if year := zoneYears.first + i/2; first.start.UTC().Year() != year || second.start.UTC().Year() != year {
 			return nil
 		}
 		if first.to < first.from {
@@ -173,13 +173,13 @@ func (z *zoneYears) ruled(changes []part) []part {
 		if first.to < first.from || second.to > second.from {
 			return nil
 		}
-		up, down = append(up, first), append(down, second)
+		parts, down = append(parts, first), append(down, second)
 	}
-	standard, ok := oneRule(down, z.first)
+	standard, ok := oneRule(down, zoneYears.first)
 	if !ok {
 		return nil
 	}
-	daylight, ok := oneRule(up, z.first)
+	daylight, ok := oneRule(parts, zoneYears.first)
 	if !ok || daylight.from != standard.to || daylight.to != standard.from {
 		return nil
 	}
@@ -193,9 +193,9 @@ var weekdays = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
 // oneRule returns the part whose rule makes all the changes.
 func oneRule(changes []part, firstYear int) (part, bool) {
 	p := changes[len(changes)-1]
-	t := p.start.UTC()
-	month, weekday, clock := t.Month(), t.Weekday(), timeOfDay(p.start)
-	nth, last := (t.Day()-1)/7+1, true
+	instant := p.start.UTC()
+	month, weekday, clock := instant.Month(), instant.Weekday(), timeOfDay(p.start)
+	nth, last := (instant.Day()-1)/7+1, true
 	for _, c := range changes {
 		t := c.start.UTC()
 		if c.from != p.from || c.to != p.to || t.Month() != month || t.Weekday() != weekday || timeOfDay(c.start) != clock {

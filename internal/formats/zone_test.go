@@ -42,13 +42,13 @@ func readZone(tb testing.TB, text string, last int) reader {
 	tb.Helper()
 	var r reader
 	for chunk := range strings.SplitSeq(text, "BEGIN:") {
-		var at time.Time
+		var instant time.Time
 		offset, rule := 0, ""
 		for line := range strings.SplitSeq(chunk, "\r\n") {
 			name, value, _ := strings.Cut(line, ":")
 			switch name {
 			case "DTSTART":
-				at, _ = time.Parse(clockLayout, value)
+				instant, _ = time.Parse(clockLayout, value)
 			case "RRULE":
 				rule = value
 			case "TZOFFSETTO":
@@ -60,30 +60,30 @@ func readZone(tb testing.TB, text string, last int) reader {
 			}
 		}
 		switch {
-		case at.IsZero():
+		case instant.IsZero():
 			continue
 		case rule == "":
 			r = append(r, struct {
 				starts []time.Time
 				offset int
-			}{[]time.Time{at}, offset})
+			}{[]time.Time{instant}, offset})
 		default:
-			set, err := rrule.StrToRRule("DTSTART:" + at.Format(stampLayout) + "\nRRULE:" + rule)
+			set, err := rrule.StrToRRule("DTSTART:" + instant.Format(stampLayout) + "\nRRULE:" + rule)
 			if err != nil {
 				tb.Fatal(err)
 			}
 			r = append(r, struct {
 				starts []time.Time
 				offset int
-			}{set.Between(at, time.Date(last+1, 1, 1, 0, 0, 0, 0, time.UTC), true), offset})
+			}{set.Between(instant, time.Date(last+1, 1, 1, 0, 0, 0, 0, time.UTC), true), offset})
 		}
 	}
 	return r
 }
 
-func (r reader) offset(wall calendar.Wall) (offset int, found bool) {
+func (reader reader) offset(wall calendar.Wall) (offset int, found bool) {
 	var best time.Time
-	for _, p := range r {
+	for _, p := range reader {
 		for _, moment := range slices.Backward(p.starts) {
 			if !moment.After(wall.UTC()) {
 				if moment.After(best) {
@@ -112,8 +112,8 @@ func TestVTIMEZONEReads(t *testing.T) {
 			zones.add(name, location, first, last)
 			reader := readZone(t, string(zones.append(nil)), last)
 			end := time.Date(last+1, 1, 1, 0, 0, 0, 0, time.UTC)
-			for at := time.Date(first, 1, 1, 0, 0, 0, 0, time.UTC); at.Before(end); at = at.Add(7 * time.Hour / 2) {
-				wall := calendar.Wall(at.Unix())
+			for instant := time.Date(first, 1, 1, 0, 0, 0, 0, time.UTC); instant.Before(end); instant = instant.Add(7 * time.Hour / 2) {
+				wall := calendar.Wall(instant.Unix())
 				utc := calendar.WallToInstant(wall, location).Unix()
 				times := Times{Zone: calendar.Zone{Name: name, Location: location}, Start: wall, End: wall, UTCStart: calendar.Wall(utc), UTCEnd: calendar.Wall(utc)}
 				if !times.zoned() || calendar.WallOf(time.Unix(utc, 0).In(location)) != wall { // none such is stored

@@ -13,13 +13,13 @@ import (
 // sent, but the language selector and date_utc, which date tells; of images and users all
 // that they have (HISTORY 5).
 var shown = func() (t [calendar.KindUser + 1][]*calendar.Field) {
-	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
-		spec := calendar.SpecOf(k)
+	for kind := calendar.KindEvent; kind <= calendar.KindUser; kind++ {
+		spec := calendar.SpecOf(kind)
 		for i := range spec.Fields {
-			f := &spec.Fields[i]
-			sent := f.Form != calendar.FormNone && f.Form != calendar.FormLang && f.Name != "date_utc"
-			if sent || !k.IsPost() && !k.IsTerm() {
-				t[k] = append(t[k], f)
+			field := &spec.Fields[i]
+			sent := field.Form != calendar.FormNone && field.Form != calendar.FormLang && field.Name != "date_utc"
+			if sent || !kind.IsPost() && !kind.IsTerm() {
+				t[kind] = append(t[kind], field)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func valueOf(record *calendar.Record, field *calendar.Field) any {
 		}
 		return nil
 	}
-	v, there := record.Fields[field.Name]
+	value, there := record.Fields[field.Name]
 	switch {
 	case there || record.Deleted:
 	case field.Form == calendar.FormBool:
@@ -65,13 +65,13 @@ func valueOf(record *calendar.Record, field *calendar.Field) any {
 	case field.Form == calendar.FormWord:
 		return field.Enum[0]
 	}
-	if v == nil || v == "" || v == calendar.ID(0) || v == calendar.NoWall {
+	if value == nil || value == "" || value == calendar.ID(0) || value == calendar.NoWall {
 		return nil
 	}
-	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.Len() == 0 {
+	if list := reflect.ValueOf(value); list.Kind() == reflect.Slice && list.Len() == 0 {
 		return nil
 	}
-	return v
+	return value
 }
 
 // textOf returns the text of a translatable field in a language, nil for none.
@@ -106,26 +106,26 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 	if some == nil {
 		return out
 	}
-	add := func(f *calendar.Field, language string, a, b any) {
-		change := Change{Field: f.Name, Language: language, Before: a, After: b, kind: some.Kind, field: f, home: some.Home}
+	add := func(field *calendar.Field, language string, a, b any) {
+		change := Change{Field: field.Name, Language: language, Before: a, After: b, kind: some.Kind, field: field, home: some.Home}
 		change.allDay.before, change.allDay.after = isAllDay(before), isAllDay(after)
 		out = append(out, change)
 	}
-	for _, f := range shown[some.Kind] {
-		if f.Stored == calendar.TypeText {
+	for _, field := range shown[some.Kind] {
+		if field.Stored == calendar.TypeText {
 			for _, lang := range languages(some.Home) {
-				if a, b := textOf(before, f, lang), textOf(after, f, lang); a != b {
-					add(f, lang.String(), a, b)
+				if a, b := textOf(before, field, lang), textOf(after, field, lang); a != b {
+					add(field, lang.String(), a, b)
 				}
 			}
 			continue
 		}
-		a, b := valueOf(before, f), valueOf(after, f)
-		if a == nil && f.Form == calendar.FormWord && b == f.Enum[0] { // as every new record has it
+		a, b := valueOf(before, field), valueOf(after, field)
+		if a == nil && field.Form == calendar.FormWord && b == field.Enum[0] { // as every new record has it
 			continue
 		}
-		if !reflect.DeepEqual(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
-			add(f, "", a, b)
+		if !reflect.DeepEqual(a, b) || password && field.Form == calendar.FormPassword && a != nil && b != nil {
+			add(field, "", a, b)
 		}
 	}
 	return out
@@ -137,8 +137,8 @@ func isAllDay(record *calendar.Record) bool { return record != nil && record.Fie
 func Links(changes []Change) []calendar.ID {
 	var ids []calendar.ID
 	for i := range changes {
-		for _, v := range [...]any{changes[i].Before, changes[i].After} {
-			switch v := v.(type) {
+		for _, value := range [...]any{changes[i].Before, changes[i].After} {
+			switch v := value.(type) {
 			case calendar.ID:
 				if changes[i].field.Form == calendar.FormParent {
 					ids = append(ids, v)
@@ -182,8 +182,8 @@ func memberOf(record *calendar.Record, field *calendar.Field) any {
 	case field.Stored != calendar.TypeText:
 		return valueOf(record, field)
 	default:
-		if t := record.Fields.Text(field.Name); !t.IsZero() {
-			return t
+		if text := record.Fields.Text(field.Name); !text.IsZero() {
+			return text
 		}
 	}
 	return nil
@@ -199,9 +199,9 @@ type Operation struct {
 // Patch turns the Members of one state into those of another one: sorted by path, one
 // operation for a field, and for each language of a translatable one that has a value in
 // both.
-func Patch(from, to *calendar.Record) []Operation {
+func Patch(from, record *calendar.Record) []Operation {
 	out := []Operation{}
-	some := cmp.Or(to, from)
+	some := cmp.Or(record, from)
 	if some == nil {
 		return out
 	}
@@ -216,7 +216,7 @@ func Patch(from, to *calendar.Record) []Operation {
 		}
 	}
 	for _, field := range shown[some.Kind] {
-		before, after := memberOf(from, field), memberOf(to, field)
+		before, after := memberOf(from, field), memberOf(record, field)
 		texts, translated := before.(calendar.Text)
 		others, both := after.(calendar.Text)
 		if !translated || !both {
@@ -227,7 +227,7 @@ func Patch(from, to *calendar.Record) []Operation {
 			add("/"+field.Name+"/"+lang.String(), filled(texts[lang]), filled(others[lang]))
 		}
 	}
-	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(operation, b Operation) int { return strings.Compare(operation.Path, b.Path) })
 	return out
 }
 

@@ -30,9 +30,9 @@ func Marshal(value any) ([]byte, error) {
 }
 
 // MarshalJSON writes the members as an object, in their order.
-func (m Members) MarshalJSON() ([]byte, error) {
-	parts := make([][]byte, len(m))
-	for i, member := range m {
+func (members Members) MarshalJSON() ([]byte, error) {
+	parts := make([][]byte, len(members))
+	for i, member := range members {
 		object, err := Marshal(map[string]any{member.Name: member.Value})
 		if err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 //
 // The gate "now" is that of the present record at the present moment, the gate "then"
 // that of the state in question (HISTORY 4.1): at the moment that is asked for, for a version at its EndOfLife.
-func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, at time.Time) error {
+func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, instant time.Time) error {
 	switch {
 	case record == nil || record.Kind != kind:
 		return calendar.Fail(calendar.CodeNotFound, kind)
@@ -28,12 +28,12 @@ func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, a
 		return nil
 	case record.Deleted:
 		return calendar.Fail(calendar.CodeNotFound, kind)
-	case kind == calendar.KindEvent && record.Status(at) == calendar.StatusTrash:
+	case kind == calendar.KindEvent && record.Status(instant) == calendar.StatusTrash:
 		if caller.Owns(record) {
 			return nil
 		}
 		return calendar.Fail(calendar.CodeNoLongerAvailable, kind)
-	case !calendar.MayRead(caller, record, at):
+	case !calendar.MayRead(caller, record, instant):
 		return calendar.Fail(calendar.CodeNotAccessible, kind)
 	case kind == calendar.KindEvent && calendar.NeedsPassword(caller, record):
 		return calendar.Fail(calendar.CodePasswordProtected, kind)

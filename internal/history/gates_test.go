@@ -35,8 +35,8 @@ func stateIn(kind calendar.Kind, author calendar.ID, status calendar.Status, mor
 
 // code returns the code of a gate, "" where it lets in.
 func code(err error) calendar.Code {
-	if e, ok := errors.AsType[*calendar.Error](err); ok {
-		return e.Code
+	if problem, ok := errors.AsType[*calendar.Error](err); ok {
+		return problem.Code
 	}
 	return ""
 }

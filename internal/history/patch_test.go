@@ -19,18 +19,18 @@ func TestPatch(t *testing.T) {
 		"title": text("A", "B"), "description": text("x", ""), "venue": []calendar.ID{1, 2}, "all_day": true, "image": calendar.ID(3),
 		"start_date": calendar.Wall(0), "protected": true, "cost": []string{"5"},
 	})
-	to := bare(calendar.KindEvent, calendar.Fields{
+	record := bare(calendar.KindEvent, calendar.Fields{
 		"title": text("A2", ""), "excerpt": text("", "y"), "venue": []calendar.ID{2, 1}, "all_day": false,
 		"start_date": calendar.Wall(0), "cost": []string{"5"}, "slug": "a",
 	})
 	var ops []string
-	for _, operation := range Patch(from, to) {
+	for _, operation := range Patch(from, record) {
 		ops = append(ops, operation.Op+" "+operation.Path)
 	}
 	if got, want := strings.Join(ops, ", "), "replace /all_day, remove /description, add /excerpt, remove /image, add /slug, replace /title/en, remove /title/fr, replace /venue"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, pair := range [][2]*calendar.Record{{from, to}, {to, from}, {nil, to}, {from, nil}, {from, from}} {
+	for _, pair := range [][2]*calendar.Record{{from, record}, {record, from}, {nil, record}, {from, nil}, {from, from}} {
 		got := applyPatch(t, object(t, pair[0]), Patch(pair[0], pair[1]))
 		if want := object(t, pair[1]); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)

@@ -43,18 +43,18 @@ func ParsePoint(value any, versions bool, now time.Time, site *time.Location, pr
 	text = calendar.Trim(text)
 	word, digits, _ := strings.Cut(text, ":")
 	n, isNumber := parseNumber(digits)
-	at, exact, isTime := ParseMoment(text, now, site)
+	instant, exact, isTime := ParseMoment(text, now, site)
 	switch {
 	case isNumber && word == wordPosition:
 		return Point{Position: calendar.Position(n)}
 	case isNumber && word == wordVersion && versions:
 		return Point{Version: n}
-	case isTime && at.Unix() > now.Unix():
+	case isTime && instant.Unix() > now.Unix():
 		reason = calendar.ReasonFuture
 	case isTime && exact:
-		return Point{Time: at, Exact: true}
+		return Point{Time: instant, Exact: true}
 	case isTime:
-		return Point{Time: at.Add(time.Second - time.Millisecond)}
+		return Point{Time: instant.Add(time.Second - time.Millisecond)}
 	}
 	problems.Add(ParamPoint, reason)
 	return Point{}
@@ -62,19 +62,19 @@ func ParsePoint(value any, versions bool, now time.Time, site *time.Location, pr
 
 // ParseMoment reads a date of interface 2.4 to the millisecond. Further digits are
 // dropped; exact reports that it has a fraction of a second, which instants may have.
-func ParseMoment(text string, now time.Time, site *time.Location) (at time.Time, exact, ok bool) {
+func ParseMoment(text string, now time.Time, site *time.Location) (instant time.Time, exact, ok bool) {
 	date, ok := calendar.ParseDate(text)
 	if !ok {
 		return time.Time{}, false, false
 	}
-	at = date.Instant(now, site)
-	if year := at.Year(); year < 1 || year > 9999 {
+	instant = date.Instant(now, site)
+	if year := instant.Year(); year < 1 || year > 9999 {
 		return time.Time{}, false, false
 	}
 	_, rest, exact := strings.Cut(text, ".")
 	fraction := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))] + "000"
 	millis, _ := strconv.Atoi(fraction[:3])
-	return at.Add(time.Duration(millis) * time.Millisecond), exact, true
+	return instant.Add(time.Duration(millis) * time.Millisecond), exact, true
 }
 
 // parseNumber reads digits above 0; what is beyond all numbers is the greatest.
@@ -91,12 +91,12 @@ func parseNumber(text string) (int64, bool) {
 
 // ParsePoint is the function ParsePoint at the present moment; it refuses positions above the
 // head of the log, too.
-func (r *Reader) ParsePoint(ctx context.Context, value any, versions bool, site *time.Location, problems *calendar.Problems) (Point, error) {
-	point := ParsePoint(value, versions, r.now(), site, problems)
+func (reader *Reader) ParsePoint(ctx context.Context, value any, versions bool, site *time.Location, problems *calendar.Problems) (Point, error) {
+	point := ParsePoint(value, versions, reader.now(), site, problems)
 	if point.Position == 0 {
 		return point, nil
 	}
-	head, err := r.Head(ctx)
+	head, err := reader.Head(ctx)
 	if point.Position > head {
 		problems.Add(ParamPoint, calendar.ReasonAhead, head.String())
 	}
@@ -104,14 +104,14 @@ func (r *Reader) ParsePoint(ctx context.Context, value any, versions bool, site 
 }
 
 // String returns the point as links name it: an instant, a position, a version.
-func (pt Point) String() string {
+func (point Point) String() string {
 	switch {
-	case pt.Position > 0:
-		return wordPosition + ":" + pt.Position.String()
-	case pt.Version > 0:
-		return wordVersion + ":" + strconv.FormatInt(pt.Version, 10)
-	case pt.Exact:
-		return pt.Time.Format(TimeLayout)
+	case point.Position > 0:
+		return wordPosition + ":" + point.Position.String()
+	case point.Version > 0:
+		return wordVersion + ":" + strconv.FormatInt(point.Version, 10)
+	case point.Exact:
+		return point.Time.Format(TimeLayout)
 	}
-	return pt.Time.Format("2006-01-02T15:04:05Z")
+	return point.Time.Format("2006-01-02T15:04:05Z")
 }

@@ -25,15 +25,15 @@ type versionKey struct {
 // WasPublic reports whether everybody could read a record at any time while it had the
 // slug ("" for any), protected or not: that is, at the end of the life of one of its
 // versions. Terms always were, and are not looked at.
-func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug string) (public bool, err error) {
+func (reader *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug string) (public bool, err error) {
 	if record.Kind.IsTerm() {
 		return true, nil
 	}
-	cached, key := r.public.In(r.store.Epoch()), versionKey{record.ID, record.Version, slug}
+	cached, key := reader.public.In(reader.store.Epoch()), versionKey{record.ID, record.Version, slug}
 	if known, ok := cached.Get(key); ok {
 		return known, nil
 	}
-	versions, next := &Versions{r.request(Viewer{}), &present{Record: record}}, time.Time{}
+	versions, next := &Versions{reader.request(Viewer{}), &currentRecord{Record: record}}, time.Time{}
 	for entry, err := range versions.each(ctx, 1, record.Version, false) {
 		if err != nil {
 			return false, err
@@ -43,7 +43,7 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 			if err != nil {
 				return false, err
 			}
-			if public = (slug == "" || state.Slug() == slug) && calendar.MayRead(calendar.Caller{}, state, EndOfLife(entry.Time, next, versions.at)); public {
+			if public = (slug == "" || state.Slug() == slug) && calendar.MayRead(calendar.Caller{}, state, EndOfLife(entry.Time, next, versions.instant)); public {
 				break
 			}
 		}
@@ -56,16 +56,16 @@ func (r *Reader) WasPublic(ctx context.Context, record *calendar.Record, slug st
 // Moved returns when an event was before its start was moved last: of the newest version
 // that the caller may open and that begins at another moment than the present one, the
 // fields of its times; nil for none. It looks at MaxLooked versions.
-func (r *Reader) Moved(ctx context.Context, caller calendar.Caller, event *calendar.Record) (was *calendar.Record, err error) {
+func (reader *Reader) Moved(ctx context.Context, caller calendar.Caller, event *calendar.Record) (was *calendar.Record, err error) {
 	if event.Version == 1 {
 		return nil, nil //nolint:nilnil // it was not moved
 	}
-	cached, key := r.moves.In(r.store.Epoch()), versionKey{id: event.ID, version: event.Version}
+	cached, key := reader.moves.In(reader.store.Epoch()), versionKey{id: event.ID, version: event.Version}
 	everybody := caller.Role == calendar.Anonymous
 	if known, ok := cached.Get(key); ok && everybody {
 		return known, nil
 	}
-	versions, err := r.Versions(ctx, Viewer{Caller: caller}, event.Kind, event.ID)
+	versions, err := reader.Versions(ctx, Viewer{Caller: caller}, event.Kind, event.ID)
 	if isRefusal(err) {
 		return nil, nil //nolint:nilnil // the caller does not get its past
 	}

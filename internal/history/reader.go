@@ -27,15 +27,15 @@ type Reader struct {
 func New(store eventstore.Store, now func() time.Time) *Reader {
 	return &Reader{
 		store, now,
-		eventstore.NewEpochCache(cacheBytes, func(k versionKey, _ bool) int { return len(k.slug) }),
+		eventstore.NewEpochCache(cacheBytes, func(key versionKey, _ bool) int { return len(key.slug) }),
 		eventstore.NewEpochCache(cacheBytes, func(versionKey, *calendar.Record) int { return movedBytes }),
 	}
 }
 
 // Forget drops what is cached of records that were erased since.
-func (r *Reader) Forget() {
-	r.public.In(r.store.Epoch())
-	r.moves.In(r.store.Epoch())
+func (reader *Reader) Forget() {
+	reader.public.In(reader.store.Epoch())
+	reader.moves.In(reader.store.Epoch())
 }
 
 // Viewer is who reads the past.
@@ -80,8 +80,8 @@ type URLs struct {
 	Diff    string `json:"diff,omitempty"`
 }
 
-// present is a record as it is now.
-type present struct {
+// currentRecord is a record as it is now.
+type currentRecord struct {
 	*calendar.Record // what gates and names need of it; nil: there is none
 
 	gate error // the gate now
@@ -92,28 +92,28 @@ type request struct {
 	*Reader
 	Viewer
 
-	at    time.Time // the present moment
-	known map[calendar.ID]*present
+	instant time.Time // the present moment
+	known   map[calendar.ID]*currentRecord
 }
 
-func (r *Reader) request(viewer Viewer) *request {
-	return &request{r, viewer, r.now(), map[calendar.ID]*present{}}
+func (reader *Reader) request(viewer Viewer) *request {
+	return &request{reader, viewer, reader.now(), map[calendar.ID]*currentRecord{}}
 }
 
 // maxChunk is how many records or entries are read together: each may have some 800 kB.
 const maxChunk = 128
 
 // learn looks up what is not known of records.
-func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return id <= 0 || q.known[id] != nil })
+func (request *request) learn(ctx context.Context, ids ...calendar.ID) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return id <= 0 || request.known[id] != nil })
 	slices.Sort(ids)
 	for chunk := range slices.Chunk(slices.Compact(ids), maxChunk) {
-		states, err := q.store.Load(ctx, chunk...)
+		states, err := request.store.Load(ctx, chunk...)
 		if err != nil {
 			return err
 		}
 		for i := range states {
-			state, p := &states[i], &present{}
+			state, p := &states[i], &currentRecord{}
 			if state.Version > 0 {
 				record, err := calendar.DecodeRecord(state.Record)
 				if err != nil {
@@ -121,33 +121,33 @@ func (q *request) learn(ctx context.Context, ids ...calendar.ID) error {
 				}
 				p.Record = Outline(record)
 			}
-			p.gate = Gate(q.Caller, state.Kind, p.Record, q.at)
-			if p.Record != nil && p.Erased && !q.Caller.ReadsAll() {
+			p.gate = Gate(request.Caller, state.Kind, p.Record, request.instant)
+			if p.Record != nil && p.Erased && !request.Caller.ReadsAll() {
 				p.gate = calendar.Fail(calendar.CodeErased, p.Kind)
 			}
-			q.known[chunk[i]] = p
+			request.known[chunk[i]] = p
 		}
 	}
 	return nil
 }
 
 // find returns a record of a kind and its gate now.
-func (q *request) find(ctx context.Context, kind calendar.Kind, id calendar.ID) (*present, error) {
-	if err := q.learn(ctx, id); err != nil {
+func (request *request) find(ctx context.Context, kind calendar.Kind, id calendar.ID) (*currentRecord, error) {
+	if err := request.learn(ctx, id); err != nil {
 		return nil, err
 	}
-	p := q.known[id]
-	if p == nil || p.Record == nil || p.Kind != kind {
+	present := request.known[id]
+	if present == nil || present.Record == nil || present.Kind != kind {
 		return nil, calendar.Fail(calendar.CodeNotFound, kind)
 	}
-	return p, p.gate
+	return present, present.gate
 }
 
 // Present returns the version that a record of a kind has now, when the caller passes its
 // gate. Errors: CodeNotFound, CodeErased unless the caller reads all, those of Gate, those
 // of the store.
-func (r *Reader) Present(ctx context.Context, caller calendar.Caller, kind calendar.Kind, id calendar.ID) (version int64, err error) {
-	present, err := r.request(Viewer{Caller: caller}).find(ctx, kind, id)
+func (reader *Reader) Present(ctx context.Context, caller calendar.Caller, kind calendar.Kind, id calendar.ID) (version int64, err error) {
+	present, err := reader.request(Viewer{Caller: caller}).find(ctx, kind, id)
 	if err != nil {
 		return 0, err
 	}
@@ -155,19 +155,19 @@ func (r *Reader) Present(ctx context.Context, caller calendar.Caller, kind calen
 }
 
 // Head returns the position of the newest entry.
-func (r *Reader) Head(ctx context.Context) (calendar.Position, error) {
-	head, err := r.store.Head(ctx, eventstore.Point{})
+func (reader *Reader) Head(ctx context.Context) (calendar.Position, error) {
+	head, err := reader.store.Head(ctx, eventstore.Point{})
 	return head.Position, err
 }
 
 // Wait waits until there is an entry behind a position, see eventstore.Wait.
-func (r *Reader) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
-	head, err := eventstore.Wait(ctx, r.store, after)
+func (reader *Reader) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	head, err := eventstore.Wait(ctx, reader.store, after)
 	return head.Position, err
 }
 
 // Epoch returns which history the store has, see eventstore.Epoch.
-func (r *Reader) Epoch() uint64 { return r.store.Epoch().History }
+func (reader *Reader) Epoch() uint64 { return reader.store.Epoch().History }
 
 func decode(entry *eventstore.Entry) (*calendar.Record, error) {
 	record, err := calendar.DecodeRecord(entry.State)
@@ -179,8 +179,8 @@ func decode(entry *eventstore.Entry) (*calendar.Record, error) {
 
 // open returns the state after an entry that passes the gate then at the end of its life,
 // nil for a redacted one. Another one is refused with a *calendar.Error.
-func (q *request) open(ctx context.Context, entry *eventstore.Entry) (*calendar.Record, error) {
-	all := q.Caller.ReadsAll() && (entry.Kind.IsPost() || entry.Kind.IsTerm() || ReadsKept(q.Caller))
+func (request *request) open(ctx context.Context, entry *eventstore.Entry) (*calendar.Record, error) {
+	all := request.Caller.ReadsAll() && (entry.Kind.IsPost() || entry.Kind.IsTerm() || ReadsKept(request.Caller))
 	switch {
 	case entry.Redacted != nil && all:
 		return nil, nil //nolint:nilnil // it has no state
@@ -193,18 +193,18 @@ func (q *request) open(ctx context.Context, entry *eventstore.Entry) (*calendar.
 	}
 	end := entry.Time
 	if record.Status(entry.Time) == calendar.StatusFuture { // only such a version changes by itself
-		after, err := q.store.Read(ctx, eventstore.Range{Record: entry.ID, After: uint64(entry.Version), Limit: 1})
+		after, err := request.store.Read(ctx, eventstore.Range{Record: entry.ID, After: uint64(entry.Version), Limit: 1})
 		if err != nil {
 			return nil, err
 		}
-		end = EndOfLife(entry.Time, append(after, eventstore.Entry{})[0].Time, q.at)
+		end = EndOfLife(entry.Time, append(after, eventstore.Entry{})[0].Time, request.instant)
 	}
-	return record, Gate(q.Caller, entry.Kind, record, end)
+	return record, Gate(request.Caller, entry.Kind, record, end)
 }
 
 // openOrNone is open that returns no record of a state that does not pass.
-func (q *request) openOrNone(ctx context.Context, entry *eventstore.Entry) (*calendar.Record, error) {
-	record, err := q.open(ctx, entry)
+func (request *request) openOrNone(ctx context.Context, entry *eventstore.Entry) (*calendar.Record, error) {
+	record, err := request.open(ctx, entry)
 	if isRefusal(err) {
 		return nil, nil //nolint:nilnil // the viewer does not get it
 	}
@@ -212,8 +212,8 @@ func (q *request) openOrNone(ctx context.Context, entry *eventstore.Entry) (*cal
 }
 
 // Opens reports whether a caller may open a version: it passes both gates.
-func (r *Reader) Opens(ctx context.Context, caller calendar.Caller, entry *eventstore.Entry) (bool, error) {
-	request := r.request(Viewer{Caller: caller})
+func (reader *Reader) Opens(ctx context.Context, caller calendar.Caller, entry *eventstore.Entry) (bool, error) {
+	request := reader.request(Viewer{Caller: caller})
 	_, err := request.find(ctx, entry.Kind, entry.ID)
 	if err == nil {
 		_, err = request.open(ctx, entry)
@@ -239,51 +239,51 @@ func isRefusal(err error) bool {
 }
 
 // entry returns a version of a record that passed the gate now, nil when it is not open.
-func (q *request) entry(ctx context.Context, v *version) (*Entry, error) {
-	record, err := q.open(ctx, v.Entry)
+func (request *request) entry(ctx context.Context, version *version) (*Entry, error) {
+	record, err := request.open(ctx, version.Entry)
 	switch {
 	case isRefusal(err):
 		return nil, nil //nolint:nilnil // the viewer does not get it
 	case err != nil:
 		return nil, err
 	}
-	e := &Entry{
-		Kind: v.Kind.String(), ID: v.ID, Version: v.Version, Position: v.Position, Time: Time{v.Time},
-		Action: actionOf(v.Change), Changes: []Change{},
+	entry := &Entry{
+		Kind: version.Kind.String(), ID: version.ID, Version: version.Version, Position: version.Position, Time: Time{version.Time},
+		Action: actionOf(version.Change), Changes: []Change{},
 	}
-	if err := q.addCause(ctx, e, v.Entry); err != nil {
+	if err := request.addCause(ctx, entry, version.Entry); err != nil {
 		return nil, err
 	}
-	if v.Redacted != nil {
-		e.Summary = BlankSummary(q.Lang)
-		by, err := q.store.At(ctx, eventstore.Point{Position: v.Redacted.By}, v.ID)
+	if version.Redacted != nil {
+		entry.Summary = BlankSummary(request.Lang)
+		entries, err := request.store.At(ctx, eventstore.Point{Position: version.Redacted.By}, version.ID)
 		if err != nil {
 			return nil, err
 		}
-		erasure := versionOf(&by[0], nil)
-		e.Redacted = &erasure
-		return e, nil
+		erasure := versionOf(&entries[0], nil)
+		entry.Redacted = &erasure
+		return entry, nil
 	}
-	e.Name = NameOf(record, q.Lang)
+	entry.Name = NameOf(record, request.Lang)
 	var before *calendar.Record
-	if v.before != nil {
-		if before, err = q.openOrNone(ctx, v.before); err != nil {
+	if version.before != nil {
+		if before, err = request.openOrNone(ctx, version.before); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case e.Action == Erased:
-	case v.before != nil && before == nil:
-		e.Action = Published
+	case entry.Action == Erased:
+	case version.before != nil && before == nil:
+		entry.Action = Published
 	default:
-		e.Changes = Changes(before, record, v.Secret != nil)
-		if e.Named, err = q.describe(ctx, e.Changes, v.Position, v.Time); err != nil {
+		entry.Changes = Changes(before, record, version.Secret != nil)
+		if entry.Named, err = request.describe(ctx, entry.Changes, version.Position, version.Time); err != nil {
 			return nil, err
 		}
 	}
-	e.Summary = Summary(e.Action, e.Name, e.Changes, q.Lang)
-	e.URLs = q.links(e, v.Kind, before != nil)
-	return e, nil
+	entry.Summary = Summary(entry.Action, entry.Name, entry.Changes, request.Lang)
+	entry.URLs = request.links(entry, version.Kind, before != nil)
+	return entry, nil
 }
 
 // actionOf returns the last part of the name of a change.
@@ -293,17 +293,17 @@ func actionOf(change string) Action {
 }
 
 // addCause adds who made a change and why, as far as the viewer gets it (HISTORY 4.2).
-func (q *request) addCause(ctx context.Context, to *Entry, entry *eventstore.Entry) error {
-	all := q.Caller.ReadsAll()
-	if !all && !q.Caller.Owns(q.known[entry.ID].Record) {
+func (request *request) addCause(ctx context.Context, to *Entry, entry *eventstore.Entry) error {
+	all := request.Caller.ReadsAll()
+	if !all && !request.Caller.Owns(request.known[entry.ID].Record) {
 		return nil
 	}
-	if err := q.learn(ctx, entry.Actor); err != nil {
+	if err := request.learn(ctx, entry.Actor); err != nil {
 		return err
 	}
 	to.Actor = &Actor{ID: entry.Actor}
-	if user := q.known[entry.Actor]; user != nil && user.Record != nil && user.Kind == calendar.KindUser {
-		to.Actor.Name = NameOf(user.Record, q.Lang)
+	if user := request.known[entry.Actor]; user != nil && user.Record != nil && user.Kind == calendar.KindUser {
+		to.Actor.Name = NameOf(user.Record, request.Lang)
 	}
 	to.Reason = entry.Cause.Reason
 	if all {
@@ -314,32 +314,32 @@ func (q *request) addCause(ctx context.Context, to *Entry, entry *eventstore.Ent
 
 // describe writes the sentences of changes with the names that linked records had after the
 // entry at a position, where they pass both gates, and returns the ids of those with a name.
-func (q *request) describe(ctx context.Context, changes []Change, at calendar.Position, moment time.Time) ([]calendar.ID, error) {
-	found, err := q.linked(ctx, eventstore.Point{Position: at}, Links(changes))
+func (request *request) describe(ctx context.Context, changes []Change, position calendar.Position, moment time.Time) ([]calendar.ID, error) {
+	found, err := request.linked(ctx, eventstore.Point{Position: position}, Links(changes))
 	names := make(Names, len(found))
 	for _, record := range found {
-		if record == nil || Gate(q.Caller, record.Kind, record, moment) != nil {
+		if record == nil || Gate(request.Caller, record.Kind, record, moment) != nil {
 			continue
 		}
-		if name := NameOf(record, q.Lang); name != "" {
+		if name := NameOf(record, request.Lang); name != "" {
 			names[record.ID] = name
 		}
 	}
 	for i := range changes {
-		changes[i].describe(q.Lang, names)
+		changes[i].describe(request.Lang, names)
 	}
 	return slices.Collect(maps.Keys(names)), err
 }
 
 // linked returns records as they were at a point, nil for those that were not, and those that
 // do not pass the gate now.
-func (q *request) linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
-	if err := q.learn(ctx, ids...); err != nil {
+func (request *request) linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
+	if err := request.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
 	out := make([]*calendar.Record, 0, len(ids))
 	for chunk := range slices.Chunk(ids, maxChunk) {
-		entries, err := q.store.At(ctx, point, chunk...)
+		entries, err := request.store.At(ctx, point, chunk...)
 		if err != nil {
 			return nil, err
 		}
@@ -348,7 +348,7 @@ func (q *request) linked(ctx context.Context, point eventstore.Point, ids []cale
 			if err != nil {
 				return nil, err
 			}
-			if known := q.known[id]; known == nil || known.gate != nil {
+			if known := request.known[id]; known == nil || known.gate != nil {
 				record = nil
 			}
 			out = append(out, record)
@@ -359,11 +359,11 @@ func (q *request) linked(ctx context.Context, point eventstore.Point, ids []cale
 
 // links returns the URLs of an entry: the version, unless its point has no record, and its
 // difference to the one before where that is open.
-func (q *request) links(entry *Entry, kind calendar.Kind, compared bool) (urLs URLs) {
-	if q.Collection == nil || !kind.IsPost() && !kind.IsTerm() || entry.Action == Erased {
+func (request *request) links(entry *Entry, kind calendar.Kind, compared bool) (urLs URLs) {
+	if request.Collection == nil || !kind.IsPost() && !kind.IsTerm() || entry.Action == Erased {
 		return urLs
 	}
-	base := q.Collection(kind) + "/" + entry.ID.String()
+	base := request.Collection(kind) + "/" + entry.ID.String()
 	if entry.Action != Deleted {
 		urLs.Version = fmt.Sprintf("%s?%s=version%%3A%d", base, ParamPoint, entry.Version)
 	}
@@ -384,15 +384,15 @@ type Filter struct {
 }
 
 // mayMatch reports whether an entry may pass the filter, by what stands in it alone.
-func (f *Filter) mayMatch(entry *eventstore.Entry) bool {
+func (filter *Filter) mayMatch(entry *eventstore.Entry) bool {
 	verb := actionOf(entry.Change)
-	return (f.Kinds == nil || slices.Contains(f.Kinds, entry.Kind)) &&
-		(f.IDs == nil || slices.Contains(f.IDs, entry.ID)) &&
-		(f.Actors == nil || slices.Contains(f.Actors, entry.Actor)) &&
-		!entry.Time.Before(f.Since) && (f.Until.IsZero() || entry.Time.Before(f.Until)) &&
-		(f.Actions == nil || slices.Contains(f.Actions, verb) || slices.Contains(f.Actions, Published)) &&
+	return (filter.Kinds == nil || slices.Contains(filter.Kinds, entry.Kind)) &&
+		(filter.IDs == nil || slices.Contains(filter.IDs, entry.ID)) &&
+		(filter.Actors == nil || slices.Contains(filter.Actors, entry.Actor)) &&
+		!entry.Time.Before(filter.Since) && (filter.Until.IsZero() || entry.Time.Before(filter.Until)) &&
+		(filter.Actions == nil || slices.Contains(filter.Actions, verb) || slices.Contains(filter.Actions, Published)) &&
 		// What a change has set stands in it; a new record has defaults, too.
-		(f.Fields == nil || verb == Created || slices.ContainsFunc(f.Fields, func(name string) bool {
+		(filter.Fields == nil || verb == Created || slices.ContainsFunc(filter.Fields, func(name string) bool {
 			if name == "password" {
 				return entry.Secret != nil
 			}
@@ -401,9 +401,9 @@ func (f *Filter) mayMatch(entry *eventstore.Entry) bool {
 }
 
 // matches reports whether an entry passes as the viewer gets it.
-func (f *Filter) matches(entry *Entry) bool {
-	return (f.Actions == nil || slices.Contains(f.Actions, entry.Action)) &&
-		(f.Fields == nil || slices.ContainsFunc(entry.Changes, func(change Change) bool { return slices.Contains(f.Fields, change.Field) }))
+func (filter *Filter) matches(entry *Entry) bool {
+	return (filter.Actions == nil || slices.Contains(filter.Actions, entry.Action)) &&
+		(filter.Fields == nil || slices.ContainsFunc(entry.Changes, func(change Change) bool { return slices.Contains(filter.Fields, change.Field) }))
 }
 
 // Walk is a walk through the log, or the history of one record.
@@ -421,16 +421,16 @@ type Walk struct {
 const MaxLooked = 5000
 
 // More reports whether numbers remain that were not looked at.
-func (w *Walk) More() bool {
-	return w.From <= w.To && (w.LookedTo == 0 || w.Ascending && w.LookedTo < w.To || !w.Ascending && w.LookedTo > w.From)
+func (walk *Walk) More() bool {
+	return walk.From <= walk.To && (walk.LookedTo == 0 || walk.Ascending && walk.LookedTo < walk.To || !walk.Ascending && walk.LookedTo > walk.From)
 }
 
 // Entries yields what of the log the viewer gets, in order, and nil for each of the up to
 // MaxLooked entries that is skipped. Of one record, who does not pass the gate now gets
 // nothing: call Present first.
-func (r *Reader) Entries(ctx context.Context, viewer Viewer, walk *Walk) iter.Seq2[*Entry, error] {
+func (reader *Reader) Entries(ctx context.Context, viewer Viewer, walk *Walk) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		request := r.request(viewer)
+		request := reader.request(viewer)
 		from, to := walk.From, walk.To
 		if walk.Ascending {
 			to = min(to, from+MaxLooked-1)
@@ -470,7 +470,7 @@ func (r *Reader) Entries(ctx context.Context, viewer Viewer, walk *Walk) iter.Se
 
 // chunks yields the entries from one number to another, of a record or of the log, in
 // chunks that grow from a size on. Within one they ascend.
-func (r *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64, ascending bool, size int64) iter.Seq2[[]eventstore.Entry, error] {
+func (reader *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64, ascending bool, size int64) iter.Seq2[[]eventstore.Entry, error] {
 	return func(yield func([]eventstore.Entry, error) bool) {
 		for ; from <= to; size *= 2 {
 			size = min(size, maxChunk)
@@ -480,7 +480,7 @@ func (r *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64,
 			}
 			entries := make([]eventstore.Entry, 0, last-first+1)
 			for next := first; next <= last; next = first + int64(len(entries)) {
-				page, err := r.store.Read(ctx, eventstore.Range{Record: record, After: uint64(next - 1), Limit: int(last - next + 1)})
+				page, err := reader.store.Read(ctx, eventstore.Range{Record: record, After: uint64(next - 1), Limit: int(last - next + 1)})
 				if err != nil || len(page) == 0 { // none: the store went back behind the walk
 					yield(nil, err)
 					return
@@ -508,7 +508,7 @@ func numberOf(entry *eventstore.Entry, record calendar.ID) int64 {
 
 // versions returns entries that follow each other with those before them. Wanted are those
 // that may pass the filter, of records that pass the gate now.
-func (q *request) versions(ctx context.Context, entries []eventstore.Entry, filter *Filter) ([]version, error) {
+func (request *request) versions(ctx context.Context, entries []eventstore.Entry, filter *Filter) ([]version, error) {
 	out := make([]version, len(entries))
 	var ids []calendar.ID
 	for i := range entries {
@@ -517,13 +517,13 @@ func (q *request) versions(ctx context.Context, entries []eventstore.Entry, filt
 			ids = append(ids, entries[i].ID)
 		}
 	}
-	if err := q.learn(ctx, ids...); err != nil {
+	if err := request.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
-	ids = slices.DeleteFunc(ids, func(id calendar.ID) bool { return q.known[id].gate != nil })
+	ids = slices.DeleteFunc(ids, func(id calendar.ID) bool { return request.known[id].gate != nil })
 	last := map[calendar.ID]*eventstore.Entry{}
 	if len(ids) > 0 && entries[0].Position > 1 {
-		before, err := q.store.At(ctx, eventstore.Point{Position: entries[0].Position - 1}, ids...)
+		before, err := request.store.At(ctx, eventstore.Point{Position: entries[0].Position - 1}, ids...)
 		if err != nil {
 			return nil, err
 		}
@@ -533,7 +533,7 @@ func (q *request) versions(ctx context.Context, entries []eventstore.Entry, filt
 	}
 	for i := range out {
 		v := &out[i]
-		v.wanted = v.wanted && q.known[v.ID].gate == nil
+		v.wanted = v.wanted && request.known[v.ID].gate == nil
 		if v.before = last[v.ID]; v.before != nil && v.before.Version == 0 {
 			v.before = nil
 		}

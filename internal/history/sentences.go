@@ -34,54 +34,54 @@ const (
 )
 
 // quote puts a text in quotation marks, in HTML in an element of its own direction.
-func (p phrasing) quote(text string) string {
-	if p.style == alone {
+func (phrasing phrasing) quote(text string) string {
+	if phrasing.style == alone {
 		return text
 	}
 	if letters := []rune(text); len(letters) > maxQuoted {
 		text = string(letters[:maxQuoted]) + "…"
 	}
-	if p.style == onPage {
+	if phrasing.style == onPage {
 		return "<bdi>" + html.EscapeString(text) + "</bdi>"
 	}
-	return word("quote", p.lang, texts.Isolated(text))
+	return word("quote", phrasing.lang, texts.Isolated(text))
 }
 
 // list joins the elements of a list.
-func (p phrasing) list(parts []string) string {
-	if p.style == alone && len(parts) > 1 {
+func (phrasing phrasing) list(parts []string) string {
+	if phrasing.style == alone && len(parts) > 1 {
 		for i := range parts {
 			parts[i] = texts.Isolated(parts[i])
 		}
 	}
-	return strings.Join(parts, word("list", p.lang))
+	return strings.Join(parts, word("list", phrasing.lang))
 }
 
-func (p phrasing) colon() string {
-	if p.style == onPage {
-		return word("page.colon", p.lang)
+func (phrasing phrasing) colon() string {
+	if phrasing.style == onPage {
+		return word("page.colon", phrasing.lang)
 	}
-	return word("colon", p.lang)
+	return word("colon", phrasing.lang)
 }
 
 // Label names the field of a change as pages do, and the language of its text where that is
 // not the one of the record.
-func (c *Change) Label(lang calendar.Lang) string {
-	return capitalized(c.label(phrasing{lang, onPage}))
+func (change *Change) Label(lang calendar.Lang) string {
+	return capitalized(change.label(phrasing{lang, onPage}))
 }
 
 // IsDay reports whether the value before or after the change is a date without a clock.
-func (c *Change) IsDay(after bool) bool {
-	return c.isPeriod() && (after && c.allDay.after || !after && c.allDay.before)
+func (change *Change) IsDay(after bool) bool {
+	return change.isPeriod() && (after && change.allDay.after || !after && change.allDay.before)
 }
 
 // IsText reports whether the values are texts of several lines, in HTML.
-func (c *Change) IsText() bool { return c.field.Form == calendar.FormHTML }
+func (change *Change) IsText() bool { return change.field.Form == calendar.FormHTML }
 
 // Written returns a value of the change in a language, without quotation marks and in full;
 // "" if none exists.
-func (c *Change) Written(value any, lang calendar.Lang) string {
-	return c.value(value, phrasing{lang, alone})
+func (change *Change) Written(value any, lang calendar.Lang) string {
+	return change.value(value, phrasing{lang, alone})
 }
 
 // labelOf names a field of a kind in sentences.
@@ -100,68 +100,68 @@ func labelOf(kind calendar.Kind, field *calendar.Field, lang calendar.Lang) stri
 }
 
 // describe writes the sentence of the change in a language.
-func (c *Change) describe(l calendar.Lang, names Names) {
-	c.names = names
-	c.Sentence = c.sentence(phrasing{lang: l})
+func (change *Change) describe(lang calendar.Lang, names Names) {
+	change.names = names
+	change.Sentence = change.sentence(phrasing{lang: lang})
 }
 
-func (c *Change) label(p phrasing) string {
-	label := labelOf(c.kind, c.field, p.lang)
-	if c.Field == "cost" && p.style == onPage {
-		label = word("page.cost", p.lang)
+func (change *Change) label(phrasing phrasing) string {
+	label := labelOf(change.kind, change.field, phrasing.lang)
+	if change.Field == "cost" && phrasing.style == onPage {
+		label = word("page.cost", phrasing.lang)
 	}
-	return label + c.selector()
+	return label + change.selector()
 }
 
 // selector names the language of a text that is not the home language of the record.
-func (c *Change) selector() string {
-	if c.Language == "" || c.Language == c.home.String() {
+func (change *Change) selector() string {
+	if change.Language == "" || change.Language == change.home.String() {
 		return ""
 	}
-	return " (" + c.Language + ")"
+	return " (" + change.Language + ")"
 }
 
 // sentence describes the change (HISTORY 6.2). Pages have texts of their own, in which the
 // label stands.
-func (c *Change) sentence(p phrasing) string {
+func (change *Change) sentence(phrasing phrasing) string {
 	step := ".turned"
-	if c.Before == nil {
+	if change.Before == nil {
 		step = ".came"
-	} else if c.After == nil {
+	} else if change.After == nil {
 		step = ".went"
 	}
-	label, text, ofPage := c.label(p), "value"+step, "page"+step
-	after, before := c.value(c.After, p), c.value(c.Before, p)
+	label, text, ofPage := change.label(phrasing), "value"+step, "page"+step
+	after, before := change.value(change.After, phrasing), change.value(change.Before, phrasing)
 	switch {
-	case c.field.Stored == calendar.TypeIDs:
-		text, ofPage, after, before = c.linked(p)
-	case c.field.Form == calendar.FormHTML:
-		text, ofPage = "text"+step, "page."+c.Field+step
-		if p.style == onPage {
-			label = c.selector()
+	case change.field.Stored == calendar.TypeIDs:
+		text, ofPage, after, before = change.linked(phrasing)
+	case change.field.Form == calendar.FormHTML:
+		text, ofPage = "text"+step, "page."+change.Field+step
+		if phrasing.style == onPage {
+			label = change.selector()
 		}
-	case c.field.Form == calendar.FormPassword:
+	case change.field.Form == calendar.FormPassword:
 		text, ofPage = "password"+step, ""
-	case p.style == onPage && c.isPeriod():
+	case phrasing.style == onPage && change.isPeriod():
 		if step == ".turned" {
 			ofPage = "page.moved"
 		}
-		if a, b := c.periods(p); a != b {
+		if a, b := change.periods(phrasing); a != b {
 			after, before = a, b
 		}
 	}
-	if p.style == onPage && ofPage != "" {
-		return word(ofPage, p.lang, label, after, before)
+	if phrasing.style == onPage && ofPage != "" {
+		return word(ofPage, phrasing.lang, label, after, before)
 	}
-	return label + p.colon() + word(text, p.lang, after, before)
+	return label + phrasing.colon() + word(text, phrasing.lang, after, before)
 }
 
 // linked returns which texts describe a change of linked records, those of pages where they
 // have one, and the records that came and went.
-func (c *Change) linked(p phrasing) (text, ofPage, came, went string) {
-	before, _ := c.Before.([]calendar.ID)
-	after, _ := c.After.([]calendar.ID)
-	came, went = c.value(without(after, before), p), c.value(without(before, after), p)
+func (change *Change) linked(phrasing phrasing) (text, ofPage, came, went string) {
+	before, _ := change.Before.([]calendar.ID)
+	after, _ := change.After.([]calendar.ID)
+	came, went = change.value(without(after, before), phrasing), change.value(without(before, after), phrasing)
 	switch {
 	case came != "" && went != "":
 		return "links.both", "", came, went
@@ -174,26 +174,28 @@ func (c *Change) linked(p phrasing) (text, ofPage, came, went string) {
 }
 
 // isPeriod reports whether the field is the start or the end of an event.
-func (c *Change) isPeriod() bool { return c.Field == "start_date" || c.Field == "end_date" }
+func (change *Change) isPeriod() bool {
+	return change.Field == "start_date" || change.Field == "end_date"
+}
 
 // periods writes start or end after and before: without the clock of an all-day event, and
 // without the day where both have a clock on the same one.
-func (c *Change) periods(p phrasing) (after, before string) {
-	from, isFrom := c.Before.(calendar.Wall)
-	to, isTo := c.After.(calendar.Wall)
-	sameDay := isFrom && isTo && !c.IsDay(false) && !c.IsDay(true) && dayOf(from, p.lang) == dayOf(to, p.lang)
+func (change *Change) periods(phrasing phrasing) (after, before string) {
+	from, isFrom := change.Before.(calendar.Wall)
+	to, isTo := change.After.(calendar.Wall)
+	sameDay := isFrom && isTo && !change.IsDay(false) && !change.IsDay(true) && dayOf(from, phrasing.lang) == dayOf(to, phrasing.lang)
 	write := func(w calendar.Wall, is, day bool) string {
 		switch {
 		case !is:
 			return ""
 		case day:
-			return dayOf(w, p.lang)
+			return dayOf(w, phrasing.lang)
 		case sameDay:
 			return clockOf(w)
 		}
-		return wall(w, p.lang)
+		return wall(w, phrasing.lang)
 	}
-	return write(to, isTo, c.IsDay(true)), write(from, isFrom, c.IsDay(false))
+	return write(to, isTo, change.IsDay(true)), write(from, isFrom, change.IsDay(false))
 }
 
 // without returns the ids that others lack, in their order.
@@ -202,82 +204,84 @@ func without(ids, others []calendar.ID) []calendar.ID {
 }
 
 // value writes a value (HISTORY 6.3), "" for none.
-func (c *Change) value(v any, p phrasing) string {
+func (change *Change) value(value any, phrasing phrasing) string {
 	var list []string
-	switch v := v.(type) {
+	switch v := value.(type) {
 	case bool:
 		switch {
-		case c.field.Form == calendar.FormPassword:
-			return word("password.came", p.lang)
+		case change.field.Form == calendar.FormPassword:
+			return word("password.came", phrasing.lang)
 		case v:
-			return word("yes", p.lang)
+			return word("yes", phrasing.lang)
 		}
-		return word("no", p.lang)
+		return word("no", phrasing.lang)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64) // as in JSON
 	case calendar.Wall:
-		return wall(v, p.lang)
+		return wall(v, phrasing.lang)
 	case calendar.ID:
-		if c.field.Form == calendar.FormParent {
-			return c.value([]calendar.ID{v}, p)
+		if change.field.Form == calendar.FormParent {
+			return change.value([]calendar.ID{v}, phrasing)
 		}
 		return "#" + v.String()
 	case string:
-		if status, ok := texts.Sentences["status."+v]; ok && (c.field.Form == calendar.FormStatus || c.field.Form == calendar.FormWord) {
-			return status[p.lang]
+		if status, ok := texts.Sentences["status."+v]; ok && (change.field.Form == calendar.FormStatus || change.field.Form == calendar.FormWord) {
+			return status[phrasing.lang]
 		}
-		return p.quote(v)
+		return phrasing.quote(v)
 	case []string:
 		for _, text := range v {
-			list = append(list, p.quote(text))
+			list = append(list, phrasing.quote(text))
 		}
 	case []calendar.ID:
 		for _, id := range v {
 			name := "#" + id.String()
-			if known := c.names[id]; known != "" {
-				name = p.quote(known)
+			if known := change.names[id]; known != "" {
+				name = phrasing.quote(known)
 			}
 			list = append(list, name)
 		}
 	}
-	return p.list(list)
+	return phrasing.list(list)
 }
 
 // wall writes a wall clock.
-func wall(w calendar.Wall, lang calendar.Lang) string { return dayOf(w, lang) + " " + clockOf(w) }
+func wall(wall calendar.Wall, lang calendar.Lang) string {
+	return dayOf(wall, lang) + " " + clockOf(wall)
+}
 
 // dayOf writes a day without leading zeros.
 func dayOf(wall calendar.Wall, lang calendar.Lang) string {
-	t := wall.UTC()
-	return word("date", lang, strconv.Itoa(t.Day()), word("month."+strconv.Itoa(int(t.Month())), lang), strconv.Itoa(t.Year()))
+	instant := wall.UTC()
+	return word("date", lang, strconv.Itoa(instant.Day()), word("month."+strconv.Itoa(int(instant.Month())), lang), strconv.Itoa(instant.Year()))
 }
 
 // clockOf writes a time of day, without seconds where they are 0.
 func clockOf(wall calendar.Wall) string {
-	t := wall.UTC()
-	if t.Second() != 0 {
-		return t.Format("15:04:05")
+	instant := wall.UTC()
+	if instant.Second() != 0 {
+		return instant.Format("15:04:05")
 	}
-	return t.Format("15:04")
+	return instant.Format("15:04")
 }
 
 // Summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
-func Summary(action Action, name string, changes []Change, l calendar.Lang) string {
-	return phrasing{lang: l}.summary(action, name, changes)
+func Summary(action Action, name string, changes []Change, lang calendar.Lang) string {
+	return phrasing{lang: lang}.summary(action, name, changes)
 }
 
-func (p phrasing) summary(action Action, name string, changes []Change) string {
-	text := word("action."+string(action), p.lang)
+func (phrasing phrasing) summary(action Action, name string, changes []Change) string {
+	text := word("action."+string(action), phrasing.lang)
 	switch {
 	case (action == Created || action == Published) && name != "":
-		text += p.colon() + p.quote(name)
+		text += phrasing.colon() + phrasing.quote(name)
 	case action == Updated && len(changes) > 0:
 		sentences := make([]string, len(changes))
 		for i := range changes {
 			sentences[i] = changes[i].Sentence
 		}
-		text += p.colon() + strings.Join(sentences, word("semicolon", p.lang))
+		text += phrasing.colon() + strings.Join(sentences, word("semicolon", phrasing.lang))
 	}
 	return text
 }
@@ -287,19 +291,19 @@ const maxSentences = 3
 
 // SummaryHTML describes an entry as pages do (docs/spec/pages.md P2.6): of an update a
 // sentence for each change, of many the first ones and how many there are more.
-func (e *Entry) SummaryHTML(lang calendar.Lang) string {
+func (entry *Entry) SummaryHTML(lang calendar.Lang) string {
 	p := phrasing{lang, onPage}
 	switch {
-	case e.Redacted != nil:
+	case entry.Redacted != nil:
 		return p.complete(BlankSummary(lang))
-	case e.Action != Updated || len(e.Changes) == 0:
-		return p.complete(p.summary(e.Action, e.Name, nil))
+	case entry.Action != Updated || len(entry.Changes) == 0:
+		return p.complete(p.summary(entry.Action, entry.Name, nil))
 	}
 	var sentences []string
-	for i := range e.Changes[:min(len(e.Changes), maxSentences)] {
-		sentences = append(sentences, p.complete(e.Changes[i].sentence(p)))
+	for i := range entry.Changes[:min(len(entry.Changes), maxSentences)] {
+		sentences = append(sentences, p.complete(entry.Changes[i].sentence(p)))
 	}
-	if more := len(e.Changes) - maxSentences; more > 0 {
+	if more := len(entry.Changes) - maxSentences; more > 0 {
 		key := "page.more.other"
 		if more == 1 {
 			key = "page.more.one"
@@ -313,10 +317,10 @@ func (e *Entry) SummaryHTML(lang calendar.Lang) string {
 }
 
 // complete makes a sentence begin with a capital letter and end with a full stop.
-func (p phrasing) complete(text string) string {
+func (phrasing phrasing) complete(text string) string {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(text, "</bdi>"))
 	if !strings.ContainsRune(".。…!?", last) {
-		text += word("page.stop", p.lang)
+		text += word("page.stop", phrasing.lang)
 	}
 	return capitalized(text)
 }

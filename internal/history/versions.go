@@ -25,24 +25,24 @@ func versionOf(entry *eventstore.Entry, record *calendar.Record) Version {
 }
 
 // WithMembers returns the version with what is shown of its record.
-func (v Version) WithMembers() Version {
-	v.Members = MembersOf(v.Record)
-	return v
+func (version Version) WithMembers() Version {
+	version.Members = MembersOf(version.Record)
+	return version
 }
 
 // isThere reports whether the viewer may open the version, and it is not deleted.
-func (v *Version) isThere() bool { return v.Record != nil && !v.Record.Deleted }
+func (version *Version) isThere() bool { return version.Record != nil && !version.Record.Deleted }
 
 // Versions are the versions of a record whose gate now a viewer passes.
 type Versions struct {
 	*request
-	*present
+	*currentRecord
 }
 
 // Versions returns the versions of a record. Errors: those of Present, and CodeErased for
 // everybody.
-func (r *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID) (*Versions, error) {
-	request := r.request(viewer)
+func (reader *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID) (*Versions, error) {
+	request := reader.request(viewer)
 	present, err := request.find(ctx, kind, id)
 	if err == nil && present.Erased {
 		err = calendar.Fail(calendar.CodeErased, kind)
@@ -51,9 +51,9 @@ func (r *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar.Kind
 }
 
 // each yields the entries of the record from one version to another.
-func (v *Versions) each(ctx context.Context, from, to int64, ascending bool) iter.Seq2[*eventstore.Entry, error] {
+func (versions *Versions) each(ctx context.Context, from, to int64, ascending bool) iter.Seq2[*eventstore.Entry, error] {
 	return func(yield func(*eventstore.Entry, error) bool) {
-		for entries, err := range v.chunks(ctx, v.ID, max(from, 1), min(to, v.Version), ascending, 4) {
+		for entries, err := range versions.chunks(ctx, versions.ID, max(from, 1), min(to, versions.Version), ascending, 4) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -72,13 +72,13 @@ func (v *Versions) each(ctx context.Context, from, to int64, ascending bool) ite
 
 // walk yields up to MaxLooked versions from one to another; the Record is nil of those that
 // are not open.
-func (v *Versions) walk(ctx context.Context, from, to int64, ascending bool) iter.Seq2[Version, error] {
+func (versions *Versions) walk(ctx context.Context, from, to int64, ascending bool) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
 		looked := 0
-		for entry, err := range v.each(ctx, from, to, ascending) {
+		for entry, err := range versions.each(ctx, from, to, ascending) {
 			var record *calendar.Record
 			if err == nil {
-				record, err = v.openOrNone(ctx, entry)
+				record, err = versions.openOrNone(ctx, entry)
 			}
 			if err != nil {
 				yield(Version{}, err)
@@ -92,8 +92,8 @@ func (v *Versions) walk(ctx context.Context, from, to int64, ascending bool) ite
 }
 
 // nearest returns the first version of a walk that is open, and not deleted.
-func (v *Versions) nearest(ctx context.Context, from, to int64, ascending bool) (Version, error) {
-	for found, err := range v.walk(ctx, from, to, ascending) {
+func (versions *Versions) nearest(ctx context.Context, from, to int64, ascending bool) (Version, error) {
+	for found, err := range versions.walk(ctx, from, to, ascending) {
 		if err != nil || found.isThere() {
 			return found, err
 		}
@@ -102,49 +102,49 @@ func (v *Versions) nearest(ctx context.Context, from, to int64, ascending bool) 
 }
 
 // First returns the first open version.
-func (v *Versions) First(ctx context.Context) (Version, error) {
-	return v.nearest(ctx, 1, v.Version, true)
+func (versions *Versions) First(ctx context.Context) (Version, error) {
+	return versions.nearest(ctx, 1, versions.Version, true)
 }
 
 // Numbered returns a version by its number. Errors: CodeVersionNotFound, CodeNotFound where
 // the record is deleted, those of Gate.
-func (v *Versions) Numbered(ctx context.Context, number int64) (Version, error) {
-	found, err := v.numbered(ctx, number)
+func (versions *Versions) Numbered(ctx context.Context, number int64) (Version, error) {
+	found, err := versions.numbered(ctx, number)
 	if err == nil && found.Record.Deleted {
-		err = calendar.Fail(calendar.CodeNotFound, v.Kind)
+		err = calendar.Fail(calendar.CodeNotFound, versions.Kind)
 	}
 	return found, err
 }
 
 // numbered returns a version by its number, deleted ones too.
-func (v *Versions) numbered(ctx context.Context, number int64) (Version, error) {
-	entries, err := v.store.Read(ctx, eventstore.Range{Record: v.ID, After: uint64(number - 1), Limit: 1})
+func (versions *Versions) numbered(ctx context.Context, number int64) (Version, error) {
+	entries, err := versions.store.Read(ctx, eventstore.Range{Record: versions.ID, After: uint64(number - 1), Limit: 1})
 	switch {
 	case err != nil:
 		return Version{}, err
 	case len(entries) == 0:
-		return Version{}, calendar.Fail(calendar.CodeVersionNotFound, v.Kind)
+		return Version{}, calendar.Fail(calendar.CodeVersionNotFound, versions.Kind)
 	}
-	record, err := v.open(ctx, &entries[0])
+	record, err := versions.open(ctx, &entries[0])
 	if err == nil && record == nil {
-		err = calendar.Fail(calendar.CodeErased, v.Kind)
+		err = calendar.Fail(calendar.CodeErased, versions.Kind)
 	}
 	return versionOf(&entries[0], record), err
 }
 
 // At returns the version at a point, as it is shown at a moment. Errors: CodeNotFound, those
 // of Gate.
-func (v *Versions) At(ctx context.Context, point eventstore.Point, moment time.Time) (Version, error) {
-	entries, err := v.store.At(ctx, point, v.ID)
+func (versions *Versions) At(ctx context.Context, point eventstore.Point, moment time.Time) (Version, error) {
+	entries, err := versions.store.At(ctx, point, versions.ID)
 	if err != nil {
 		return Version{}, err
 	}
 	record, err := stateOf(&entries[0])
 	if err == nil && (record == nil || record.Deleted) {
-		err = calendar.Fail(calendar.CodeNotFound, v.Kind)
+		err = calendar.Fail(calendar.CodeNotFound, versions.Kind)
 	}
 	if err == nil {
-		err = Gate(v.Caller, v.Kind, record, moment)
+		err = Gate(versions.Caller, versions.Kind, record, moment)
 	}
 	return versionOf(&entries[0], record), err
 }
@@ -159,8 +159,8 @@ func stateOf(entry *eventstore.Entry) (*calendar.Record, error) {
 
 // Linked returns linked records as they were at a point, nil for those that were not, and
 // those that do not pass the gate now.
-func (v *Versions) Linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
-	found, err := v.linked(ctx, point, ids)
+func (versions *Versions) Linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
+	found, err := versions.linked(ctx, point, ids)
 	for i, record := range found {
 		if record != nil && record.Deleted {
 			found[i] = nil
@@ -174,20 +174,20 @@ func (v *Versions) Linked(ctx context.Context, point eventstore.Point, ids []cal
 type Mementos struct{ First, Prev, Shown, Next, Last Version }
 
 // Around returns the open versions around an open one.
-func (v *Versions) Around(ctx context.Context, shown Version) (Mementos, error) {
+func (versions *Versions) Around(ctx context.Context, shown Version) (Mementos, error) {
 	mementos := Mementos{Shown: shown}
 	for _, look := range []struct {
-		to          *Version
+		version     *Version
 		from, until int64
 		ascending   bool
 	}{
 		{&mementos.First, 1, shown.Number, true},
 		{&mementos.Prev, 1, shown.Number - 1, false},
-		{&mementos.Next, shown.Number + 1, v.Version, true},
-		{&mementos.Last, shown.Number, v.Version, false},
+		{&mementos.Next, shown.Number + 1, versions.Version, true},
+		{&mementos.Last, shown.Number, versions.Version, false},
 	} {
 		var err error
-		if *look.to, err = v.nearest(ctx, look.from, look.until, look.ascending); err != nil {
+		if *look.version, err = versions.nearest(ctx, look.from, look.until, look.ascending); err != nil {
 			return mementos, err
 		}
 	}
@@ -203,8 +203,8 @@ type TimeMap struct {
 
 // TimeMap returns up to limit open versions after a number; a page may hold fewer and have
 // a next one.
-func (r *Reader) TimeMap(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, after int64, limit int) (*TimeMap, error) {
-	versions, err := r.Versions(ctx, viewer, kind, id)
+func (reader *Reader) TimeMap(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, after int64, limit int) (*TimeMap, error) {
+	versions, err := reader.Versions(ctx, viewer, kind, id)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +246,8 @@ type Diff struct {
 
 // Diff compares two versions of a record; 0 for the open one before to, and for the newest
 // open one. Errors: those of Versions, CodeVersionNotFound, those of Gate.
-func (r *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
-	versions, err := r.Versions(ctx, viewer, kind, id)
+func (reader *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
+	versions, err := reader.Versions(ctx, viewer, kind, id)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func New() *Cleaner { return &Cleaner{policy: newPolicy()} }
 // direction are removed, the text is brought into normal form C, runs of white space
 // become one space and both ends are trimmed. A name that is escaped for an answer reads
 // back as itself.
-func (c *Cleaner) Name(text string) string {
+func (cleaner *Cleaner) Name(text string) string {
 	var builder strings.Builder
 	read(text, func(t nethtml.Token) {
 		switch {
@@ -59,7 +59,7 @@ func NameKey(name string) string {
 // shows as a block leaves a line break. Text and entities stay as they were sent, but for
 // "<" that begins no tag: it becomes "&lt;", so that what is left after a removed tag
 // never makes a new one. What HTML returns is not changed by HTML.
-func (c *Cleaner) HTML(text string) string {
+func (cleaner *Cleaner) HTML(text string) string {
 	var out []byte
 	read(calendar.Plain(text), func(t nethtml.Token) {
 		switch {
@@ -68,7 +68,7 @@ func (c *Cleaner) HTML(text string) string {
 		case t.Type == nethtml.EndTagToken && t.Data == "br": // what a browser makes of it
 			out = append(out, "<br>"...)
 		case subset[t.Data] && (t.Type != nethtml.EndTagToken || !voids[t.Data]):
-			t.Attr = c.safeAttrs(t)
+			t.Attr = cleaner.safeAttrs(t)
 			out = appendToken(out, t)
 		case separating[t.Data]:
 			out = append(out, '\n')
@@ -79,7 +79,7 @@ func (c *Cleaner) HTML(text string) string {
 
 // ASCII transliterates to ASCII, Chinese included: each Chinese character gives
 // a word with a space behind it.
-func (c *Cleaner) ASCII(text string) string { return unidecode.Unidecode(text) }
+func (cleaner *Cleaner) ASCII(text string) string { return unidecode.Unidecode(text) }
 
 // read reads the texts and tags of text without script and style elements. The data of a text
 // is as it stands. Of several attributes with one name the first one counts, as in a browser;

@@ -195,18 +195,18 @@ func checkHTML(t interface{ Fatalf(string, ...any) }, cleaner *htmltext.Cleaner,
 	if err != nil {
 		t.Fatalf("parse %q: %v", clean, err)
 	}
-	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode {
+	for node := range doc.Descendants() {
+		if node.Type != html.ElementNode {
 			continue
 		}
-		switch n.Data {
+		switch node.Data {
 		case "script", "style", "iframe", "object", "embed", "svg", "math", "form", "input", "link", "meta", "base", "title", "textarea":
-			t.Fatalf("HTML(%q) = %q holds <%s>", text, clean, n.Data)
+			t.Fatalf("HTML(%q) = %q holds <%s>", text, clean, node.Data)
 		}
-		if n.Namespace != "" {
+		if node.Namespace != "" {
 			t.Fatalf("HTML(%q) = %q holds a foreign element", text, clean)
 		}
-		for _, attribute := range n.Attr {
+		for _, attribute := range node.Attr {
 			switch attribute.Key {
 			case "href", "cite", "src":
 				address, err := url.Parse(attribute.Val)

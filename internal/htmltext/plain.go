@@ -18,16 +18,16 @@ func PlainText(text string) string { return PlainTextWithLinks(text, "") }
 // text, unless the text shows it. Links to a part of page have none. text is an answer of
 // AbsoluteLinks.
 func PlainTextWithLinks(text, page string) string {
-	w := &plainWriter{page: page}
+	writer := &plainWriter{page: page}
 	read(text, func(t nethtml.Token) {
 		if t.Type == nethtml.TextToken {
-			w.text(html.UnescapeString(t.Data))
+			writer.text(html.UnescapeString(t.Data))
 		} else {
-			w.tag(t)
+			writer.tag(t)
 		}
 	})
-	w.endLink()
-	return strings.TrimRight(w.b.String(), "\t\n ")
+	writer.endLink()
+	return strings.TrimRight(writer.builder.String(), "\t\n ")
 }
 
 // AbsoluteLinks returns cleaned HTML with href, src and cite resolved against base.
@@ -51,9 +51,9 @@ func AbsoluteLinks(text, base string) string {
 
 // plainWriter joins texts and what stands between them.
 type plainWriter struct {
-	b      strings.Builder
-	breaks int  // line breaks before the next text
-	blank  bool // white space before the next text
+	builder strings.Builder
+	breaks  int  // line breaks before the next text
+	blank   bool // white space before the next text
 
 	cells  bool // a cell of the present row has begun
 	filled bool // the row holds text or a tab
@@ -64,98 +64,98 @@ type plainWriter struct {
 	linkFrom int    // where its text begins in b
 }
 
-func (w *plainWriter) tag(t nethtml.Token) {
+func (plainWriter *plainWriter) tag(t nethtml.Token) {
 	begins := t.Type != nethtml.EndTagToken
 	switch t.Data {
 	case "a":
-		w.endLink()
-		if w.page != "" && begins {
-			w.beginLink(t)
+		plainWriter.endLink()
+		if plainWriter.page != "" && begins {
+			plainWriter.beginLink(t)
 		}
 	case "br":
-		w.breaks++
+		plainWriter.breaks++
 	case "td", "th":
 		if begins {
-			w.cell()
+			plainWriter.cell()
 		}
 	case "tr":
-		w.cells, w.filled, w.atCell = false, false, false
-		w.breaks = max(w.breaks, 1)
+		plainWriter.cells, plainWriter.filled, plainWriter.atCell = false, false, false
+		plainWriter.breaks = max(plainWriter.breaks, 1)
 	case "p":
-		w.breakLine(2)
+		plainWriter.breakLine(2)
 	default:
 		if blocks[t.Data] {
-			w.breakLine(1)
+			plainWriter.breakLine(1)
 		}
 	}
 }
 
 // breakLine breaks the line before the next text, unless that begins a cell.
-func (w *plainWriter) breakLine(breaks int) {
-	if !w.atCell {
-		w.breaks = max(w.breaks, breaks)
+func (plainWriter *plainWriter) breakLine(breaks int) {
+	if !plainWriter.atCell {
+		plainWriter.breaks = max(plainWriter.breaks, breaks)
 	}
 }
 
 // cell begins a cell.
-func (w *plainWriter) cell() {
+func (plainWriter *plainWriter) cell() {
 	switch {
-	case !w.cells:
-		w.breaks = max(w.breaks, 1)
-	case w.b.Len() > 0:
-		if !w.filled {
-			w.separate()
+	case !plainWriter.cells:
+		plainWriter.breaks = max(plainWriter.breaks, 1)
+	case plainWriter.builder.Len() > 0:
+		if !plainWriter.filled {
+			plainWriter.separate()
 		}
-		w.b.WriteByte('\t')
-		w.breaks, w.blank, w.filled = 0, false, true
+		plainWriter.builder.WriteByte('\t')
+		plainWriter.breaks, plainWriter.blank, plainWriter.filled = 0, false, true
 	}
-	w.cells, w.atCell = true, true
+	plainWriter.cells, plainWriter.atCell = true, true
 }
 
 // text writes text; a run of white space is a blank.
-func (w *plainWriter) text(text string) {
+func (plainWriter *plainWriter) text(text string) {
 	for _, r := range text {
 		if unicode.IsSpace(r) {
-			w.blank = !w.atCell
+			plainWriter.blank = !plainWriter.atCell
 			continue
 		}
-		w.separate()
-		w.b.WriteRune(r)
+		plainWriter.separate()
+		plainWriter.builder.WriteRune(r)
 	}
 }
 
 // separate writes what stands between the text so far and the next one.
-func (w *plainWriter) separate() {
+func (plainWriter *plainWriter) separate() {
 	switch {
-	case w.b.Len() == 0:
-	case w.breaks > 0:
-		w.b.WriteString("\n\n"[:min(w.breaks, 2)])
-	case w.blank:
-		w.b.WriteByte(' ')
+	case plainWriter.builder.Len() == 0:
+	case plainWriter.breaks > 0:
+		plainWriter.builder.WriteString("\n\n"[:min(plainWriter.breaks, 2)])
+	case plainWriter.blank:
+		plainWriter.builder.WriteByte(' ')
 	}
-	w.breaks, w.blank, w.atCell, w.filled = 0, false, false, true
+	plainWriter.breaks, plainWriter.blank, plainWriter.atCell, plainWriter.filled = 0, false, false, true
 }
 
-func (w *plainWriter) beginLink(t nethtml.Token) {
+func (plainWriter *plainWriter) beginLink(t nethtml.Token) {
 	for _, attribute := range t.Attr {
-		if attribute.Key == "href" && absoluteURL.MatchString(attribute.Val) && !strings.HasPrefix(attribute.Val, w.page+"#") {
-			w.target, w.linkFrom = attribute.Val, w.b.Len()
+		if attribute.Key == "href" && absoluteURL.MatchString(attribute.Val) && !strings.HasPrefix(attribute.Val, plainWriter.page+"#") {
+			plainWriter.target, plainWriter.linkFrom = attribute.Val, plainWriter.builder.Len()
 		}
 	}
 }
 
 // endLink writes the target of the link that is open.
-func (w *plainWriter) endLink() {
-	target := w.target
+func (plainWriter *plainWriter) endLink() {
+	target := plainWriter.target
 	if target == "" {
 		return
 	}
-	w.target = ""
+	plainWriter.target = ""
 	_, short, _ := strings.Cut(target, "://")
-	switch text := w.b.String()[w.linkFrom:]; {
+	switch text := plainWriter.builder.String()[plainWriter.linkFrom:]; {
 	case text == "" || strings.HasSuffix(text, "\t"):
-		w.text("(" + target + ")")
+		plainWriter.text("(" + target + ")")
 	case !strings.Contains(text, strings.TrimSuffix(short, "/")):
-		w.b.WriteString(" (" + target + ")")
+		plainWriter.builder.WriteString(" (" + target + ")")
 	}
 }

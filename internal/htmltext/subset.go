@@ -83,14 +83,14 @@ var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"
 
 // safeAttrs returns the attributes of a tag that the policy lets pass. Their values are those that were sent: the
 // policy would rewrite international URLs.
-func (c *Cleaner) safeAttrs(t nethtml.Token) (safe []nethtml.Attribute) {
+func (cleaner *Cleaner) safeAttrs(t nethtml.Token) (safe []nethtml.Attribute) {
 	for _, attribute := range t.Attr {
 		attribute.Val = calendar.Plain(attribute.Val)
 		if urlAttrs[attribute.Key] {
 			attribute.Val = calendar.Trim(attribute.Val)
 		}
 		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.Data, Attr: []nethtml.Attribute{attribute}}
-		if strings.Contains(c.policy.Sanitize(tag.String()), " "+attribute.Key+`="`) {
+		if strings.Contains(cleaner.policy.Sanitize(tag.String()), " "+attribute.Key+`="`) {
 			safe = append(safe, attribute)
 		}
 	}

@@ -31,7 +31,7 @@ type answer struct {
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
 	// selection are the events of an answer that is sent while its body is written by what open
 	// returns; nil: the body is there.
-	selection *query.Whole
+	selection *query.WholeSelection
 	open      func() (encoder, error)
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// none exists.
@@ -82,80 +82,80 @@ func (ans *answer) close() {
 }
 
 // addTotals adds how many there are, of an answer without pages.
-func (a *api) addTotals(ans *answer, total int) {
-	for _, names := range a.totals {
+func (api *api) addTotals(ans *answer, total int) {
+	for _, names := range api.totals {
 		ans.add(names[0], strconv.Itoa(total))
 	}
 }
 
 // negotiate returns the encoding in which the client is to get an answer and the ETag in it,
 // and reports whether the client has the answer.
-func (c *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
+func (call *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
 	size := len(ans.bytes)
 	if ans.selection != nil {
 		size = leastEncoded
 	} else if ans.file && ans.compressed() {
 		size = 0
 	}
-	accepts := c.acceptanceOf(size)
-	tag, same = accepts.noneMatch(c.r.Header, ans.etag)
-	return tag, accepts.best, same || c.unmodified(ans.modified)
+	accepts := call.acceptanceOf(size)
+	tag, same = accepts.noneMatch(call.request.Header, ans.etag)
+	return tag, accepts.best, same || call.unmodified(ans.modified)
 }
 
 // sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is refused
 // while too many bytes are on their way.
-func (c *call) sendAnswer(ans *answer) error {
-	tag, encoding, same := c.negotiate(ans)
+func (call *call) sendAnswer(ans *answer) error {
+	tag, encoding, same := call.negotiate(ans)
 	if ans.selection != nil && !same {
-		return c.sendSelection(ans)
+		return call.sendSelection(ans)
 	}
 	var shown *body
 	if !same {
 		var err error
-		if shown, err = c.encodedBody(c.r.Context(), &c.pass, encoding, ans, false); err != nil {
+		if shown, err = call.encodedBody(call.request.Context(), &call.pass, encoding, ans, false); err != nil {
 			return err
 		}
-		if !c.beginSending(shown.bytes) {
+		if !call.beginSending(shown.bytes) {
 			return calendar.Fail(calendar.CodeUnavailable, 0)
 		}
 	}
-	header := c.w.Header()
-	status := c.setHeaders(header, ans)
+	header := call.w.Header()
+	status := call.setHeaders(header, ans)
 	if tag != ans.etag {
 		header[headerETag] = []string{tag}
 	}
 	if same {
-		c.writeStatus(http.StatusNotModified)
+		call.writeStatus(http.StatusNotModified)
 		return nil
 	}
 	header[headerType] = ans.media
-	c.writeBody(status, encoding, shown)
+	call.writeBody(status, encoding, shown)
 	return nil
 }
 
 // setHeaders sets the headers that an answer has whether the client has it or not, and returns
 // its status where the client has not.
-func (c *call) setHeaders(header http.Header, ans *answer) int {
+func (call *call) setHeaders(header http.Header, ans *answer) int {
 	for i := range ans.headers {
 		header[ans.headers[i].name] = ans.headers[i].value
 	}
-	if shown := c.modifiedShown(ans.modified); shown != "" {
+	if shown := call.modifiedShown(ans.modified); shown != "" {
 		header[headerModified] = []string{shown}
 	}
 	if ans.page == nil {
 		return http.StatusOK
 	}
-	c.setPage(header, ans.page)
+	call.setPage(header, ans.page)
 	return ans.page.Status
 }
 
 // beginSending brings a request to the sending of its answer.
-func (c *call) beginSending(data []byte) bool {
-	if c.r.Method == http.MethodHead || len(data) <= admit.SmallAnswer {
-		c.pass.Leave()
+func (call *call) beginSending(data []byte) bool {
+	if call.request.Method == http.MethodHead || len(data) <= admit.SmallAnswer {
+		call.pass.Leave()
 		return true
 	}
-	return c.pass.Enter(admit.Answer, int64(len(data)))
+	return call.pass.Enter(admit.Answer, int64(len(data)))
 }
 
 // How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
@@ -167,22 +167,22 @@ const (
 
 // writeBody sends an answer whose other headers are set. A client that went away, or is too
 // slow, does not get all of it.
-func (c *call) writeBody(status int, e encoding, shown *body) {
-	header := c.w.Header()
-	setEncoding(header, e)
+func (call *call) writeBody(status int, encoding encoding, shown *body) {
+	header := call.w.Header()
+	setEncoding(header, encoding)
 	header[headerLength] = shown.length
-	c.writeStatus(status)
-	if c.r.Method == http.MethodHead {
+	call.writeStatus(status)
+	if call.request.Method == http.MethodHead {
 		return
 	}
 	if len(shown.bytes) > admit.SmallAnswer {
-		control := http.NewResponseController(c.w)
+		control := http.NewResponseController(call.w)
 		most := answerTime + time.Duration(len(shown.bytes))*time.Second/answerRate
 		if control.SetWriteDeadline(time.Now().Add(most)) == nil { // of the connection, so by its clock
 			defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 		}
 	}
-	_, _ = c.w.Write(shown.bytes)
+	_, _ = call.w.Write(shown.bytes)
 }
 
 // buffers are what answers are written into: their length is known at the end only, and

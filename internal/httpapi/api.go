@@ -33,11 +33,11 @@ import (
 // Commands carries out writes; command.Service is one.
 type Commands interface {
 	// Create makes a record.
-	Create(ctx context.Context, r command.Request) (command.Result, error)
+	Create(ctx context.Context, request command.Request) (command.Result, error)
 	// Update changes a record; a trashed post is restored by it.
-	Update(ctx context.Context, r command.Request) (command.Result, error)
+	Update(ctx context.Context, request command.Request) (command.Result, error)
 	// Delete trashes a post and ends a term.
-	Delete(ctx context.Context, r command.Request) (command.Result, error)
+	Delete(ctx context.Context, request command.Request) (command.Result, error)
 	// CheckPassword reports whether password opens the protected event.
 	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
 }
@@ -45,30 +45,30 @@ type Commands interface {
 // Queries answers lists and makes views; query.Service is one.
 type Queries interface {
 	// Parse checks the parameters of a list.
-	Parse(ctx context.Context, r query.Request) (*query.Criteria, error)
+	Parse(ctx context.Context, request query.Request) (*query.Criteria, error)
 	// Await waits until lists show a position, and returns the one that it reached.
-	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) (calendar.Position, error)
+	Await(ctx context.Context, caller calendar.Caller, atLeast calendar.Position) (calendar.Position, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
+	Whole(ctx context.Context, criteria *query.Criteria) (*query.WholeSelection, error)
 	// Clusters returns the clusters of a map.
-	Clusters(ctx context.Context, c *query.Criteria) (*query.Clusters, error)
+	Clusters(ctx context.Context, criteria *query.Criteria) (*query.Clusters, error)
 	// Run answers a list.
-	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
+	Run(ctx context.Context, criteria *query.Criteria) (*query.List, error)
 	// Afford refuses what costs more than a request may.
 	Afford(cost int) error
 	// Suggest answers what may be meant by what was typed.
-	Suggest(ctx context.Context, c *query.Criteria) ([]query.Suggested, calendar.Position, error)
+	Suggest(ctx context.Context, criteria *query.Criteria) ([]query.Suggested, calendar.Position, error)
 	// Several answers several lists of events as of one state.
-	Several(ctx context.Context, cs []*query.Criteria, use func(i int, list *query.List) error) error
+	Several(ctx context.Context, searches []*query.Criteria, use func(i int, list *query.List) error) error
 	// AwaitCounts waits a moment until counts in the view of a written record
 	// take the write into account.
-	AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position)
+	AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position)
 	// View makes the view of one record at a moment.
-	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds, m query.Moment) (query.View, error)
+	View(ctx context.Context, caller calendar.Caller, record *calendar.Record, lang calendar.Lang, embeds query.Embeds, moment query.Moment) (query.View, error)
 	// Read finds one record, checks that the caller may read it, and makes its view.
-	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e query.Embeds,
+	Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
@@ -177,7 +177,7 @@ type Options struct {
 
 	// Observe, when set, is called when a request begins, with its id: the work is done under
 	// the context that it returns, and end gets the answer. Many requests call it at once.
-	Observe func(r *http.Request, id string) (ctx context.Context, end func(Answered))
+	Observe func(request *http.Request, id string) (ctx context.Context, end func(Answered))
 	// ListFailed, when set, gets the error of each answer for which the read model was out
 	// of reach.
 	ListFailed func(error)
@@ -241,14 +241,14 @@ type api struct {
 }
 
 // check fills in the defaults and makes the roots.
-func (o *Options) check() (*rootTable, error) {
-	setDefaults(o)
-	for _, pair := range o.TotalHeaders {
+func (options *Options) check() (*rootTable, error) {
+	setDefaults(options)
+	for _, pair := range options.TotalHeaders {
 		if !httpguts.ValidHeaderFieldName(pair[0]) || !httpguts.ValidHeaderFieldName(pair[1]) {
 			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
 		}
 	}
-	return newRootTable(o)
+	return newRootTable(options)
 }
 
 // New makes the handler of the whole interface; it starts nothing.
@@ -264,14 +264,14 @@ func New(deps Deps, options Options) (*Handler, error) {
 }
 
 // Forget drops answers and parts of them, which may have records in them that were erased.
-func (a *api) Forget() {
-	a.answers.Clear()
-	a.renderer.Forget()
-	a.History.Forget()
+func (api *api) Forget() {
+	api.answers.Clear()
+	api.renderer.Forget()
+	api.History.Forget()
 }
 
 // Streams returns how many streams of changes are open.
-func (a *api) Streams() int64 { return a.rooms.Streams() }
+func (api *api) Streams() int64 { return api.rooms.Streams() }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
 // is none: it answers every request with a code as New's handler would, and asks for no part.
@@ -341,8 +341,8 @@ func newAPI(deps Deps, options Options) (*api, error) {
 const rendering = 2
 
 // seed names all that answers depend on besides what is stored: settings and program.
-func (o *Options) seed() uint64 {
-	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.Currency.Code).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
+func (options *Options) seed() uint64 {
+	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(options.Site.String()).Text(options.Currency.Symbol).Text(options.Currency.Position).Text(options.Currency.Code).Text(options.CalendarName).Number(uint64(options.FeedRefresh)))
 }
 
 func setDefaults(options *Options) {

@@ -17,21 +17,21 @@ import (
 
 // asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
-func (c *call) asksPast() (asks bool, err error) {
-	if c.route.Past && c.sends(history.ParamPoint) {
-		c.fresh = valueAskBack
-		return true, c.mayReadPast()
+func (call *call) asksPast() (asks bool, err error) {
+	if call.route.Past && call.sends(history.ParamPoint) {
+		call.fresh = valueAskBack
+		return true, call.mayReadPast()
 	}
-	if c.route.Timed && c.r.Header.Get(headerAcceptTime) != "" && c.mayReadPast() == nil {
-		c.fresh = valueAskBack
+	if call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil {
+		call.fresh = valueAskBack
 		return true, nil
 	}
 	return false, nil
 }
 
 // sends reports whether the query has a parameter.
-func (c *call) sends(name string) bool {
-	for _, pair := range c.query {
+func (call *call) sends(name string) bool {
+	for _, pair := range call.query {
 		if base, _ := splitName(pair.name); base == name {
 			return true
 		}
@@ -40,46 +40,46 @@ func (c *call) sends(name string) bool {
 }
 
 // readPoint reads the point of a read that names one, and reports whether the header does.
-func (c *call) readPoint(in calendar.Input, problems *calendar.Problems) (point history.Point, byHeader bool, err error) {
-	if !c.sends(history.ParamPoint) {
-		return acceptDatetime(c.r.Header.Get(headerAcceptTime), c.o.Now(), problems), true, nil
+func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point history.Point, byHeader bool, err error) {
+	if !call.sends(history.ParamPoint) {
+		return acceptDatetime(call.request.Header.Get(headerAcceptTime), call.o.Now(), problems), true, nil
 	}
-	point, err = c.History.ParsePoint(c.r.Context(), in[history.ParamPoint], c.route.Single && !c.route.bySlug, c.o.Site, problems)
+	point, err = call.History.ParsePoint(call.request.Context(), input[history.ParamPoint], call.route.Single && !call.route.bySlug, call.o.Site, problems)
 	return point, false, err
 }
 
 // readThen answers a single read of the past.
-func (c *call) readThen(p *singleParams) error {
-	of := c.targetOf()
-	return c.read(&question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ stated) (*answer, error) {
-		found, err := c.Past.Read(ctx, past.Request{
-			Kind: c.route.kind, ID: of.id, Slug: of.slug, Caller: c.caller, Lang: c.lang,
-			Embeds: query.EmbedsOf(p.fields), Point: p.point, FromFirst: p.byHeader,
+func (call *call) readThen(singleParams *singleParams) error {
+	target := call.targetOf()
+	return call.read(&question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ answerState) (*answer, error) {
+		found, err := call.Past.Read(ctx, past.Request{
+			Kind: call.route.kind, ID: target.id, Slug: target.slug, Caller: call.caller, Lang: call.lang,
+			Embeds: query.EmbedsOf(singleParams.fields), Point: singleParams.point, FromFirst: singleParams.byHeader,
 		})
 		if err != nil {
 			return nil, err
 		}
-		ans, err := c.singleAnswer(p, &found.View, found.Version.Time.Time)
+		ans, err := call.singleAnswer(singleParams, &found.View, found.Version.Time.Time)
 		if err != nil {
 			return nil, err
 		}
 		ans.add(headerPosition, found.Version.Position.String())
 		whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
-		if of.slug == "" {
-			url := c.root.Self(found.View.Record)
+		if target.slug == "" {
+			url := call.root.Self(found.View.Record)
 			ans.add(headerMemento, mementoTime(found.Moment))
 			ans.add(headerLink, mementoLinks(url, &found.Mementos))
-			if p.byHeader {
-				point := p.point
+			if singleParams.byHeader {
+				point := singleParams.point
 				if found.Permanent {
 					point = history.Point{Version: found.Version.Number}
 				}
 				names := []string{"password", history.ParamPoint, "multilang_language", "_fields"}
-				ans.add(headerContentLocation, linkTo(url, inputOf(c.query, nil), names, history.ParamPoint, point.String()))
+				ans.add(headerContentLocation, linkTo(url, inputOf(call.query, nil), names, history.ParamPoint, point.String()))
 			}
 		}
-		if found.Permanent && !p.byHeader && whole {
-			c.fresh = c.permanent
+		if found.Permanent && !singleParams.byHeader && whole {
+			call.fresh = call.permanent
 		}
 		return ans, nil
 	}})
@@ -96,47 +96,47 @@ func embeddedIn(view *query.View) (ids []calendar.ID) {
 }
 
 // listThen answers a list of the past.
-func (c *call) listThen() error {
+func (call *call) listThen() error {
 	var problems calendar.Problems
-	request := c.listRequest()
-	point, byHeader, err := c.readPoint(request.Input, &problems)
+	request := call.listRequest()
+	point, byHeader, err := call.readPoint(request.Input, &problems)
 	if err != nil {
 		return err
 	}
 	delete(request.Input, history.ParamPoint)
-	var then past.Then
+	var then past.PointInTime
 	if len(problems.Fields) == 0 {
-		if then, err = c.Past.Resolve(c.r.Context(), point); err != nil {
+		if then, err = call.Past.Resolve(call.request.Context(), point); err != nil {
 			return err
 		}
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
-	_, refused := c.parse(c.r.Context(), form, c.Queries.Parse)
-	if e, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || e.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
+	_, refused := call.parse(call.request.Context(), form, call.Queries.Parse)
+	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
 		return refused
 	}
-	of, err := c.listsThen(then, point)
+	list, err := call.listsThen(then, point)
 	if err != nil {
 		return cmp.Or(refused, err)
 	}
-	ctx, cancel := c.within(c.o.ReadDeadline)
+	ctx, cancel := call.within(call.o.ReadDeadline)
 	defer cancel()
-	criteria, err := c.parse(ctx, request, of.Parse)
+	criteria, err := call.parse(ctx, request, list.Parse)
 	if err != nil {
 		return err
 	}
-	c.lang = criteria.Lang
-	original, location := c.urlsThen(criteria)
+	call.lang = criteria.Lang
+	original, location := call.urlsThen(criteria)
 	if !byHeader {
 		location = ""
 	}
-	run := c.runList(of.Run, criteria, original)
-	return c.read(&question{
-		state: of.Generation,
-		space: pastKey, number: then.Moment.Unix(), asked: c.asked().Text(criteria.Key).Text(original).Text(location),
-		turns: c.turns, smaller: []string{"per_page", "_fields"},
-		make: func(ctx context.Context, at stated) (*answer, error) {
+	run := call.runList(list.Run, criteria, original)
+	return call.read(&question{
+		state: list.Generation,
+		space: pastKey, number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
+		turns: call.turns, smaller: []string{"per_page", "_fields"},
+		make: func(ctx context.Context, at answerState) (*answer, error) {
 			ans, err := run(ctx, at)
 			if err != nil {
 				return nil, err
@@ -151,19 +151,19 @@ func (c *call) listThen() error {
 }
 
 // listsThen waits for the lists of a point, without a slot.
-func (c *call) listsThen(then past.Then, point history.Point) (*past.List, error) {
-	if !c.pass.Enter(admit.Wait, 1) {
+func (call *call) listsThen(then past.PointInTime, point history.Point) (*past.List, error) {
+	if !call.pass.Enter(admit.Wait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer c.pass.Resume()
-	return c.Past.List(c.client, c.caller, c.pass.Address, then, point.String(), c.sends("search"))
+	defer call.pass.Resume()
+	return call.Past.List(call.client, call.caller, call.pass.Address, then, point.String(), call.sends("search"))
 }
 
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.
-func (c *call) urlsThen(criteria *query.Criteria) (without, with string) {
+func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
 	var sent, all []query.LinkParam
-	if c.sends("page") {
+	if call.sends("page") {
 		sent = append(sent, query.LinkParam{Name: "page", Value: strconv.Itoa(criteria.Page)})
 	}
 	all = slices.Clone(sent)
@@ -171,10 +171,10 @@ func (c *call) urlsThen(criteria *query.Criteria) (without, with string) {
 		switch {
 		case linkParam.Name == history.ParamPoint:
 			all = append(all, linkParam)
-		case c.sends(strings.TrimSuffix(linkParam.Name, "[]")):
+		case call.sends(strings.TrimSuffix(linkParam.Name, "[]")):
 			sent, all = append(sent, linkParam), append(all, linkParam)
 		}
 	}
-	original, dated := query.LinksTo(c.address(), sent), query.LinksTo(c.address(), all)
+	original, dated := query.LinksTo(call.address(), sent), query.LinksTo(call.address(), all)
 	return original.Page(1), dated.Page(1)
 }

@@ -130,48 +130,48 @@ type heldLog struct {
 
 func newHeldLog() *heldLog { return &heldLog{Store: memstore.New(), held: map[int]chan struct{}{}} }
 
-func (s *heldLog) hold(position int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held[position] = make(chan struct{})
+func (heldLog *heldLog) hold(position int) {
+	heldLog.mu.Lock()
+	defer heldLog.mu.Unlock()
+	heldLog.held[position] = make(chan struct{})
 }
 
-func (s *heldLog) figures() (begun []int, ended int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.begun), s.ended
+func (heldLog *heldLog) figures() (begun []int, ended int) {
+	heldLog.mu.Lock()
+	defer heldLog.mu.Unlock()
+	return slices.Clone(heldLog.begun), heldLog.ended
 }
 
-func (s *heldLog) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+func (heldLog *heldLog) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
 	if point != (eventstore.Point{}) {
-		s.counted.Add(1)
+		heldLog.counted.Add(1)
 	}
-	return s.Store.Head(ctx, point)
+	return heldLog.Store.Head(ctx, point)
 }
 
-func (s *heldLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+func (heldLog *heldLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	to := int(r.After) + r.Limit
-	s.mu.Lock()
-	held := s.held[to]
+	heldLog.mu.Lock()
+	held := heldLog.held[to]
 	if r.Limit == 1 { // the entry of a point
-		s.resolved.Add(1)
+		heldLog.resolved.Add(1)
 		held = nil
 	}
 	if held != nil {
-		s.begun = append(s.begun, to)
+		heldLog.begun = append(heldLog.begun, to)
 	}
-	s.mu.Unlock()
+	heldLog.mu.Unlock()
 	if held != nil {
 		select {
 		case <-held:
 		case <-ctx.Done():
-			s.mu.Lock()
-			s.ended++
-			s.mu.Unlock()
+			heldLog.mu.Lock()
+			heldLog.ended++
+			heldLog.mu.Unlock()
 			return nil, ctx.Err()
 		}
 	}
-	return s.Store.Read(ctx, r)
+	return heldLog.Store.Read(ctx, r)
 }
 
 // asOf asks for a list as of a position, from an address.

@@ -52,7 +52,7 @@ func TestCachedAnswers(t *testing.T) {
 // cached is a world with what a random walk has made in it.
 type cached struct {
 	t       *testing.T
-	w       *world.World
+	world   *world.World
 	rng     *rand.Rand
 	callers []*world.Client
 	writers []*world.Client
@@ -65,125 +65,129 @@ type cached struct {
 func newCached(t *testing.T, seed uint64) *cached {
 	t.Helper()
 	w := world.New(t, world.Options{Unchecked: true, Site: time.FixedZone("", -5*3600), Wait: time.Microsecond})
-	c := &cached{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 1)), bodies: map[string]string{}}
+	c := &cached{t: t, world: w, rng: rand.New(rand.NewPCG(seed, 1)), bodies: map[string]string{}}
 	author, editor := w.As(calendar.Author), w.As(calendar.Editor)
 	c.writers = []*world.Client{author, editor, editor.Under(calendar.LangFR)}
 	c.callers = []*world.Client{w.As(calendar.Anonymous), w.As(calendar.Subscriber), author, editor}
 	return c
 }
 
-func (c *cached) any(kind calendar.Kind) string {
-	if len(c.made[kind]) == 0 {
+func (cached *cached) any(kind calendar.Kind) string {
+	if len(cached.made[kind]) == 0 {
 		return "9999"
 	}
-	return c.made[kind][c.rng.IntN(len(c.made[kind]))].String()
+	return cached.made[kind][cached.rng.IntN(len(cached.made[kind]))].String()
 }
 
-func (c *cached) date() string {
-	return c.w.Clock.Now().Add(time.Duration(c.rng.IntN(96)-24) * time.Hour).Format("2006-01-02 15:04:05")
+func (cached *cached) date() string {
+	return cached.world.Clock.Now().Add(time.Duration(cached.rng.IntN(96)-24) * time.Hour).Format("2006-01-02 15:04:05")
 }
 
-func (c *cached) word() string { return []string{"jazz", "river", "night", "été"}[c.rng.IntN(4)] }
+func (cached *cached) word() string {
+	return []string{"jazz", "river", "night", "été"}[cached.rng.IntN(4)]
+}
 
-func (c *cached) fields(kind calendar.Kind) obj {
-	name := fmt.Sprintf("%s %s", c.word(), c.word())
+func (cached *cached) fields(kind calendar.Kind) obj {
+	name := fmt.Sprintf("%s %s", cached.word(), cached.word())
 	o := obj{}
 	maybe := func(name string, value any) {
-		if c.rng.IntN(2) == 0 {
+		if cached.rng.IntN(2) == 0 {
 			o[name] = value
 		}
 	}
 	if kind.IsPost() {
-		maybe("status", []string{"publish", "publish", "draft", "private", "future"}[c.rng.IntN(5)])
+		maybe("status", []string{"publish", "publish", "draft", "private", "future"}[cached.rng.IntN(5)])
 		if o["status"] == "future" {
-			o["date_utc"] = c.w.Clock.Now().Add(time.Duration(1+c.rng.IntN(40)) * time.Hour).Format("2006-01-02 15:04:05")
+			o["date_utc"] = cached.world.Clock.Now().Add(time.Duration(1+cached.rng.IntN(40)) * time.Hour).Format("2006-01-02 15:04:05")
 		}
 	}
 	switch kind {
 	case calendar.KindEvent:
-		start := c.date()
+		start := cached.date()
 		o["title"], o["start_date"], o["end_date"] = name, start, start
-		maybe("venue", c.any(calendar.KindVenue))
-		maybe("organizer", c.any(calendar.KindOrganizer))
-		maybe("categories", c.any(calendar.KindCategory))
-		maybe("tags", c.any(calendar.KindTag))
-		maybe("hide_from_listings", c.rng.IntN(3) == 0)
+		maybe("venue", cached.any(calendar.KindVenue))
+		maybe("organizer", cached.any(calendar.KindOrganizer))
+		maybe("categories", cached.any(calendar.KindCategory))
+		maybe("tags", cached.any(calendar.KindTag))
+		maybe("hide_from_listings", cached.rng.IntN(3) == 0)
 		maybe("description", name)
 	case calendar.KindVenue:
 		o["venue"] = name
-		maybe("city", c.word())
+		maybe("city", cached.word())
 	case calendar.KindOrganizer:
 		o["organizer"] = name
 	case calendar.KindCategory:
 		o["name"] = name
-		maybe("parent", c.any(calendar.KindCategory))
+		maybe("parent", cached.any(calendar.KindCategory))
 	default:
 		o["name"] = name
 	}
 	return o
 }
 
-func (c *cached) kind() calendar.Kind {
+func (cached *cached) kind() calendar.Kind {
 	return []calendar.Kind{
 		calendar.KindEvent, calendar.KindEvent, calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer,
 		calendar.KindCategory, calendar.KindTag,
-	}[c.rng.IntN(7)]
+	}[cached.rng.IntN(7)]
 }
 
-func (c *cached) writer() *world.Client { return c.writers[c.rng.IntN(len(c.writers))] }
+func (cached *cached) writer() *world.Client {
+	return cached.writers[cached.rng.IntN(len(cached.writers))]
+}
 
-func (c *cached) create(kind calendar.Kind) string {
-	made := c.writer().Post("/"+kind.Collection(), c.fields(kind))
+func (cached *cached) create(kind calendar.Kind) string {
+	made := cached.writer().Post("/"+kind.Collection(), cached.fields(kind))
 	if made.Status == http.StatusCreated {
-		c.made[kind] = append(c.made[kind], made.ID())
+		cached.made[kind] = append(cached.made[kind], made.ID())
 		if kind.IsPost() && made.Has("slug") {
-			c.slugs = append(c.slugs, "/"+kind.Collection()+"/by-slug/"+made.String("slug"))
+			cached.slugs = append(cached.slugs, "/"+kind.Collection()+"/by-slug/"+made.String("slug"))
 		}
 	}
 	return fmt.Sprint(made.Status, " ", made.Request)
 }
 
 // step makes one change, or moves the clock; it tells what it did.
-func (c *cached) step() string {
-	client, kind := c.writer(), c.kind()
-	path := "/" + kind.Collection() + "/" + c.any(kind)
-	switch n := c.rng.IntN(20); {
+func (cached *cached) step() string {
+	client, kind := cached.writer(), cached.kind()
+	path := "/" + kind.Collection() + "/" + cached.any(kind)
+	switch n := cached.rng.IntN(20); {
 	case n < 2:
-		return c.create(kind)
+		return cached.create(kind)
 	case n < 12:
-		return fmt.Sprint(client.Patch(path, c.fields(kind)).Status, " update ", path)
+		return fmt.Sprint(client.Patch(path, cached.fields(kind)).Status, " update ", path)
 	case n == 12:
-		return fmt.Sprint(client.Patch("/events/"+c.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[c.rng.IntN(2)]}).Status, " password")
+		return fmt.Sprint(client.Patch("/events/"+cached.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[cached.rng.IntN(2)]}).Status, " password")
 	case n == 13:
 		return fmt.Sprint(client.Delete(path).Status, " delete ", path)
 	case n < 18:
-		duration := []time.Duration{time.Second, time.Hour, 13 * time.Hour}[c.rng.IntN(3)]
-		c.w.Clock.Add(duration)
+		duration := []time.Duration{time.Second, time.Hour, 13 * time.Hour}[cached.rng.IntN(3)]
+		cached.world.Clock.Add(duration)
 		return "clock " + duration.String()
-	case c.release == nil:
-		c.release = c.w.Hold()
+	case cached.release == nil:
+		cached.release = cached.world.Hold()
 		return "hold"
 	default:
-		c.release()
-		c.release = nil
+		cached.release()
+		cached.release = nil
 		return "release"
 	}
 }
 
-func (c *cached) paths() []string {
+func (cached *cached) paths() []string {
 	out := []string{
 		"", "/events", "/events?per_page=3&page=2", "/events?search=jazz", "/events?ends_after=now&strict_dates=true", "/events?_fields=id,venue",
 		"/events?start_date=yesterday", "/venues", "/venues?has_events=true", "/organizers?only_with_upcoming=true", "/venues?search=nights",
 		"/categories", "/categories?orderby=count&order=desc", "/tags?hide_empty=0", "/categories?search=jazz",
-		"/events?categories=" + c.any(calendar.KindCategory), "/events?categories=jazz+river", "/events?tags=jazz-river", "/events?venue=" + c.any(calendar.KindVenue),
-		"/categories?event=" + c.any(calendar.KindEvent), "/venues?event=" + c.any(calendar.KindEvent), "/events?include=" + c.any(calendar.KindEvent),
+		"/events?categories=" + cached.any(calendar.KindCategory), "/events?categories=jazz+river", "/events?tags=jazz-river", "/events?venue=" + cached.any(calendar.KindVenue),
+		"/categories?event=" + cached.any(calendar.KindEvent), "/venues?event=" + cached.any(calendar.KindEvent), "/events?include=" + cached.any(calendar.KindEvent),
 	}
 	for _, kind := range calendar.Kinds {
-		for _, id := range c.made[kind] {
+		for _, id := range cached.made[kind] {
 			out = append(out, "/"+kind.Collection()+"/"+id.String())
 		}
 	}
-	out = append(out, c.slugs...)
+	out = append(out, cached.slugs...)
 	for i, path := range out {
 		if i%3 == 0 {
 			sep := "?"
@@ -197,27 +201,27 @@ func (c *cached) paths() []string {
 }
 
 // bare is the service as it would be without anything kept.
-func (c *cached) bare() http.Handler {
-	c.t.Helper()
+func (cached *cached) bare() http.Handler {
+	cached.t.Helper()
 	site := time.FixedZone("", -5*3600)
-	queries, err := query.New(c.w.Index, c.w.Records, query.Options{Site: site, Now: c.w.Clock.Now, PositionWait: time.Microsecond})
+	queries, err := query.New(cached.world.Index, cached.world.Records, query.Options{Site: site, Now: cached.world.Clock.Now, PositionWait: time.Microsecond})
 	if err != nil {
-		c.t.Fatal(err)
+		cached.t.Fatal(err)
 	}
 	api, err := httpapi.New(
-		httpapi.Deps{Commands: c.w.Commands, Queries: queries, History: history.New(c.w.Store, c.w.Clock.Now), Past: c.w.Past, Records: c.w.Records, Users: c.w.Users, Proofs: c.w.Proofs},
-		httpapi.Options{BaseURL: world.Base, Site: site, Now: c.w.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
+		httpapi.Deps{Commands: cached.world.Commands, Queries: queries, History: history.New(cached.world.Store, cached.world.Clock.Now), Past: cached.world.Past, Records: cached.world.Records, Users: cached.world.Users, Proofs: cached.world.Proofs},
+		httpapi.Options{BaseURL: world.Base, Site: site, Now: cached.world.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
 	)
 	if err != nil {
-		c.t.Fatal(err)
+		cached.t.Fatal(err)
 	}
 	return api
 }
 
-func (c *cached) compare(what string, who *world.Client, path string, bare http.Handler) {
-	c.t.Helper()
+func (cached *cached) compare(what string, who *world.Client, path string, bare http.Handler) {
+	cached.t.Helper()
 	ask := func(handler http.Handler) *httptest.ResponseRecorder {
-		request := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, world.Root+path, nil)
+		request := httptest.NewRequestWithContext(cached.t.Context(), http.MethodGet, world.Root+path, nil)
 		if who.Token != "" {
 			request.Header.Set("Authorization", "Bearer "+who.Token)
 		}
@@ -226,21 +230,21 @@ func (c *cached) compare(what string, who *world.Client, path string, bare http.
 		handler.ServeHTTP(rec, request)
 		return rec
 	}
-	got, want := ask(c.w.Handler), ask(bare)
+	got, want := ask(cached.world.Handler), ask(bare)
 	if got.Code != want.Code || !bytes.Equal(got.Body.Bytes(), want.Body.Bytes()) {
-		c.t.Errorf("after %s: %s %s:\n%d %s\nwithout caches:\n%d %s", what, who.Name, path, got.Code, got.Body, want.Code, want.Body)
+		cached.t.Errorf("after %s: %s %s:\n%d %s\nwithout caches:\n%d %s", what, who.Name, path, got.Code, got.Body, want.Code, want.Body)
 	}
 	for name, values := range want.Header() {
 		if !slices.Equal(values, got.Header()[name]) {
-			c.t.Errorf("after %s: %s %s: header %s %q, without caches %q", what, who.Name, path, name, got.Header()[name], values)
+			cached.t.Errorf("after %s: %s %s: header %s %q, without caches %q", what, who.Name, path, name, got.Header()[name], values)
 		}
 	}
 	if tag := got.Header().Get("ETag"); tag != "" {
 		key := who.Name + " " + path + " " + tag
-		if body, known := c.bodies[key]; known && body != got.Body.String() {
-			c.t.Errorf("after %s: %s %s: the tag %s stood for\n%s\nand now for\n%s", what, who.Name, path, tag, body, got.Body)
+		if body, known := cached.bodies[key]; known && body != got.Body.String() {
+			cached.t.Errorf("after %s: %s %s: the tag %s stood for\n%s\nand now for\n%s", what, who.Name, path, tag, body, got.Body)
 		}
-		c.bodies[key] = got.Body.String()
+		cached.bodies[key] = got.Body.String()
 	}
 }
 
@@ -250,7 +254,7 @@ func (c *cached) compare(what string, who *world.Client, path string, bare http.
 func TestHostileKeys(t *testing.T) {
 	t.Parallel()
 	cached := newCached(t, 1)
-	editor := cached.w.As(calendar.Editor)
+	editor := cached.world.As(calendar.Editor)
 	event := editor.Event("Jazz", obj{"slug": "jazz"})
 	cached.slugs = []string{"/events/" + event.ID().String(), "/events/by-slug/jazz", "/venues/" + editor.Create(calendar.KindVenue, obj{"venue": "Hall"}).ID().String(), "/events", "/venues"}
 	var paths []string
@@ -268,7 +272,7 @@ func TestHostileKeys(t *testing.T) {
 	for _, slug := range []string{"jazz%0Atitle", "jazz%0atitle?_fields=slug", "jazz%20", "%20jazz", "jazz?_fields=title", "jazz%0A"} {
 		paths = append(paths, "/events/by-slug/"+slug)
 	}
-	nobody, bare := cached.w.As(calendar.Anonymous), cached.bare()
+	nobody, bare := cached.world.As(calendar.Anonymous), cached.bare()
 	for range 3 {
 		for _, path := range paths {
 			cached.compare("keeping others", nobody, path, bare)

@@ -20,18 +20,18 @@ import (
 type call struct {
 	*api
 
-	w      http.ResponseWriter
-	r      *http.Request // its context ends with the time for the work, or when the client goes away
-	chi    chi.Context
-	loc    location
-	from   origin
-	root   *root  // nil when the path has no known namespace
-	route  *route // nil: the path is none of the interface
-	page   *paged // nil: the path is none of a page
-	caller calendar.Caller
-	query  []pair
-	format *format     // of the list, and of a single event in another one than JSON; nil elsewhere
-	record *query.View // that the events of a list are of; nil for all
+	w       http.ResponseWriter
+	request *http.Request // its context ends with the time for the work, or when the client goes away
+	chi     chi.Context
+	loc     location
+	from    origin
+	root    *root        // nil when the path has no known namespace
+	route   *route       // nil: the path is none of the interface
+	page    *pageRequest // nil: the path is none of a page
+	caller  calendar.Caller
+	query   []pair
+	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
+	record  *query.View // that the events of a list are of; nil for all
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
@@ -58,9 +58,9 @@ type call struct {
 type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
-func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	c := &call{api: a, w: writer, r: request, started: a.o.Now(), from: a.roots.origin(request), query: parsePairs(request.URL.RawQuery)}
-	c.loc = a.roots.locate(request.URL.EscapedPath(), c.from.path)
+func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
+	c := &call{api: api, w: writer, request: request, started: api.o.Now(), from: api.roots.origin(request), query: parsePairs(request.URL.RawQuery)}
+	c.loc = api.roots.locate(request.URL.EscapedPath(), c.from.path)
 	c.lang = c.loc.lang
 	if lang, ok := selectorOf(c.query); ok {
 		c.lang = lang
@@ -68,19 +68,19 @@ func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	c.id[0] = c.requestID()
 	writer.Header()[headerRequestID] = c.id[:]
 	ctx := request.Context()
-	if a.o.Observe != nil {
+	if api.o.Observe != nil {
 		var end func(Answered)
-		ctx, end = a.o.Observe(request, c.id[0])
+		ctx, end = api.o.Observe(request, c.id[0])
 		defer func() { end(c.answered()) }()
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
-	limit := a.o.ReadDeadline
+	limit := api.o.ReadDeadline
 	if !isRead(request.Method) {
-		limit = a.o.WriteDeadline
+		limit = api.o.WriteDeadline
 	}
 	ctx, cancel := c.within(limit)
 	defer cancel()
-	c.r = request.WithContext(ctx)
+	c.request = request.WithContext(ctx)
 	defer c.logAnswer()
 	defer c.pass.Leave()
 	defer c.answerPanic()
@@ -93,50 +93,50 @@ func (a *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // answer finds what answers a request, and lets it in.
-func (c *call) answer() error {
-	if c.loc.known {
-		c.route = findRoute(&c.chi, c.loc.rest)
+func (call *call) answer() error {
+	if call.loc.known {
+		call.route = findRoute(&call.chi, call.loc.rest)
 	} else {
-		c.page = c.findPage()
+		call.page = call.findPage()
 	}
-	c.commonHeaders()
-	if c.closed != "" {
-		return calendar.Fail(c.closed, 0)
+	call.commonHeaders()
+	if call.closed != "" {
+		return calendar.Fail(call.closed, 0)
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
 	first := admit.Work
-	if c.sendsCredentials() {
+	if call.sendsCredentials() {
 		first = admit.Login
 	}
-	c.pass = c.rooms.Arrive(c.r)
-	if !c.pass.Enter(first, 1) {
+	call.pass = call.rooms.Arrive(call.request)
+	if !call.pass.Enter(first, 1) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	if first == admit.Work {
-		if err := c.count(0); err != nil {
+		if err := call.count(0); err != nil {
 			return err
 		}
 	}
-	switch request := c.r; {
+	switch request := call.request; {
 	case len(request.Method)+len(request.RequestURI)+len(request.Proto)+2 > maxRequestLine:
 		return calendar.Fail(calendar.CodeURITooLong, 0)
 	case request.Host != "" && !isHost(request.Host):
 		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
 	case !utf8.ValidString(request.URL.Path):
 		return calendar.Fail(calendar.CodeNoRoute, 0)
-	case c.page != nil:
-		return c.answerPage()
-	case c.route == nil:
+	case call.page != nil:
+		return call.answerPage()
+	case call.route == nil:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	c.root = c.roots.root(c.from, c.loc)
-	return c.answerRoute()
+	call.root = call.roots.root(call.from, call.loc)
+	return call.answerRoute()
 }
 
 // answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
 // writes where they come from, credentials, and on writes the general right.
-func (c *call) answerRoute() error {
-	route, header, method := c.route, c.w.Header(), c.r.Method
+func (call *call) answerRoute() error {
+	route, header, method := call.route, call.w.Header(), call.request.Method
 	work := route.works[method]
 	if work == nil {
 		header[headerAllow] = route.allow
@@ -145,45 +145,45 @@ func (c *call) answerRoute() error {
 	reads := isRead(method) || route.asks()
 	if method == http.MethodOptions {
 		header[headerAllow] = route.allow
-	} else if !reads && c.fromForeignPage() {
-		if err := c.countLogin(); err != nil {
+	} else if !reads && call.fromForeignPage() {
+		if err := call.countLogin(); err != nil {
 			return err
 		}
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
-	if err := c.login(); err != nil {
+	if err := call.login(); err != nil {
 		return err
 	}
-	if method != http.MethodOptions && route.writes && c.caller.Role != calendar.Anonymous && calendar.MayWrite(c.caller, route.kind) == nil {
+	if method != http.MethodOptions && route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
 		header[headerAllow] = route.allow
 	}
 	switch {
 	case reads: // writes name all that is wrong at once
-		if bad := invalidPairs(c.query); bad != nil {
+		if bad := invalidPairs(call.query); bad != nil {
 			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
 		}
 	case method != http.MethodOptions:
-		if err := calendar.MayWrite(c.caller, route.kind); err != nil {
+		if err := calendar.MayWrite(call.caller, route.kind); err != nil {
 			return err
 		}
 	}
-	return work(c)
+	return work(call)
 }
 
 // within returns the context of work that begins now and may take so long.
-func (c *call) within(limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(c.client, limit)
+func (call *call) within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(call.client, limit)
 }
 
 // sendsCredentials reports whether a request comes with credentials that are read: pages read
 // them for previews alone.
-func (c *call) sendsCredentials() bool {
-	_, sent := c.r.Header["Authorization"]
-	return sent && (c.page == nil || c.page.req.Preview)
+func (call *call) sendsCredentials() bool {
+	_, sent := call.request.Header["Authorization"]
+	return sent && (call.page == nil || call.page.req.Preview)
 }
 
 // answerPanic is deferred by serve: it logs a panic and answers it.
-func (c *call) answerPanic() {
+func (call *call) answerPanic() {
 	value := recover()
 	if value == nil {
 		return
@@ -191,18 +191,18 @@ func (c *call) answerPanic() {
 	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(value)
 	}
-	c.o.Log.ErrorContext(c.r.Context(), "request panicked",
-		"method", c.r.Method, "path", c.r.URL.Path, "panic", value, "stack", string(debug.Stack()))
-	if c.status == 0 {
-		c.fail(calendar.Fail(calendar.CodeInternal, 0))
+	call.o.Log.ErrorContext(call.request.Context(), "request panicked",
+		"method", call.request.Method, "path", call.request.URL.Path, "panic", value, "stack", string(debug.Stack()))
+	if call.status == 0 {
+		call.fail(calendar.Fail(calendar.CodeInternal, 0))
 	}
 }
 
 // login reads the credentials of a request, and brings it to work.
-func (c *call) login() error {
-	caller, err := c.Users.Authenticate(c.r.Context(), strings.Join(c.r.Header["Authorization"], ", "))
-	c.caller = caller
-	if over := c.countLogin(); over != nil {
+func (call *call) login() error {
+	caller, err := call.Users.Authenticate(call.request.Context(), strings.Join(call.request.Header["Authorization"], ", "))
+	call.caller = caller
+	if over := call.countLogin(); over != nil {
 		return over
 	}
 	room := true
@@ -210,9 +210,9 @@ func (c *call) login() error {
 	case err != nil:
 		return err
 	case caller.Role != calendar.Anonymous:
-		room = c.pass.Identify(caller.ID)
-	case c.pass.Stage() == admit.Login: // an empty header
-		room = c.pass.Enter(admit.Work, 1)
+		room = call.pass.Identify(caller.ID)
+	case call.pass.Stage() == admit.Login: // an empty header
+		room = call.pass.Enter(admit.Work, 1)
 	}
 	if !room {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
@@ -221,9 +221,9 @@ func (c *call) login() error {
 }
 
 // countLogin counts a request with credentials; others were counted when they came.
-func (c *call) countLogin() error {
-	if c.pass.Stage() != admit.Login {
+func (call *call) countLogin() error {
+	if call.pass.Stage() != admit.Login {
 		return nil
 	}
-	return c.count(c.caller.ID)
+	return call.count(call.caller.ID)
 }

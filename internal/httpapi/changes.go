@@ -15,21 +15,21 @@ var changesRead = pastRead{
 }
 
 // changes answers the log.
-func answerChanges(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
-	page := historyPage{q: q, format: formatOf(q, c.r.Header), url: c.root.URL + "/changes", head: q.head.String()}
-	page.To = min(int64(q.head), q.before-1)
-	return c.entriesPage(ctx, &page)
+func answerChanges(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
+	page := historyPage{pastQuery: pastQuery, format: formatOf(pastQuery, call.request.Header), url: call.root.URL + "/changes", head: pastQuery.head.String()}
+	page.To = min(int64(pastQuery.head), pastQuery.before-1)
+	return call.entriesPage(ctx, &page)
 }
 
 // formatOf returns the format that a request asks for, by its parameter before Accept.
-func formatOf(q *pastQuery, header http.Header) *entryFormat {
+func formatOf(pastQuery *pastQuery, header http.Header) *entryFormat {
 	best, most := entryFormats[0], 0
-	for _, f := range entryFormats {
-		if f.name == q.format {
-			return f
+	for _, entryFormat := range entryFormats {
+		if entryFormat.name == pastQuery.format {
+			return entryFormat
 		}
-		if weight := weightIn(header, f.media); weight > most {
-			best, most = f, weight
+		if weight := weightIn(header, entryFormat.media); weight > most {
+			best, most = entryFormat, weight
 		}
 	}
 	return best

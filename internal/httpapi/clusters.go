@@ -8,32 +8,32 @@ import (
 )
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
-func (c *call) clusters() error {
-	criteria, question, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("map")})
+func (call *call) clusters() error {
+	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("map")})
 	if err != nil {
 		return err
 	}
-	question.make = func(ctx context.Context, of stated) (*answer, error) {
-		found, err := c.Queries.Clusters(ctx, criteria)
+	question.make = func(ctx context.Context, of answerState) (*answer, error) {
+		found, err := call.Queries.Clusters(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
-		body, err := json.Marshal(c.mapOf(criteria, found))
+		body, err := json.Marshal(call.mapOf(criteria, found))
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueGeoJSON, c.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(body, valueGeoJSON, call.weakTag(of.key), criteria.Lang)
 		ans.show(found.Position)
-		c.addTotals(ans, found.Total)
+		call.addTotals(ans, found.Total)
 		return ans, nil
 	}
-	return c.read(question)
+	return call.read(question)
 }
 
 var valueGeoJSON = []string{"application/geo+json"}
 
 // mapOf is the GeoJSON of clusters.
-func (c *call) mapOf(criteria *query.Criteria, found *query.Clusters) object {
+func (call *call) mapOf(criteria *query.Criteria, found *query.Clusters) object {
 	features := make([]object, len(found.Clusters))
 	for i := range found.Clusters {
 		cluster := &found.Clusters[i]
@@ -45,7 +45,7 @@ func (c *call) mapOf(criteria *query.Criteria, found *query.Clusters) object {
 		case len(cluster.Venues) == 1:
 			record := cluster.Venues[0]
 			name, _ := record.Name(criteria.Lang)
-			properties["venue"] = object{"id": record.ID, "venue": name, "url": c.root.Page(record, record.Status(c.o.Now()))}
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.o.Now()))}
 		case cluster.Expansion > 0:
 			properties["expansion_zoom"] = cluster.Expansion
 		}

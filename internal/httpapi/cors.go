@@ -34,37 +34,37 @@ func exposeList(totals [][2]string) string {
 
 // crossOrigin sets the headers of section 2.11: reads are open to every origin,
 // answers to writes to those of the setting.
-func (c *call) crossOrigin(header http.Header) {
+func (call *call) crossOrigin(header http.Header) {
 	switch {
-	case c.r.Method == http.MethodGet, c.r.Method == http.MethodHead, c.r.Method == http.MethodOptions,
-		c.r.Method == http.MethodPost && c.route.asks():
+	case call.request.Method == http.MethodGet, call.request.Method == http.MethodHead, call.request.Method == http.MethodOptions,
+		call.request.Method == http.MethodPost && call.route.asks():
 		header["Access-Control-Allow-Origin"] = valueAny
-		header["Access-Control-Expose-Headers"] = c.expose
+		header["Access-Control-Expose-Headers"] = call.expose
 	default:
-		if from := c.r.Header.Get("Origin"); from != "" && c.origins[from] {
+		if from := call.request.Header.Get("Origin"); from != "" && call.origins[from] {
 			header["Access-Control-Allow-Origin"] = []string{from}
-			header["Access-Control-Expose-Headers"] = c.expose
+			header["Access-Control-Expose-Headers"] = call.expose
 		}
 	}
 }
 
 // fromForeignPage reports whether a page of another site sent a request (2.11): a browser
 // sends remembered credentials with any page's form.
-func (c *call) fromForeignPage() bool {
-	if origin := strings.Join(c.r.Header["Origin"], ", "); origin != "" {
-		return !c.origins[origin] && !c.roots.isOwnOrigin(c.r, origin)
+func (call *call) fromForeignPage() bool {
+	if origin := strings.Join(call.request.Header["Origin"], ", "); origin != "" {
+		return !call.origins[origin] && !call.roots.isOwnOrigin(call.request, origin)
 	}
-	site := c.r.Header.Get("Sec-Fetch-Site")
+	site := call.request.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"
 }
 
 // isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
-func (t *rootTable) isOwnOrigin(request *http.Request, origin string) bool {
+func (rootTable *rootTable) isOwnOrigin(request *http.Request, origin string) bool {
 	from, err := url.Parse(origin)
 	if err != nil || from.Scheme != "http" && from.Scheme != "https" || from.Host == "" {
 		return false
 	}
-	base, err := url.Parse(t.origin(request).base)
+	base, err := url.Parse(rootTable.origin(request).base)
 	return hostPort(from.Scheme, from.Host) == hostPort(from.Scheme, request.Host) ||
 		err == nil && hostPort(from.Scheme, from.Host) == hostPort(base.Scheme, base.Host)
 }
@@ -81,19 +81,19 @@ func hostPort(scheme, host string) string {
 
 // preflight sets what a browser asks for before a request to a route, nil for a read that
 // is none of the interface.
-func (c *call) preflight(header http.Header, rt *route) {
-	wanted := c.r.Header.Get("Access-Control-Request-Method")
-	from := c.r.Header.Get("Origin")
+func (call *call) preflight(header http.Header, route *route) {
+	wanted := call.request.Header.Get("Access-Control-Request-Method")
+	from := call.request.Header.Get("Origin")
 	if wanted == "" && from == "" {
 		return
 	}
 	header["Access-Control-Allow-Methods"] = corsReadMethods
-	if rt != nil && c.origins[from] || rt.asks() {
-		header["Access-Control-Allow-Methods"] = rt.allow
+	if route != nil && call.origins[from] || route.asks() {
+		header["Access-Control-Allow-Methods"] = route.allow
 	}
 	names := corsRequest
 	if wanted == http.MethodGet || wanted == http.MethodHead {
-		names = withRequested(names, c.r.Header.Values("Access-Control-Request-Headers"))
+		names = withRequested(names, call.request.Header.Values("Access-Control-Request-Headers"))
 	}
 	header["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
 	header["Access-Control-Max-Age"] = corsMaxAge

@@ -153,9 +153,9 @@ func readMultipart(body []byte, boundary string) ([]pair, error) {
 
 // merge puts the body over the query and takes out what only the path may say.
 func merge(query, body calendar.Input) calendar.Input {
-	in := make(calendar.Input, len(query)+len(body))
-	maps.Copy(in, query)
-	maps.Copy(in, body)
-	delete(in, "id")
-	return in
+	input := make(calendar.Input, len(query)+len(body))
+	maps.Copy(input, query)
+	maps.Copy(input, body)
+	delete(input, "id")
+	return input
 }

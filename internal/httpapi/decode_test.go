@@ -14,14 +14,14 @@ import (
 func isTestList(name string) bool { return name == "tags" || name == "venue" }
 
 // wantedInput is an Input in JSON, its numbers as they are written.
-func wantedInput(t *testing.T, text string) (in calendar.Input) {
+func wantedInput(t *testing.T, text string) (input calendar.Input) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(&in); err != nil {
+	if err := decoder.Decode(&input); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	return in
+	return input
 }
 
 func TestInputOf(t *testing.T) {

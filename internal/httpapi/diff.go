@@ -14,8 +14,8 @@ var valueJSONPatch = []string{jsonPatch}
 // diffRead is the difference of two versions (HISTORY 9).
 var diffRead = pastRead{
 	table: pastTable{
-		numberRow("from", 1, func(q *pastQuery) *int64 { return &q.from }),
-		numberRow("to", 1, func(q *pastQuery) *int64 { return &q.to }),
+		numberRow("from", 1, func(query *pastQuery) *int64 { return &query.from }),
+		numberRow("to", 1, func(query *pastQuery) *int64 { return &query.to }),
 		recordsRow(),
 		languageRow,
 	},
@@ -23,35 +23,35 @@ var diffRead = pastRead{
 }
 
 func recordsRow() pastRow {
-	row := pastRowOf("records", "boolean", func(q *pastQuery, value *param.Value) { q.records, _ = value.Bool() })
+	row := pastRowOf("records", "boolean", func(query *pastQuery, value *param.Value) { query.records, _ = value.Bool() })
 	row.Default, row.Schema = "false", object{"default": false}
 	return row
 }
 
 // diff answers the difference of two versions.
-func answerDiff(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
-	id := c.targetOf().id
-	diff, err := c.History.Diff(ctx, c.viewer(), c.route.kind, id, q.from, q.to)
+func answerDiff(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
+	id := call.targetOf().id
+	diff, err := call.History.Diff(ctx, call.viewer(), call.route.kind, id, pastQuery.from, pastQuery.to)
 	if err != nil {
 		return nil, err
 	}
-	if !q.records {
+	if !pastQuery.records {
 		diff.From.Members, diff.To.Members = nil, nil
 	}
 	media, shown := valueJSON, any(diff)
-	if weightIn(c.r.Header, valueJSONPatch) > weightIn(c.r.Header, entryFormats[0].media) {
+	if weightIn(call.request.Header, valueJSONPatch) > weightIn(call.request.Header, entryFormats[0].media) {
 		media, shown = valueJSONPatch, diff.Patch
 	}
 	body, err := history.Marshal(shown)
 	if err == nil {
-		err = c.fits(body)
+		err = call.fits(body)
 	}
 	if err != nil {
 		return nil, err
 	}
-	ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
-	if ans.name(id, diff.Named) && q.from > 0 && q.to > 0 {
-		c.fresh = c.permanent
+	ans := newAnswer(body, media, call.weakTag(string(body)), call.lang)
+	if ans.name(id, diff.Named) && pastQuery.from > 0 && pastQuery.to > 0 {
+		call.fresh = call.permanent
 	}
 	return ans, nil
 }

@@ -46,15 +46,15 @@ type acceptance struct {
 // acceptanceOf tells how an answer of so many bytes may be sent. Who sends a secret
 // gets it as it is: text next to the secret that a stranger has chosen would tell it by
 // the length.
-func (c *call) acceptanceOf(size int) acceptance {
+func (call *call) acceptanceOf(size int) acceptance {
 	plain := acceptance{takes: [encodings]bool{encodingNone: true}}
-	if size < leastEncoded || !isRead(c.r.Method) {
+	if size < leastEncoded || !isRead(call.request.Method) {
 		return plain
 	}
-	if c.sendsCredentials() || c.page == nil && c.sentPassword() {
+	if call.sendsCredentials() || call.page == nil && call.sentPassword() {
 		return plain
 	}
-	return readAcceptance(c.r.Header["Accept-Encoding"])
+	return readAcceptance(call.request.Header["Accept-Encoding"])
 }
 
 // readAcceptance reads Accept-Encoding (RFC 9110, section 12.5.3). The encoding that it
@@ -98,17 +98,17 @@ func readAcceptance(values []string) acceptance {
 
 // noneMatch reports whether If-None-Match fits an answer with an ETag in an encoding that
 // the client takes, and returns the ETag that fits, else that of the best encoding.
-func (a acceptance) noneMatch(header http.Header, etag string) (string, bool) {
+func (acceptance acceptance) noneMatch(header http.Header, etag string) (string, bool) {
 	if len(header["If-None-Match"]) == 0 || etag == "" {
-		return encodedTag(etag, a.best), false
+		return encodedTag(etag, acceptance.best), false
 	}
 	for i := range encodings {
-		encoding := (a.best + i) % encodings
-		if tag := encodedTag(etag, encoding); a.takes[encoding] && noneMatch(header, tag) {
+		encoding := (acceptance.best + i) % encodings
+		if tag := encodedTag(etag, encoding); acceptance.takes[encoding] && noneMatch(header, tag) {
 			return tag, true
 		}
 	}
-	return encodedTag(etag, a.best), false
+	return encodedTag(etag, acceptance.best), false
 }
 
 // weightOf reads the weight among the parameters of a member of a header, in
@@ -126,45 +126,45 @@ func weightOf(params string) (thousandths int, ok bool) {
 
 // encodedTag is the ETag of an answer in an encoding (2.9): a strong one names its
 // bytes, so it is another one.
-func encodedTag(etag string, e encoding) string {
-	if e == encodingNone || etag == "" || strings.HasPrefix(etag, "W/") {
+func encodedTag(etag string, encoding encoding) string {
+	if encoding == encodingNone || etag == "" || strings.HasPrefix(etag, "W/") {
 		return etag
 	}
-	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[e][0] + `"`
+	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[encoding][0] + `"`
 }
 
-func setEncoding(header http.Header, e encoding) {
-	if e != encodingNone {
-		header[headerEncoding] = valuesEncoding[e]
+func setEncoding(header http.Header, encoding encoding) {
+	if encoding != encodingNone {
+		header[headerEncoding] = valuesEncoding[encoding]
 	}
 }
 
 // encodedBody returns the body of an answer in an encoding. It is encoded once, in a turn, as
 // that takes a processor for longer than making most answers does; turn reports whether the
 // client has its turn.
-func (a *api) encodedBody(ctx context.Context, pass *admit.Pass, e encoding, ans *answer, turn bool) (*body, error) {
-	if e == encodingNone {
+func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, ans *answer, turn bool) (*body, error) {
+	if encoding == encodingNone {
 		return &ans.body, nil
 	}
-	if out := ans.encoded[e].Load(); out != nil {
+	if out := ans.encoded[encoding].Load(); out != nil {
 		return out, nil
 	}
-	leave, err := pass.Turn(ctx, a.encoders.turns, turn)
+	leave, err := pass.Turn(ctx, api.encoders.turns, turn)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if out := ans.encoded[e].Load(); out != nil { // made while this one waited
+	if out := ans.encoded[encoding].Load(); out != nil { // made while this one waited
 		return out, nil
 	}
-	data, err := written(func(data []byte) ([]byte, error) { return a.encoders.append(data, e, ans) })
+	data, err := written(func(data []byte) ([]byte, error) { return api.encoders.append(data, encoding, ans) })
 	if err != nil {
 		return nil, err
 	}
 	out := newBody(data)
-	ans.encoded[e].Store(&out)
+	ans.encoded[encoding].Store(&out)
 	if ans.key != "" {
-		a.answers.Set(ans.key, ans) // it is larger now
+		api.answers.Set(ans.key, ans) // it is larger now
 	}
 	return &out, nil
 }
@@ -196,8 +196,8 @@ func newEncoders(one *admit.OfOne) (*encoders, error) {
 }
 
 // newEncoder returns what encodes a text that is written to it, until it is closed.
-func newEncoder(writer io.Writer, e encoding, zstdLevel zstd.EncoderLevel, gzipLevel int) (io.WriteCloser, error) {
-	switch e {
+func newEncoder(writer io.Writer, encoding encoding, zstdLevel zstd.EncoderLevel, gzipLevel int) (io.WriteCloser, error) {
+	switch encoding {
 	case encodingZstd:
 		return zstd.NewWriter(writer, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 	case encodingGzip:
@@ -211,20 +211,20 @@ func newEncoder(writer io.Writer, e encoding, zstdLevel zstd.EncoderLevel, gzipL
 }
 
 // append appends the body of an answer in an encoding.
-func (s *encoders) append(to []byte, e encoding, ans *answer) ([]byte, error) {
-	if e == encodingZstd && !ans.file {
-		return s.zstd.EncodeAll(ans.bytes, to), nil
+func (encoders *encoders) append(to []byte, encoding encoding, ans *answer) ([]byte, error) {
+	if encoding == encodingZstd && !ans.file {
+		return encoders.zstd.EncodeAll(ans.bytes, to), nil
 	}
 	buffer := bytes.NewBuffer(to)
 	var writeCloser io.WriteCloser
 	if ans.file { // level 9 of gzip takes four times as long for a hundredth
 		var err error
-		if writeCloser, err = newEncoder(buffer, e, zstd.SpeedBetterCompression, 8); err != nil {
+		if writeCloser, err = newEncoder(buffer, encoding, zstd.SpeedBetterCompression, 8); err != nil {
 			return to, err
 		}
 	} else {
-		fast := s.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
-		defer s.gzip.Put(fast)
+		fast := encoders.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
+		defer encoders.gzip.Put(fast)
 		fast.Reset(buffer)
 		writeCloser = fast
 	}

@@ -85,18 +85,18 @@ func TestEncodings(t *testing.T) {
 	}
 	for _, size := range []int{0, 1, leastEncoded, 100_000, 3 << 20} {
 		body := []byte(strings.Repeat(`{"title":"Jazz on the river","cost":"12"},`, size/40+1)[:size])
-		for in := encodingNone + 1; in < encodings; in++ {
+		for encoding := encodingNone + 1; encoding < encodings; encoding++ {
 			for range 2 { // with an encoder that was used before, too
-				sent, err := encoders.append([]byte("before"), in, &answer{body: newBody(body)})
+				sent, err := encoders.append([]byte("before"), encoding, &answer{body: newBody(body)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				header := http.Header{"Content-Encoding": valuesEncoding[in]}
-				if size == 0 && in == encodingZstd {
+				header := http.Header{"Content-Encoding": valuesEncoding[encoding]}
+				if size == 0 && encoding == encodingZstd {
 					continue // nothing is so short
 				}
 				if got := decoded(t, header, sent[len("before"):]); !bytes.Equal(got, body) {
-					t.Errorf("%s of %d bytes: got %d others", valuesEncoding[in][0], size, len(got))
+					t.Errorf("%s of %d bytes: got %d others", valuesEncoding[encoding][0], size, len(got))
 				}
 			}
 		}
@@ -104,11 +104,11 @@ func TestEncodings(t *testing.T) {
 }
 
 // takeEncoders takes all encoders, which leave half of the processors to others.
-func takeEncoders(t *testing.T, e *encoders) (free func()) {
+func takeEncoders(t *testing.T, encoders *encoders) (free func()) {
 	t.Helper()
 	var taken []func()
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
-		leave, err := e.turns.Acquire(t.Context(), netip.Addr{}, true)
+		leave, err := encoders.turns.Acquire(t.Context(), netip.Addr{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

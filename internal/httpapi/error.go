@@ -33,27 +33,27 @@ func readStatuses() (out map[calendar.Code]int) {
 func statusOf(code calendar.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
 
 // shownCode is the code as clients match it.
-func shownCode(e *calendar.Error) string {
-	switch e.Code {
+func shownCode(problem *calendar.Error) string {
+	switch problem.Code {
 	case calendar.CodeUnauthorized:
 		return string(calendar.CodeForbidden)
 	case calendar.CodeNotFound:
-		if e.Kind == calendar.KindEvent {
+		if problem.Kind == calendar.KindEvent {
 			return "rest-event-not-found"
 		}
-		return e.Kind.String() + "-" + string(e.Code)
+		return problem.Kind.String() + "-" + string(problem.Code)
 	case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
-		return e.Kind.String() + "-" + string(e.Code)
+		return problem.Kind.String() + "-" + string(problem.Code)
 	default:
-		return string(e.Code)
+		return string(problem.Code)
 	}
 }
 
 // publicError is what a client may read of an error: itself, "unavailable" when
 // a part is out of reach, else "internal".
 func publicError(err error) *calendar.Error {
-	if e, ok := errors.AsType[*calendar.Error](err); ok {
-		return e
+	if problem, ok := errors.AsType[*calendar.Error](err); ok {
+		return problem
 	}
 	switch {
 	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed),
@@ -68,92 +68,94 @@ func publicError(err error) *calendar.Error {
 
 // tooLarge is an error of a client when it says that the answer would be larger than it
 // may: the parameters by which it could ask for less.
-func (a *api) tooLarge(err error, params ...string) error {
+func (api *api) tooLarge(err error, params ...string) error {
 	if !errors.Is(err, query.ErrTooLarge) {
 		return err
 	}
-	e := &calendar.Error{Code: calendar.CodeInvalidParam}
+	problem := &calendar.Error{Code: calendar.CodeInvalidParam}
 	for _, name := range params {
-		e.Fields = append(e.Fields, calendar.FieldError{Field: name, Reason: calendar.ReasonAnswerSize, Args: []string{strconv.Itoa(a.o.MaxAnswer)}})
+		problem.Fields = append(problem.Fields, calendar.FieldError{Field: name, Reason: calendar.ReasonAnswerSize, Args: []string{strconv.Itoa(api.o.MaxAnswer)}})
 	}
-	return e
+	return problem
 }
 
 // fail answers an error, in the shape of section 7.1 or as problem details, and
 // logs what is a fault of the service.
-func (c *call) fail(err error) {
-	if c.sentLastGood(err) {
+func (call *call) fail(err error) {
+	if call.sentLastGood(err) {
 		return
 	}
-	e := publicError(err)
-	status := statusOf(e.Code)
-	c.code = e.Code
+	problem := publicError(err)
+	status := statusOf(problem.Code)
+	call.code = problem.Code
 	if status >= http.StatusInternalServerError {
-		if errors.Is(err, context.Canceled) && c.client.Err() != nil {
+		if errors.Is(err, context.Canceled) && call.client.Err() != nil {
 			status = statusClientGone // nobody reads it
-		} else if e.Code == calendar.CodeInternal {
-			c.o.Log.ErrorContext(c.r.Context(), "request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
-		} else if e.Code == calendar.CodeUnavailable && err.Error() != e.Error() { // there is a cause to tell
-			c.o.Log.WarnContext(c.r.Context(), "part unavailable", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
-			if c.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
-				c.o.ListFailed(err)
+		} else if problem.Code == calendar.CodeInternal {
+			call.o.Log.ErrorContext(call.request.Context(), "request failed", "method", call.request.Method, "path", call.request.URL.Path, "error", err)
+		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
+			call.o.Log.WarnContext(call.request.Context(), "part unavailable", "method", call.request.Method, "path", call.request.URL.Path, "error", err)
+			if call.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
+				call.o.ListFailed(err)
 			}
 		}
 	}
-	header := c.w.Header()
-	header[headerLanguage] = []string{c.lang.Tag()}
+	header := call.w.Header()
+	header[headerLanguage] = []string{call.lang.Tag()}
 	delete(header, headerETag)
-	if e.RetryAfter > 0 {
-		header[headerRetry] = []string{strconv.Itoa(e.RetryAfter)}
+	if problem.RetryAfter > 0 {
+		header[headerRetry] = []string{strconv.Itoa(problem.RetryAfter)}
 	}
-	if c.page != nil && status != statusClientGone {
-		c.failPage(e, status)
+	if call.page != nil && status != statusClientGone {
+		call.failPage(problem, status)
 		return
 	}
 	switch status {
 	case http.StatusUnauthorized:
 		header[headerChallenge] = challenges
 	case http.StatusServiceUnavailable:
-		if e.Code == calendar.CodeAsOfNotReady {
+		if problem.Code == calendar.CodeAsOfNotReady {
 			header[headerRetry] = valueRetryLater
 		} else if header[headerRetry] == nil {
 			header[headerRetry] = valueRetry
 		}
 	}
 	instance := ""
-	if header[headerType] = valueJSON; accepts(c.r.Header, "application/problem+json") {
-		header[headerType], instance = valueProblem, c.r.URL.EscapedPath()
+	if header[headerType] = valueJSON; accepts(call.request.Header, "application/problem+json") {
+		header[headerType], instance = valueProblem, call.request.URL.EscapedPath()
 	}
-	c.send(status, errorBody(e, status, c.lang, instance))
+	call.send(status, errorBody(problem, status, call.lang, instance))
 }
 
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
 // send writes an answer whose other headers are set.
-func (c *call) send(status int, data []byte) { c.sendAlways(status, &answer{body: newBody(data)}) }
+func (call *call) send(status int, data []byte) {
+	call.sendAlways(status, &answer{body: newBody(data)})
+}
 
 // sendJSON writes an answer in JSON whose other headers are set.
-func (c *call) sendJSON(status int, body []byte) {
-	header := c.w.Header()
-	header[headerLanguage], header[headerType] = []string{c.lang.Tag()}, valueJSON
-	c.send(status, body)
+func (call *call) sendJSON(status int, body []byte) {
+	header := call.w.Header()
+	header[headerLanguage], header[headerType] = []string{call.lang.Tag()}, valueJSON
+	call.send(status, body)
 }
 
 // sendAlways writes an answer. It is never refused: where there is no turn to encode it, it is
 // sent as it is, and where there is no room to send it keeps the slot.
-func (c *call) sendAlways(status int, ans *answer) {
-	encoding, shown := c.acceptanceOf(len(ans.bytes)).best, &ans.body
+func (call *call) sendAlways(status int, ans *answer) {
+	encoding, shown := call.acceptanceOf(len(ans.bytes)).best, &ans.body
 	if encoding != encodingNone {
-		ctx, cancel := c.within(c.o.ReadDeadline)
+		ctx, cancel := call.within(call.o.ReadDeadline)
 		defer cancel()
-		out, err := c.encodedBody(ctx, &c.pass, encoding, ans, false)
+		out, err := call.encodedBody(ctx, &call.pass, encoding, ans, false)
 		if shown = out; err != nil {
 			encoding, shown = encodingNone, &ans.body
 		}
 	}
-	c.beginSending(shown.bytes)
-	c.writeBody(status, encoding, shown)
+	call.beginSending(shown.bytes)
+	call.writeBody(status, encoding, shown)
 }
 
 // accepts reports whether Accept names a media type, given in lower case.
@@ -215,11 +217,11 @@ func errorBody(e *calendar.Error, status int, lang calendar.Lang, instance strin
 	return data
 }
 
-func dataOf(e *calendar.Error, lang calendar.Lang) (out errorData) {
-	switch e.Code {
+func dataOf(problem *calendar.Error, lang calendar.Lang) (out errorData) {
+	switch problem.Code {
 	case calendar.CodeInvalidParam:
-		params, details := make(history.Members, 0, len(e.Fields)), history.Members(nil)
-		for _, fieldError := range e.Fields {
+		params, details := make(history.Members, 0, len(problem.Fields)), history.Members(nil)
+		for _, fieldError := range problem.Fields {
 			message := texts.FieldMessage(fieldError, lang)
 			params = append(params, history.Member{Name: fieldError.Field, Value: message})
 			if code := fieldError.Reason.Detail(); code != "" {
@@ -231,11 +233,11 @@ func dataOf(e *calendar.Error, lang calendar.Lang) (out errorData) {
 			out.Details = []errorDetail{}
 		}
 	case calendar.CodeMissingParam:
-		out.Params = e.Missing
+		out.Params = problem.Missing
 	case calendar.CodeInvalidJSON:
-		out.JSONCode, out.JSONMessage = 4, e.Detail
+		out.JSONCode, out.JSONMessage = 4, problem.Detail
 	default:
-		out.TermID, out.Total, out.Cost, out.Limit = e.TermID, e.Total, e.Cost, e.Limit
+		out.TermID, out.Total, out.Cost, out.Limit = problem.TermID, problem.Total, problem.Cost, problem.Limit
 	}
 	return out
 }

@@ -11,8 +11,8 @@ import (
 
 // recordTag is the ETag of one record (2.9): version and mark. The content of the
 // record counts too: another history may have the version with another one.
-func (a *api) recordTag(r *root, lang calendar.Lang, view *query.View, fields []string) string {
-	hash := calendar.HashStart.Number(view.Record.Sum).Number(view.Mark).Number(r.mark).Number(uint64(lang)).Text(string(view.Status))
+func (api *api) recordTag(root *root, lang calendar.Lang, view *query.View, fields []string) string {
+	hash := calendar.HashStart.Number(view.Record.Sum).Number(view.Mark).Number(root.mark).Number(uint64(lang)).Text(string(view.Status))
 	for _, text := range fields {
 		hash = hash.Text(text)
 	}
@@ -22,9 +22,9 @@ func (a *api) recordTag(r *root, lang calendar.Lang, view *query.View, fields []
 }
 
 // weakTag is the ETag of an answer that a key names.
-func (a *api) weakTag(key string) string {
+func (api *api) weakTag(key string) string {
 	var b [24]byte
-	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(calendar.HashStart.Number(a.roots.seed).Text(key)), 16)
+	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(calendar.HashStart.Number(api.roots.seed).Text(key)), 16)
 	return string(append(tag, '"'))
 }
 

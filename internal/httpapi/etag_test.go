@@ -15,20 +15,20 @@ func TestTagsNameTheContent(t *testing.T) {
 	view := func(sum uint64) *query.View {
 		return &query.View{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Version: 2, Sum: sum}, Mark: 7}
 	}
-	rt := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 0)
+	root := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 0)
 	settings := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 7)
 	lang := calendar.LangEN
 	tags := map[string]bool{
-		a.recordTag(rt, lang, view(1), nil): true, a.recordTag(rt, lang, view(3), nil): true, a.recordTag(settings, lang, view(1), nil): true,
-		a.recordTag(rt, lang, view(1), []string{"id"}): true, a.recordTag(rt, lang, view(1), []string{"id", "name"}): true,
+		a.recordTag(root, lang, view(1), nil): true, a.recordTag(root, lang, view(3), nil): true, a.recordTag(settings, lang, view(1), nil): true,
+		a.recordTag(root, lang, view(1), []string{"id"}): true, a.recordTag(root, lang, view(1), []string{"id", "name"}): true,
 	}
-	c := &call{route: &route{kind: calendar.KindEvent}, root: rt}
-	at := shownAt(3)
-	lost, healed := at, at
+	c := &call{route: &route{kind: calendar.KindEvent}, root: root}
+	shown := shownAt(3)
+	lost, healed := shown, shown
 	lost.Hash[31] = 1
 	healed.Content = 1
 	keys := map[string]bool{}
-	for _, generation := range []query.Generation{{Shown: at}, {Shown: lost}, {Shown: healed}, {Shown: at, Due: 1}} {
+	for _, generation := range []query.Generation{{VisibleState: shown}, {VisibleState: lost}, {VisibleState: healed}, {VisibleState: shown, Due: 1}} {
 		keys[c.key(listKey, generation, 0, nil)] = true
 	}
 	if len(tags) != 5 || len(keys) != 4 {

@@ -23,17 +23,17 @@ import (
 
 // eventEncoder writes events by a writer of package formats.
 type eventEncoder struct {
-	w     formats.Writer
-	a     *api
-	l     *listing
-	event formats.Event
-	marks *render.Writer // of formats that show what a search matches, else nil
+	w       formats.Writer
+	api     *api
+	listing *listing
+	event   formats.Event
+	marks   *render.Writer // of formats that show what a search matches, else nil
 }
 
 // openFeed opens the encoders of a format of events.
 func openFeed(format *formats.Format) func(a *api, l *listing) encoder {
 	return func(a *api, l *listing) encoder {
-		e := &eventEncoder{w: format.Open(&l.feed), a: a, l: l}
+		e := &eventEncoder{w: format.Open(&l.feed), api: a, listing: l}
 		if format.Marks && l.list != nil { // a single event is not searched for
 			e.marks = l.writer(a, nil)
 		}
@@ -41,15 +41,15 @@ func openFeed(format *formats.Format) func(a *api, l *listing) encoder {
 	}
 }
 
-func (e *eventEncoder) begin(data []byte) []byte { return e.w.Begin(data) }
-func (e *eventEncoder) end(data []byte) []byte   { return e.w.End(data) }
+func (eventEncoder *eventEncoder) begin(data []byte) []byte { return eventEncoder.w.Begin(data) }
+func (eventEncoder *eventEncoder) end(data []byte) []byte   { return eventEncoder.w.End(data) }
 
-func (e *eventEncoder) item(data []byte, view *query.View) ([]byte, error) {
-	e.a.show(&e.event, e.l.root, e.l.feed.Lang, view)
-	if e.marks != nil {
-		e.event.More = e.marks.AppendHighlight(e.event.More, view)
+func (eventEncoder *eventEncoder) item(data []byte, view *query.View) ([]byte, error) {
+	eventEncoder.api.show(&eventEncoder.event, eventEncoder.listing.root, eventEncoder.listing.feed.Lang, view)
+	if eventEncoder.marks != nil {
+		eventEncoder.event.More = eventEncoder.marks.AppendHighlight(eventEncoder.event.More, view)
 	}
-	return e.w.Item(data, &e.event), nil
+	return eventEncoder.w.Item(data, &eventEncoder.event), nil
 }
 
 // recordLines writes each record of a JSON list in a line.
@@ -57,50 +57,50 @@ type recordLines struct {
 	jsonList
 }
 
-func openNDJSON(a *api, l *listing) encoder {
-	return &recordLines{*openJSON(a, l).(*jsonList)} //nolint:forcetypeassert // it makes nothing else
+func openNDJSON(api *api, listing *listing) encoder {
+	return &recordLines{*openJSON(api, listing).(*jsonList)} //nolint:forcetypeassert // it makes nothing else
 }
 
-func (e *recordLines) begin(data []byte) []byte { return data }
-func (e *recordLines) end(data []byte) []byte   { return data }
+func (recordLines *recordLines) begin(data []byte) []byte { return data }
+func (recordLines *recordLines) end(data []byte) []byte   { return data }
 
-func (e *recordLines) item(data []byte, view *query.View) ([]byte, error) {
-	e.n = 0 // no comma
-	data, err := e.jsonList.item(data, view)
+func (recordLines *recordLines) item(data []byte, view *query.View) ([]byte, error) {
+	recordLines.n = 0 // no comma
+	data, err := recordLines.jsonList.item(data, view)
 	return append(data, '\n'), err
 }
 
 // timesOf gives when an event is; one that is shown blanked is not all-day.
-func (a *api) timesOf(record *calendar.Record, blanked bool) formats.Times {
+func (api *api) timesOf(record *calendar.Record, blanked bool) formats.Times {
 	fields := record.Fields
 	return formats.Times{
-		AllDay: fields.Bool("all_day") && !blanked, Zone: a.renderer.Zone(fields.String("timezone")),
+		AllDay: fields.Bool("all_day") && !blanked, Zone: api.renderer.Zone(fields.String("timezone")),
 		Start: fields.Wall("start_date"), End: fields.Wall("end_date"), UTCStart: fields.Wall("utc_start_date"), UTCEnd: fields.Wall("utc_end_date"),
 	}
 }
 
 // uid returns the UUID of what has a name in the store. The store is known by then.
-func (a *api) uid(name string) string { return formats.UID(*a.storeID.Load(), name) }
+func (api *api) uid(name string) string { return formats.UID(*api.storeID.Load(), name) }
 
 // knowStore finds out the UUID of the store.
-func (a *api) knowStore(ctx context.Context) error {
-	if a.storeID.Load() != nil {
+func (api *api) knowStore(ctx context.Context) error {
+	if api.storeID.Load() != nil {
 		return nil
 	}
-	head, err := a.Records.HeadAt(ctx, 0)
+	head, err := api.Records.HeadAt(ctx, 0)
 	if err == nil {
-		a.storeID.Store((*uuid.UUID)(&head.UUID))
+		api.storeID.Store((*uuid.UUID)(&head.UUID))
 	}
 	return err
 }
 
 // show makes an event of a view. What it held before is used again.
-func (a *api) show(event *formats.Event, root *root, l calendar.Lang, view *query.View) {
+func (api *api) show(event *formats.Event, root *root, l calendar.Lang, view *query.View) {
 	record := view.Record
 	fields := record.Fields
 	title, lang := record.Name(l)
 	*event = formats.Event{
-		Times: a.timesOf(record, view.Blanked), ID: record.ID, UID: a.uid(record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
+		Times: api.timesOf(record, view.Blanked), ID: record.ID, UID: api.uid(record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
 		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
 		Title: title, EventStatus: fields.EventStatus(), URL: root.Page(record, view.Status), RestURL: root.Self(record), Lang: lang, Langs: record.Langs(),
 		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0], More: event.More[:0],
@@ -113,11 +113,11 @@ func (a *api) show(event *formats.Event, root *root, l calendar.Lang, view *quer
 	excerpt, _ := render.HTML(record, "excerpt", l)
 	event.Description, event.Excerpt = htmltext.AbsoluteLinks(description, event.URL), htmltext.AbsoluteLinks(excerpt, event.URL)
 	event.Website, event.Image = fields.String("website"), fields.String("image_url")
-	cost := calendar.ReadCost(fields.Strings("cost"), a.o.Currency)
+	cost := calendar.ReadCost(fields.Strings("cost"), api.o.Currency)
 	event.Cost, event.CostValues = cost.Text, cost.Values
 	event.Ticketed, event.Featured = fields.Bool("ticketed"), fields.Bool("featured")
 	if parent := fields.ID("post_parent"); parent != 0 {
-		event.Parent = a.uid(parent.String())
+		event.Parent = api.uid(parent.String())
 	}
 	event.Categories, event.Tags = appendTerms(event.Categories, view.Categories, l), appendTerms(event.Tags, view.Tags, l)
 	for _, linked := range view.Venues {
@@ -141,44 +141,44 @@ func (a *api) show(event *formats.Event, root *root, l calendar.Lang, view *quer
 }
 
 func appendTerms(to []formats.Term, terms []query.LinkedView, lang calendar.Lang) []formats.Term {
-	for _, t := range terms {
-		name, _ := t.Record.Name(lang)
-		to = append(to, formats.Term{ID: t.Record.ID, Slug: t.Record.Slug(), Name: name})
+	for _, linkedView := range terms {
+		name, _ := linkedView.Record.Name(lang)
+		to = append(to, formats.Term{ID: linkedView.Record.ID, Slug: linkedView.Record.Slug(), Name: name})
 	}
 	return to
 }
 
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (c *call) findOf(ctx context.Context) (of query.Of, err error) {
-	if c.route.of == 0 {
+func (call *call) findOf(ctx context.Context) (of query.Of, err error) {
+	if call.route.of == 0 {
 		return of, nil
 	}
-	view, err := c.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
+	view, err := call.Queries.Read(ctx, call.route.of, call.targetOf().id, "", call.caller, call.loc.lang, query.EmbedNone, nil)
 	if err == nil {
-		c.record = &view
+		call.record = &view
 		of = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}
 	}
 	return of, err
 }
 
 // address is that of the list, without its query (4.3).
-func (c *call) address() string {
-	address := c.root.Collection(c.route.kind)
-	if c.record != nil {
-		address = c.root.Self(c.record.Record) + "/" + calendar.KindEvent.Collection()
+func (call *call) address() string {
+	address := call.root.Collection(call.route.kind)
+	if call.record != nil {
+		address = call.root.Self(call.record.Record) + "/" + calendar.KindEvent.Collection()
 	}
-	if c.route.Ended {
-		return address + "." + c.format.Name
+	if call.route.Ended {
+		return address + "." + call.format.Name
 	}
 	return address + "/"
 }
 
 // askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
 // and since when it stands.
-func (c *call) askedFor(criteria *query.Criteria) cache.Key {
-	key := c.asked().Text(criteria.Key)
-	if !c.feed() {
+func (call *call) askedFor(criteria *query.Criteria) cache.Key {
+	key := call.asked().Text(criteria.Key)
+	if !call.feed() {
 		return key
 	}
 	paged := int64(0)
@@ -190,66 +190,66 @@ func (c *call) askedFor(criteria *query.Criteria) cache.Key {
 		key = key.Text(linkParam.Name).Text(linkParam.Value)
 	}
 	if criteria.Moves {
-		key = key.Number(c.today().Unix())
+		key = key.Number(call.today().Unix())
 	}
 	return key
 }
 
 // today is when the day of the site began.
-func (a *api) today() time.Time {
-	y, month, d := a.o.Now().In(a.o.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
+func (api *api) today() time.Time {
+	y, month, d := api.o.Now().In(api.o.Site).Date()
+	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
 }
 
 // dress fills in what a feed says besides its events.
-func (c *call) dress(ctx context.Context, l *listing, generation query.Generation) error {
-	if err := c.knowStore(ctx); err != nil {
+func (call *call) dress(ctx context.Context, listing *listing, generation query.Generation) error {
+	if err := call.knowStore(ctx); err != nil {
 		return err
 	}
-	head, err := c.Records.HeadAt(ctx, generation.Position)
+	head, err := call.Records.HeadAt(ctx, generation.Position)
 	if err != nil {
 		return err
 	}
 	modified := head.Time
-	later := func(t time.Time) {
-		if t.After(modified) {
-			modified = t
+	later := func(instant time.Time) {
+		if instant.After(modified) {
+			modified = instant
 		}
 	}
 	if generation.Due != 0 {
 		later(time.Unix(generation.Due, 0))
 	}
-	if l.criteria.Moves {
-		later(c.today())
+	if listing.criteria.Moves {
+		later(call.today())
 	}
-	lang := l.criteria.Lang
-	sent := query.LinksTo(l.address, l.criteria.Sent)
-	self := sent.Page(l.criteria.Page)
-	name := c.o.CalendarName
+	lang := listing.criteria.Lang
+	sent := query.LinksTo(listing.address, listing.criteria.Sent)
+	self := sent.Page(listing.criteria.Page)
+	name := call.o.CalendarName
 	if name == "" {
 		name = texts.Messages.In("feed.events", lang)
 	}
-	l.feed = formats.Feed{
-		Title: name, Calendar: name, Root: l.root.URL, Home: l.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + c.uid(self[len(l.root.Base):]), Lang: lang, Modified: modified, Refresh: c.o.FeedRefresh, Site: c.o.Site,
-		Columns: l.criteria.Fields, Venues: l.criteria.Venues, BOM: l.criteria.BOM, Raw: l.criteria.Raw,
+	listing.feed = formats.Feed{
+		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
+		ID: "urn:uuid:" + call.uid(self[len(listing.root.Base):]), Lang: lang, Modified: modified, Refresh: call.o.FeedRefresh, Site: call.o.Site,
+		Columns: listing.criteria.Fields, Venues: listing.criteria.Venues, BOM: listing.criteria.BOM, Raw: listing.criteria.Raw,
 	}
-	l.name = calendar.KindEvent.Collection()
-	if view := c.record; view != nil {
+	listing.name = calendar.KindEvent.Collection()
+	if view := call.record; view != nil {
 		of, _ := view.Record.Name(lang)
-		l.feed.Title = of + " – " + name
-		l.feed.Home = l.root.Page(view.Record, view.Status)
-		l.name = cmp.Or(view.Record.Slug(), view.Record.Kind.String()+"-"+view.Record.ID.String())
+		listing.feed.Title = of + " – " + name
+		listing.feed.Home = listing.root.Page(view.Record, view.Status)
+		listing.name = cmp.Or(view.Record.Slug(), view.Record.Kind.String()+"-"+view.Record.ID.String())
 	}
 	return nil
 }
 
 // closeSurvey ends the look at the events of a calendar: one that has nothing else has
 // the zone of the site.
-func (a *api) closeSurvey(feed *formats.Feed, events int) {
-	slices.SortFunc(feed.Tombstones, func(x, y formats.Tombstone) int { return cmp.Compare(x.ID, y.ID) })
+func (api *api) closeSurvey(feed *formats.Feed, events int) {
+	slices.SortFunc(feed.Tombstones, func(tombstone, y formats.Tombstone) int { return cmp.Compare(tombstone.ID, y.ID) })
 	if events+len(feed.Tombstones) == 0 {
-		feed.Zones.AddSite(a.o.Site, a.o.Now())
+		feed.Zones.AddSite(api.o.Site, api.o.Now())
 	}
 }
 
@@ -258,47 +258,47 @@ func (a *api) closeSurvey(feed *formats.Feed, events int) {
 const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
-func (c *call) modifiedShown(modified time.Time) string {
-	if !c.feed() || modified.IsZero() || c.o.Now().Sub(modified) < settled {
+func (call *call) modifiedShown(modified time.Time) string {
+	if !call.feed() || modified.IsZero() || call.o.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)
 }
 
 // unmodified reports whether If-Modified-Since says that the client has a feed.
-func (c *call) unmodified(modified time.Time) bool {
-	since := c.r.Header["If-Modified-Since"]
-	if len(since) == 0 || len(c.r.Header["If-None-Match"]) > 0 {
+func (call *call) unmodified(modified time.Time) bool {
+	since := call.request.Header["If-Modified-Since"]
+	if len(since) == 0 || len(call.request.Header["If-None-Match"]) > 0 {
 		return false
 	}
-	shown := c.modifiedShown(modified)
-	t, err := http.ParseTime(since[0])
-	return shown != "" && err == nil && t.UTC().Format(http.TimeFormat) == shown
+	shown := call.modifiedShown(modified)
+	instant, err := http.ParseTime(since[0])
+	return shown != "" && err == nil && instant.UTC().Format(http.TimeFormat) == shown
 }
 
 // singleEvent makes the answer of a single event in another format than JSON.
-func (c *call) singleEvent(ctx context.Context, view *query.View) (*answer, error) {
-	if err := c.knowStore(ctx); err != nil {
+func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, error) {
+	if err := call.knowStore(ctx); err != nil {
 		return nil, err
 	}
-	head, err := c.Records.Head(ctx)
+	head, err := call.Records.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{root: c.root, criteria: &query.Criteria{Lang: c.lang}, feed: formats.Feed{Single: true, Lang: c.lang, Site: c.o.Site, Root: c.root.URL}}
-	l.feed.Zones.Add(new(c.timesOf(view.Record, view.Blanked)))
-	encoder := c.format.open(c.api, l)
+	l := &listing{root: call.root, criteria: &query.Criteria{Lang: call.lang}, feed: formats.Feed{Single: true, Lang: call.lang, Site: call.o.Site, Root: call.root.URL}}
+	l.feed.Zones.Add(new(call.timesOf(view.Record, view.Blanked)))
+	encoder := call.format.open(call.api, l)
 	data, err := encoder.item(encoder.begin(nil), view)
 	if err != nil {
 		return nil, err
 	}
-	if data = encoder.end(data); len(data) > c.o.MaxAnswer {
+	if data = encoder.end(data); len(data) > call.o.MaxAnswer {
 		return nil, query.ErrTooLarge
 	}
-	key := cache.Key(nil).Text(c.format.Name).Text(c.recordTag(c.root, c.lang, view, nil)).Number(view.Touched.UnixNano())
-	ans := newAnswer(data, c.format.header, c.weakTag(key.String()), c.lang)
+	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.lang, view, nil)).Number(view.Touched.UnixNano())
+	ans := newAnswer(data, call.format.header, call.weakTag(key.String()), call.lang)
 	ans.modified = view.Touched
 	ans.add(headerPosition, head.String())
-	ans.add(headerDisposition, c.format.disposition(cmp.Or(view.Record.Slug(), "event-"+strconv.FormatInt(int64(view.Record.ID), 10))))
+	ans.add(headerDisposition, call.format.disposition(cmp.Or(view.Record.Slug(), "event-"+strconv.FormatInt(int64(view.Record.ID), 10))))
 	return ans, nil
 }

@@ -29,18 +29,18 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 		facet := &facets[i]
 		values := make([]facetValue, len(facet.Values))
 		for j := range facet.Values {
-			v := &facet.Values[j]
-			out := facetValue{Value: v.Value, Label: v.Label, Count: v.Count, Selected: v.Selected}
-			if v.Label == "" {
-				out.Label = texts.Messages.In("facet."+facet.Name+"."+v.Value, lang)
+			value := &facet.Values[j]
+			out := facetValue{Value: value.Value, Label: value.Label, Count: value.Count, Selected: value.Selected}
+			if value.Label == "" {
+				out.Label = texts.Messages.In("facet."+facet.Name+"."+value.Value, lang)
 			}
 			switch facet.Name {
 			case "categories":
-				out.Slug, out.Parent, out.Level = &v.Slug, &v.Parent, &v.Level
+				out.Slug, out.Parent, out.Level = &value.Slug, &value.Parent, &value.Level
 			case "tags":
-				out.Slug = &v.Slug
+				out.Slug = &value.Slug
 			case "venue":
-				out.City = &v.City
+				out.City = &value.City
 			}
 			values[j] = out
 		}

@@ -17,7 +17,7 @@ import (
 // answer with nothing.
 
 type fakeCommands struct {
-	do    func(verb string, r command.Request) (command.Result, error)
+	do    func(verb string, request command.Request) (command.Result, error)
 	opens func(password string) bool
 	hang  hanging
 }
@@ -25,38 +25,38 @@ type fakeCommands struct {
 // hanging names the method that waits for the end of its request.
 type hanging string
 
-func (h hanging) wait(ctx context.Context, method string) error {
-	if string(h) != method {
+func (hanging hanging) wait(ctx context.Context, method string) error {
+	if string(hanging) != method {
 		return nil
 	}
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (f fakeCommands) Create(ctx context.Context, request command.Request) (command.Result, error) {
-	if err := f.hang.wait(ctx, "Create"); err != nil {
+func (fakeCommands fakeCommands) Create(ctx context.Context, request command.Request) (command.Result, error) {
+	if err := fakeCommands.hang.wait(ctx, "Create"); err != nil {
 		return command.Result{}, err
 	}
-	return f.do("create", request)
+	return fakeCommands.do("create", request)
 }
 
-func (f fakeCommands) Update(_ context.Context, request command.Request) (command.Result, error) {
-	return f.do("update", request)
+func (fakeCommands fakeCommands) Update(_ context.Context, request command.Request) (command.Result, error) {
+	return fakeCommands.do("update", request)
 }
 
-func (f fakeCommands) Delete(ctx context.Context, request command.Request) (command.Result, error) {
-	if err := f.hang.wait(ctx, "Delete"); err != nil {
+func (fakeCommands fakeCommands) Delete(ctx context.Context, request command.Request) (command.Result, error) {
+	if err := fakeCommands.hang.wait(ctx, "Delete"); err != nil {
 		return command.Result{}, err
 	}
-	return f.do("delete", request)
+	return fakeCommands.do("delete", request)
 }
 
-func (f fakeCommands) CheckPassword(_ context.Context, _ calendar.ID, password string) (bool, error) {
-	return f.opens(password), nil
+func (fakeCommands fakeCommands) CheckPassword(_ context.Context, _ calendar.ID, password string) (bool, error) {
+	return fakeCommands.opens(password), nil
 }
 
 type fakeQueries struct {
-	parse      func(r query.Request) (*query.Criteria, error)
+	parse      func(request query.Request) (*query.Criteria, error)
 	await      func(least calendar.Position) error
 	generation func() (query.Generation, error)
 	run        func() (*query.List, error)
@@ -65,56 +65,56 @@ type fakeQueries struct {
 	hang       hanging
 }
 
-func (f fakeQueries) Parse(ctx context.Context, request query.Request) (*query.Criteria, error) {
-	if err := f.hang.wait(ctx, "Parse"); err != nil {
+func (fakeQueries fakeQueries) Parse(ctx context.Context, request query.Request) (*query.Criteria, error) {
+	if err := fakeQueries.hang.wait(ctx, "Parse"); err != nil {
 		return nil, err
 	}
-	if f.parse != nil {
-		return f.parse(request)
+	if fakeQueries.parse != nil {
+		return fakeQueries.parse(request)
 	}
 	return &query.Criteria{Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Page: 1, PerPage: 10}, nil
 }
 
-func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	if err := f.hang.wait(ctx, "Await"); err != nil {
+func (fakeQueries fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) (calendar.Position, error) {
+	if err := fakeQueries.hang.wait(ctx, "Await"); err != nil {
 		return 0, err
 	}
-	if f.await != nil {
-		return 0, f.await(least) // its lists have no position
+	if fakeQueries.await != nil {
+		return 0, fakeQueries.await(least) // its lists have no position
 	}
 	return 0, nil
 }
 
 // shownAt is what lists show at a position.
-func shownAt(position calendar.Position) readmodel.Shown {
-	return readmodel.Shown{Mark: calendar.Mark{Position: position}}
+func shownAt(position calendar.Position) readmodel.VisibleState {
+	return readmodel.VisibleState{Mark: calendar.Mark{Position: position}}
 }
 
-func (f fakeQueries) Generation(ctx context.Context) (query.Generation, error) {
-	if err := f.hang.wait(ctx, "Generation"); err != nil {
+func (fakeQueries fakeQueries) Generation(ctx context.Context) (query.Generation, error) {
+	if err := fakeQueries.hang.wait(ctx, "Generation"); err != nil {
 		return query.Generation{}, err
 	}
-	if f.generation != nil {
-		return f.generation()
+	if fakeQueries.generation != nil {
+		return fakeQueries.generation()
 	}
-	return query.Generation{Shown: shownAt(1)}, nil
+	return query.Generation{VisibleState: shownAt(1)}, nil
 }
 
-func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, error) {
-	if err := f.hang.wait(ctx, "Run"); err != nil {
+func (fakeQueries fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, error) {
+	if err := fakeQueries.hang.wait(ctx, "Run"); err != nil {
 		return nil, err
 	}
-	return f.run()
+	return fakeQueries.run()
 }
 
-func (f fakeQueries) Afford(int) error { return nil }
-func (f fakeQueries) Suggest(context.Context, *query.Criteria) ([]query.Suggested, calendar.Position, error) {
+func (fakeQueries fakeQueries) Afford(int) error { return nil }
+func (fakeQueries fakeQueries) Suggest(context.Context, *query.Criteria) ([]query.Suggested, calendar.Position, error) {
 	return nil, 0, nil
 }
 
-func (f fakeQueries) Several(ctx context.Context, all []*query.Criteria, use func(int, *query.List) error) error {
+func (fakeQueries fakeQueries) Several(ctx context.Context, all []*query.Criteria, use func(int, *query.List) error) error {
 	for i, criteria := range all {
-		list, err := f.Run(ctx, criteria)
+		list, err := fakeQueries.Run(ctx, criteria)
 		if err != nil {
 			return err
 		}
@@ -125,37 +125,37 @@ func (f fakeQueries) Several(ctx context.Context, all []*query.Criteria, use fun
 	return nil
 }
 
-func (f fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters, error) {
+func (fakeQueries fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters, error) {
 	return nil, nil //nolint:nilnil // nobody asks
 }
 
-func (f fakeQueries) Whole(context.Context, *query.Criteria) (*query.Whole, error) {
+func (fakeQueries fakeQueries) Whole(context.Context, *query.Criteria) (*query.WholeSelection, error) {
 	return nil, readmodel.ErrUnavailable
 }
 
-func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
+func (fakeQueries fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
-func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, record *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
-	err := f.hang.wait(ctx, "View")
+func (fakeQueries fakeQueries) View(ctx context.Context, _ calendar.Caller, record *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
+	err := fakeQueries.hang.wait(ctx, "View")
 	return query.View{Record: record, Status: calendar.Status(record.Fields.String("status"))}, err
 }
 
-func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
+func (fakeQueries fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (query.View, error) {
-	if err := f.hang.wait(ctx, "Read"); err != nil {
+	if err := fakeQueries.hang.wait(ctx, "Read"); err != nil {
 		return query.View{}, err
 	}
-	if f.protected {
+	if fakeQueries.protected {
 		if _, err := verify(ctx, id); err != nil {
 			return query.View{}, err
 		}
 	}
-	record, err := f.read(id, slug)
+	record, err := fakeQueries.read(id, slug)
 	if err != nil {
 		return query.View{}, err
 	}
-	return f.View(ctx, caller, record, lang, embeds, query.Moment{})
+	return fakeQueries.View(ctx, caller, record, lang, embeds, query.Moment{})
 }
 
 // fakeRecords reads a store with one entry.
@@ -174,15 +174,15 @@ type fakeUsers struct {
 	hang   hanging
 }
 
-func (f fakeUsers) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
-	if err := f.hang.wait(ctx, "Authenticate"); err != nil {
+func (fakeUsers fakeUsers) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
+	if err := fakeUsers.hang.wait(ctx, "Authenticate"); err != nil {
 		return calendar.Caller{}, err
 	}
 	switch authorization {
 	case "":
 		return calendar.Caller{}, nil
 	case "Bearer good":
-		return f.caller, nil
+		return fakeUsers.caller, nil
 	default:
 		return calendar.Caller{}, calendar.Fail(calendar.CodeIncorrectPassword, 0)
 	}

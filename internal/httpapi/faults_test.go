@@ -126,7 +126,7 @@ func TestSingleComputation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int64
-		state := query.Generation{Shown: shownAt(1)}
+		state := query.Generation{VisibleState: shownAt(1)}
 		gate := make(chan struct{})
 		handler, log := fakeAPI(t, Deps{Queries: fakeQueries{
 			generation: func() (query.Generation, error) { return state, nil },
@@ -158,7 +158,7 @@ func TestSingleComputation(t *testing.T) {
 		all.Wait()
 		tag := want(http.StatusOK, 1)
 		want(http.StatusNotModified, 1, "If-None-Match", tag)
-		state = query.Generation{Shown: shownAt(2)}
+		state = query.Generation{VisibleState: shownAt(2)}
 		want(http.StatusOK, 2, "If-None-Match", tag)
 		if log.Len() > 0 {
 			t.Errorf("a client that went away was logged: %s", log)

@@ -178,11 +178,11 @@ type cutting struct {
 	after int
 }
 
-func (c *cutting) Write(data []byte) (int, error) {
-	if c.Body.Len() > c.after {
+func (cutting *cutting) Write(data []byte) (int, error) {
+	if cutting.Body.Len() > cutting.after {
 		return 0, fmt.Errorf("gone")
 	}
-	return c.ResponseRecorder.Write(data)
+	return cutting.ResponseRecorder.Write(data)
 }
 
 // slow holds its first write until it is released.
@@ -192,13 +192,13 @@ type slow struct {
 	held           bool
 }
 
-func (s *slow) Write(data []byte) (int, error) {
-	if !s.held {
-		s.held = true
-		close(s.first)
-		<-s.release
+func (slow *slow) Write(data []byte) (int, error) {
+	if !slow.held {
+		slow.held = true
+		close(slow.first)
+		<-slow.release
 	}
-	return s.ResponseRecorder.Write(data)
+	return slow.ResponseRecorder.Write(data)
 }
 
 // TestWholeAnswersOfOneClient: one client has half of the places for whole answers and no
@@ -270,19 +270,19 @@ type dialUp struct {
 	until time.Time
 }
 
-func (d *dialUp) SetWriteDeadline(t time.Time) error {
-	d.until = t
+func (dialUp *dialUp) SetWriteDeadline(instant time.Time) error {
+	dialUp.until = instant
 	return nil
 }
 
-func (d *dialUp) Write(data []byte) (int, error) {
-	end := time.Now().Add(time.Duration(len(data)) * time.Second / time.Duration(d.rate))
-	if !d.until.IsZero() && d.until.Before(end) {
-		<-time.After(time.Until(d.until))
+func (dialUp *dialUp) Write(data []byte) (int, error) {
+	end := time.Now().Add(time.Duration(len(data)) * time.Second / time.Duration(dialUp.rate))
+	if !dialUp.until.IsZero() && dialUp.until.Before(end) {
+		<-time.After(time.Until(dialUp.until))
 		return 0, os.ErrDeadlineExceeded
 	}
 	<-time.After(time.Until(end))
-	return d.ResponseRecorder.Write(data)
+	return dialUp.ResponseRecorder.Write(data)
 }
 
 // TestWholeAnswersOfSlowClients: a client that takes less than 10,000 bytes a second of a

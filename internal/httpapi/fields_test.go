@@ -85,9 +85,9 @@ func fieldRows(t *testing.T, id map[string]calendar.ID) (rows []fieldRow) {
 		for kind := range strings.SplitSeq(names[0], ",") {
 			k := calendar.Kinds[slices.IndexFunc(calendar.Kinds[:], func(k calendar.Kind) bool { return k.String() == kind })]
 			for _, name := range names[1:] {
-				r := fieldRow{kind: k, field: name, empty: strings.TrimSpace(columns[1]), good: values(columns[2]), bad: values(columns[3]), more: values(columns[4])}
-				decode("{"+columns[5]+"}", &r.pair)
-				rows = append(rows, r)
+				row := fieldRow{kind: k, field: name, empty: strings.TrimSpace(columns[1]), good: values(columns[2]), bad: values(columns[3]), more: values(columns[4])}
+				decode("{"+columns[5]+"}", &row.pair)
+				rows = append(rows, row)
 			}
 		}
 	}
@@ -110,17 +110,17 @@ func TestFieldTables(t *testing.T) {
 
 	covered := map[calendar.Kind]map[string]bool{}
 	count := 0
-	base := func(kind calendar.Kind, r *fieldRow) obj {
+	base := func(kind calendar.Kind, row *fieldRow) obj {
 		count++
 		out := obj{kind.NameField(): fmt.Sprint(kind, " number ", count)}
 		if kind == calendar.KindEvent {
 			out["start_date"], out["end_date"] = "2026-06-01 10:00", "2026-06-01 12:00"
 		}
-		maps.Copy(out, r.pair)
+		maps.Copy(out, row.pair)
 		return out
 	}
-	with := func(o obj, field string, v any) obj {
-		out := obj{field: v}
+	with := func(o obj, field string, value any) obj {
+		out := obj{field: value}
 		for name, other := range o {
 			if name != field {
 				out[name] = other
@@ -129,82 +129,82 @@ func TestFieldTables(t *testing.T) {
 		return out
 	}
 	for i := range rows {
-		r := &rows[i]
-		kind, collection := r.kind, "/"+r.kind.Collection()
-		f := calendar.SpecOf(kind).Field(r.field)
+		row := &rows[i]
+		kind, collection := row.kind, "/"+row.kind.Collection()
+		f := calendar.SpecOf(kind).Field(row.field)
 		if covered[kind] == nil {
 			covered[kind] = map[string]bool{}
 		}
-		covered[kind][r.field] = true
-		fresh := base(kind, r)
-		if r.empty == "clears" { // coordinates go together
-			for name := range r.pair {
+		covered[kind][row.field] = true
+		fresh := base(kind, row)
+		if row.empty == "clears" { // coordinates go together
+			for name := range row.pair {
 				delete(fresh, name)
 			}
 		}
-		delete(fresh, r.field)
+		delete(fresh, row.field)
 		if f.Required {
-			fresh[r.field] = base(kind, r)[r.field]
+			fresh[row.field] = base(kind, row)[row.field]
 		}
 		there := editor.Post(collection, fresh).Want(http.StatusCreated)
 		path := there.Path(kind)
-		name := func(what string, v any) string {
-			text := fmt.Sprintf("%s %s %s %#v", kind, r.field, what, v)
+		name := func(what string, value any) string {
+			text := fmt.Sprintf("%s %s %s %#v", kind, row.field, what, value)
 			return text[:min(len(text), 200)]
 		}
-		for _, v := range r.good {
-			if got := editor.Post(collection, with(base(kind, r), r.field, v)); !taken(got) {
-				t.Errorf("%s: %d %s", name("create", v), got.Status, got.Body)
+		for _, value := range row.good {
+			if got := editor.Post(collection, with(base(kind, row), row.field, value)); !taken(got) {
+				t.Errorf("%s: %d %s", name("create", value), got.Status, got.Body)
 			}
-			if got := editor.Patch(path, with(r.pair, r.field, v)); got.Status != http.StatusOK {
-				t.Errorf("%s: %d %s", name("update", v), got.Status, got.Body)
+			if got := editor.Patch(path, with(row.pair, row.field, value)); got.Status != http.StatusOK {
+				t.Errorf("%s: %d %s", name("update", value), got.Status, got.Body)
 			}
 		}
 		head := w.Head()
-		refused := func(what string, v any, got *world.Response) {
+		refused := func(what string, value any, got *world.Response) {
 			t.Helper()
 			params, _ := got.Lookup("data.params")
 			named, _ := params.(map[string]any)
-			if got.Status != http.StatusBadRequest || got.String("code") != "rest_invalid_param" || len(named) != 1 || named[r.field] == nil {
-				t.Errorf("%s: %d %s", name(what, v), got.Status, got.Body)
+			if got.Status != http.StatusBadRequest || got.String("code") != "rest_invalid_param" || len(named) != 1 || named[row.field] == nil {
+				t.Errorf("%s: %d %s", name(what, value), got.Status, got.Body)
 			}
 		}
-		for _, v := range r.bad {
-			refused("create", v, editor.Post(collection, with(base(kind, r), r.field, v)))
-			refused("update", v, editor.Patch(path, with(r.pair, r.field, v)))
+		for _, value := range row.bad {
+			refused("create", value, editor.Post(collection, with(base(kind, row), row.field, value)))
+			refused("update", value, editor.Patch(path, with(row.pair, row.field, value)))
 		}
 		if w.Head() != head {
-			t.Errorf("%s %s: a refused write left something", kind, r.field)
+			t.Errorf("%s %s: a refused write left something", kind, row.field)
 		}
 
-		empties := append([]any{nil, "", " \u00a0\t"}, r.more...)
-		for _, v := range empties {
-			body := with(base(kind, r), r.field, v)
-			set := with(r.pair, r.field, v)
-			if r.empty == "clears" {
-				for name := range r.pair {
-					set[name], body[name] = v, v
+		empties := append([]any{nil, "", " \u00a0\t"}, row.more...)
+		for _, value := range empties {
+			body := with(base(kind, row), row.field, value)
+			set := with(row.pair, row.field, value)
+			if row.empty == "clears" {
+				for name := range row.pair {
+					set[name], body[name] = value, value
 				}
 			}
 			created := editor.Post(collection, body)
 			updated := editor.Patch(path, set)
 			switch {
-			case v == nil && f.Required:
+			case value == nil && f.Required:
 				if created.Status != http.StatusBadRequest || created.String("code") != "rest_missing_callback_param" {
-					t.Errorf("%s: %d %s", name("create", v), created.Status, created.Body)
+					t.Errorf("%s: %d %s", name("create", value), created.Status, created.Body)
 				}
-				refused("update", v, updated)
-			case r.empty == "400", r.empty == "null" && v != nil:
-				refused("create", v, created)
-				refused("update", v, updated)
+				refused("update", value, updated)
+			case row.empty == "400", row.empty == "null" && value != nil:
+				refused("create", value, created)
+				refused("update", value, updated)
 			default:
 				if created.Status != http.StatusCreated || updated.Status != http.StatusOK {
-					t.Errorf("%s: create %d, update %d\n%s\n%s", name("", v), created.Status, updated.Status, created.Body, updated.Body)
-				} else if r.empty == "clears" {
+					t.Errorf("%s: create %d, update %d\n%s\n%s", name("", value), created.Status, updated.Status, created.Body, updated.Body)
+				} else if row.empty == "clears" {
 					want := there.JSON().(map[string]any)
 					for _, got := range []*world.Response{created, updated} {
-						if a, b := shown(got.JSON(), r.field), shown(want, r.field); !reflect.DeepEqual(a, b) {
-							t.Errorf("%s: %s shows %v, want %v", name("", v), got.Request, a, b)
+						if a, b := shown(got.JSON(), row.field), shown(want, row.field); !reflect.DeepEqual(a, b) {
+							t.Errorf("%s: %s shows %v, want %v", name("", value), got.Request, a, b)
 						}
 					}
 				}

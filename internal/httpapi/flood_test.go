@@ -27,26 +27,26 @@ type gated struct {
 	slow atomic.Bool // the parts wait for the gate
 }
 
-func (g *gated) wait() {
-	if g.slow.Load() {
-		<-g.gate
+func (gated *gated) wait() {
+	if gated.slow.Load() {
+		<-gated.gate
 	}
 }
 
 // slowUsers looks up credentials as slowly as the store that they are in.
 type slowUsers struct {
 	fakeUsers
-	g *gated
+	gated *gated
 }
 
-func (u slowUsers) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
+func (slowUsers slowUsers) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
 	if authorization == "Bearer wrong" {
-		u.g.wait()
+		slowUsers.gated.wait()
 	}
 	if authorization == "Bearer other" {
 		return calendar.Caller{ID: 8, Role: calendar.Editor}, nil
 	}
-	return u.fakeUsers.Authenticate(ctx, authorization)
+	return slowUsers.fakeUsers.Authenticate(ctx, authorization)
 }
 
 // slowReader takes an answer when the gate opens.
@@ -55,18 +55,18 @@ type slowReader struct {
 	gate chan struct{}
 }
 
-func (w slowReader) Write(data []byte) (int, error) {
-	if w.Code == http.StatusOK {
-		<-w.gate
+func (slowReader slowReader) Write(data []byte) (int, error) {
+	if slowReader.Code == http.StatusOK {
+		<-slowReader.gate
 	}
-	return w.ResponseRecorder.Write(data)
+	return slowReader.ResponseRecorder.Write(data)
 }
 
 // slowBody is sent when the gate opens.
 type slowBody struct{ gate chan struct{} }
 
-func (b slowBody) Read([]byte) (int, error) {
-	<-b.gate
+func (slowBody slowBody) Read([]byte) (int, error) {
+	<-slowBody.gate
 	return 0, io.EOF
 }
 
@@ -264,10 +264,10 @@ func TestTimeOfAList(t *testing.T) {
 func TestSlowReadersEnd(t *testing.T) {
 	t.Parallel()
 	var until []time.Time
-	w := deadlineRecorder{httptest.NewRecorder(), &until}
+	recorder := deadlineRecorder{httptest.NewRecorder(), &until}
 	large := newBody(bytes.Repeat([]byte("x"), 5_000_000))
 	small := newBody(large.bytes[:1000])
-	c := &call{api: &api{}, w: w, r: httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)}
+	c := &call{api: &api{}, w: recorder, request: httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)}
 	c.writeBody(http.StatusOK, encodingNone, &large)
 	now := time.Now()
 	if len(until) != 2 || until[0].Before(now.Add(60*time.Second)) || until[0].After(now.Add(70*time.Second)) || !until[1].IsZero() {
@@ -284,8 +284,8 @@ type deadlineRecorder struct {
 	until *[]time.Time
 }
 
-func (d deadlineRecorder) SetWriteDeadline(t time.Time) error {
-	*d.until = append(*d.until, t)
+func (deadlineRecorder deadlineRecorder) SetWriteDeadline(instant time.Time) error {
+	*deadlineRecorder.until = append(*deadlineRecorder.until, instant)
 	return nil
 }
 

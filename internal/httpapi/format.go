@@ -41,9 +41,9 @@ type listing struct {
 // calls, so none of them looks back. item gives query.ErrTooLarge for a record that
 // cannot fit into an answer.
 type encoder interface {
-	begin(b []byte) []byte
-	item(b []byte, v *query.View) ([]byte, error)
-	end(b []byte) []byte
+	begin(data []byte) []byte
+	item(data []byte, view *query.View) ([]byte, error)
+	end(data []byte) []byte
 }
 
 // allFormats are the formats of lists; the first is the default.
@@ -64,40 +64,40 @@ func newFormats() (all []*format) {
 }
 
 // exports reports whether the format is an extension for events.
-func (f *format) exports() bool { return f.Disposition != "" }
+func (format *format) exports() bool { return format.Disposition != "" }
 
 // fits reports whether lists or single records of a kind may be answered in the format.
-func (f *format) fits(kind calendar.Kind, single bool) bool {
-	return !f.exports() || kind == calendar.KindEvent && (f.Single || !single)
+func (format *format) fits(kind calendar.Kind, single bool) bool {
+	return !format.exports() || kind == calendar.KindEvent && (format.Single || !single)
 }
 
 // formatOf returns the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
-func (c *call) formatOf(header http.Header) *format {
-	route := c.route
-	best, most := c.formats[0], 0
-	if len(c.formats) == 1 {
+func (call *call) formatOf(header http.Header) *format {
+	route := call.route
+	best, most := call.formats[0], 0
+	if len(call.formats) == 1 {
 		return best
 	}
 	word := ""
 	if route.Ended {
-		word = c.chi.URLParam("format")
+		word = call.chi.URLParam("format")
 	} else if route.kind == calendar.KindEvent {
-		word = calendar.Trim(lastOf(c.query, "format"))
+		word = calendar.Trim(lastOf(call.query, "format"))
 	}
-	for _, f := range c.formats {
-		if f.Name == word && f.fits(route.kind, route.Single) {
-			return f
+	for _, format := range call.formats {
+		if format.Name == word && format.fits(route.kind, route.Single) {
+			return format
 		}
 	}
 	for media, weight := range accepted(header) {
 		if weight <= most {
 			continue
 		}
-		for _, f := range c.formats {
-			if f.fits(route.kind, route.Single) && slices.Contains(f.Media, media) {
-				best, most = f, weight
+		for _, format := range call.formats {
+			if format.fits(route.kind, route.Single) && slices.Contains(format.Media, media) {
+				best, most = format, weight
 			}
 		}
 	}
@@ -121,19 +121,21 @@ func accepted(header http.Header) iter.Seq2[string, int] {
 
 // lastOf returns the value of a name in a query, the last one where there are several.
 func lastOf(pairs []pair, name string) string {
-	for _, p := range slices.Backward(pairs) {
-		if p.name == name {
-			return p.value
+	for _, pair := range slices.Backward(pairs) {
+		if pair.name == name {
+			return pair.value
 		}
 	}
 	return ""
 }
 
 // facets reports whether the format shows facets.
-func (f *format) facets() bool { return f.Format == &formats.JSON || f.Schema == "JSONFeed" }
+func (format *format) facets() bool {
+	return format.Format == &formats.JSON || format.Schema == "JSONFeed"
+}
 
 // feed reports whether events are answered in another format than JSON.
-func (c *call) feed() bool { return c.format != nil && c.format.exports() }
+func (call *call) feed() bool { return call.format != nil && call.format.exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower
 // case: 0 where it has none.
@@ -147,62 +149,62 @@ func weightIn(header http.Header, media []string) (greatest int) {
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.
-func (c *call) encode(l *listing, etag string) (*answer, error) {
-	l.links = pageLinks(l.address, l.criteria, l.list)
-	if c.feed() {
-		l.feed.Next, l.feed.Previous, l.feed.Total = l.links.next, l.links.previous, l.list.Total
-		l.feed.Facets = appendFacets(nil, l.list.Facets, l.criteria.Lang)
-		if c.format.Surveys {
-			for i := range l.list.Views {
-				l.feed.Zones.Add(new(c.timesOf(l.list.Views[i].Record, l.list.Views[i].Blanked)))
+func (call *call) encode(listing *listing, etag string) (*answer, error) {
+	listing.links = pageLinks(listing.address, listing.criteria, listing.list)
+	if call.feed() {
+		listing.feed.Next, listing.feed.Previous, listing.feed.Total = listing.links.next, listing.links.previous, listing.list.Total
+		listing.feed.Facets = appendFacets(nil, listing.list.Facets, listing.criteria.Lang)
+		if call.format.Surveys {
+			for i := range listing.list.Views {
+				listing.feed.Zones.Add(new(call.timesOf(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
 			}
-			c.closeSurvey(&l.feed, len(l.list.Views))
+			call.closeSurvey(&listing.feed, len(listing.list.Views))
 		}
 	}
-	encoder := c.format.open(c.api, l)
-	body, err := written(func(data []byte) ([]byte, error) { return c.appendList(data, encoder, l.list) })
+	encoder := call.format.open(call.api, listing)
+	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, encoder, listing.list) })
 	if err != nil {
 		return nil, err
 	}
-	return c.listAnswer(l, body, etag), nil
+	return call.listAnswer(listing, body, etag), nil
 }
 
 // appendList writes a list; no answer is larger than it may be.
-func (a *api) appendList(data []byte, e encoder, list *query.List) (_ []byte, err error) {
-	data = e.begin(data)
+func (api *api) appendList(data []byte, encoder encoder, list *query.List) (_ []byte, err error) {
+	data = encoder.begin(data)
 	for i := range list.Views {
-		if data, err = e.item(data, &list.Views[i]); err != nil {
+		if data, err = encoder.item(data, &list.Views[i]); err != nil {
 			return data, err
 		}
-		if len(data) > a.o.MaxAnswer {
+		if len(data) > api.o.MaxAnswer {
 			return data, query.ErrTooLarge
 		}
 	}
-	return e.end(data), nil
+	return encoder.end(data), nil
 }
 
 // listAnswer makes the answer of a list that is written, with its headers.
-func (c *call) listAnswer(l *listing, body []byte, etag string) *answer {
-	ans := newAnswer(body, c.format.header, etag, l.criteria.Lang)
-	ans.show(l.list.Position)
-	total, pages := strconv.Itoa(l.list.Total), strconv.Itoa(l.list.TotalPages)
-	for _, names := range c.totals {
+func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
+	ans := newAnswer(body, call.format.header, etag, listing.criteria.Lang)
+	ans.show(listing.list.Position)
+	total, pages := strconv.Itoa(listing.list.Total), strconv.Itoa(listing.list.TotalPages)
+	for _, names := range call.totals {
 		ans.add(names[0], total)
 		ans.add(names[1], pages)
 	}
-	if header := l.links.with(l.original); header != "" {
+	if header := listing.links.with(listing.original); header != "" {
 		ans.add(headerLink, header)
 	}
-	if c.feed() {
-		ans.modified = l.feed.Modified
-		ans.add(headerDisposition, c.format.disposition(l.name))
+	if call.feed() {
+		ans.modified = listing.feed.Modified
+		ans.add(headerDisposition, call.format.disposition(listing.name))
 	}
 	return ans
 }
 
 // disposition is the value of Content-Disposition.
-func (f *format) disposition(name string) string {
-	return f.Disposition + `; filename="` + name + "." + f.Extension + `"`
+func (format *format) disposition(name string) string {
+	return format.Disposition + `; filename="` + name + "." + format.Extension + `"`
 }
 
 // jsonList writes the envelope of section 4.1.
@@ -212,34 +214,34 @@ type jsonList struct {
 	n int // records so far
 }
 
-func openJSON(a *api, l *listing) encoder {
-	return &jsonList{listing: l, w: l.writer(a, l.criteria.Fields)}
+func openJSON(api *api, listing *listing) encoder {
+	return &jsonList{listing: listing, w: listing.writer(api, listing.criteria.Fields)}
 }
 
-func (l *listing) writer(a *api, fields []string) *render.Writer {
-	return a.renderer.Writer(render.Answer{
-		Links: &l.root.Links, Lang: l.criteria.Lang, Fields: fields, Limit: a.o.MaxAnswer,
-		Highlighter: l.criteria.Highlighter(l.list.Spelling), HighlightLength: l.criteria.HighlightLength,
+func (listing *listing) writer(api *api, fields []string) *render.Writer {
+	return api.renderer.Writer(render.Answer{
+		Links: &listing.root.Links, Lang: listing.criteria.Lang, Fields: fields, Limit: api.o.MaxAnswer,
+		Highlighter: listing.criteria.Highlighter(listing.list.Spelling), HighlightLength: listing.criteria.HighlightLength,
 	})
 }
 
-func (e *jsonList) begin(data []byte) []byte {
-	return append(append(append(data, `{"`...), e.criteria.Kind.Collection()...), `":[`...)
+func (jsonList *jsonList) begin(data []byte) []byte {
+	return append(append(append(data, `{"`...), jsonList.criteria.Kind.Collection()...), `":[`...)
 }
 
-func (e *jsonList) item(data []byte, view *query.View) ([]byte, error) {
-	data = formats.AppendComma(data, e.n)
-	e.n++
-	return e.w.Record(data, view)
+func (jsonList *jsonList) item(data []byte, view *query.View) ([]byte, error) {
+	data = formats.AppendComma(data, jsonList.n)
+	jsonList.n++
+	return jsonList.w.Record(data, view)
 }
 
-func (e *jsonList) end(data []byte) []byte {
+func (jsonList *jsonList) end(data []byte) []byte {
 	data = formats.AppendMembers(append(data, ']'), formats.Object{
-		"rest_url", e.links.self, "next_rest_url", formats.Filled(e.links.next), "next_cursor", formats.Filled(e.list.Next),
-		"previous_rest_url", formats.Filled(e.links.previous), "total", e.list.Total, "total_pages", e.list.TotalPages,
+		"rest_url", jsonList.links.self, "next_rest_url", formats.OptionalText(jsonList.links.next), "next_cursor", formats.OptionalText(jsonList.list.Next),
+		"previous_rest_url", formats.OptionalText(jsonList.links.previous), "total", jsonList.list.Total, "total_pages", jsonList.list.TotalPages,
 	})
-	if e.criteria.Typos {
-		data = formats.AppendMembers(data, formats.Object{"typos", e.list.Typos, "joined", e.list.Joined})
+	if jsonList.criteria.Typos {
+		data = formats.AppendMembers(data, formats.Object{"typos", jsonList.list.Typos, "joined", jsonList.list.Joined})
 	}
-	return append(appendFacets(data, e.list.Facets, e.criteria.Lang), '}')
+	return append(appendFacets(data, jsonList.list.Facets, jsonList.criteria.Lang), '}')
 }

@@ -63,57 +63,57 @@ var (
 )
 
 // commonHeaders sets what every answer carries, whatever happens next.
-func (c *call) commonHeaders() {
-	header := c.w.Header()
-	if c.o.Pages != nil && c.o.Pages.NoRobots() {
+func (call *call) commonHeaders() {
+	header := call.w.Header()
+	if call.o.Pages != nil && call.o.Pages.NoRobots() {
 		header["X-Robots-Tag"] = valueNoIndex
 	}
-	if c.page != nil {
-		c.setPageHeaders(header)
+	if call.page != nil {
+		call.setPageHeaders(header)
 		return
 	}
 	header["X-Content-Type-Options"] = valueNosniff
 	header["Vary"] = valueVary
-	if route := c.route; route != nil {
-		if header[headerAllow] = route.open; route.Timed && isRead(c.r.Method) {
+	if route := call.route; route != nil {
+		if header[headerAllow] = route.open; route.Timed && isRead(call.request.Method) {
 			header["Vary"] = valueVaryTime
 		}
 	}
-	c.crossOrigin(header)
+	call.crossOrigin(header)
 }
 
 // writeStatus sends the headers of an answer.
-func (c *call) writeStatus(status int) {
-	c.status = status
-	if c.page == nil {
-		if texts := c.cacheControl(status); texts != nil {
-			c.w.Header()[headerCache] = texts
+func (call *call) writeStatus(status int) {
+	call.status = status
+	if call.page == nil {
+		if texts := call.cacheControl(status); texts != nil {
+			call.w.Header()[headerCache] = texts
 		}
 	}
-	c.w.WriteHeader(status)
+	call.w.WriteHeader(status)
 }
 
 // cacheControl is the value of Cache-Control (2.8), nil for none.
-func (c *call) cacheControl(status int) []string {
-	if _, sent := c.r.Header["Authorization"]; sent || c.sendsPassword() || c.feed() && c.sentPassword() {
+func (call *call) cacheControl(status int) []string {
+	if _, sent := call.request.Header["Authorization"]; sent || call.sendsPassword() || call.feed() && call.sentPassword() {
 		return valuePrivate
 	}
-	if !isRead(c.r.Method) {
+	if !isRead(call.request.Method) {
 		return nil
 	}
 	switch status {
 	case http.StatusOK, http.StatusNotModified:
-		if c.fresh != nil {
-			return c.fresh
+		if call.fresh != nil {
+			return call.fresh
 		}
-		if c.feed() {
-			return c.feedFresh
+		if call.feed() {
+			return call.feedFresh
 		}
-		return c.readFresh
+		return call.readFresh
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		return valueNoStore
 	default:
-		if c.fresh != nil {
+		if call.fresh != nil {
 			return valueNoStore
 		}
 		return valueAskBack
@@ -122,15 +122,15 @@ func (c *call) cacheControl(status int) []string {
 
 // sendsPassword reports whether a password is sent to a single event, whatever
 // becomes of it.
-func (c *call) sendsPassword() bool {
-	route := c.route
-	return route != nil && route.kind == calendar.KindEvent && route.Single && c.sentPassword()
+func (call *call) sendsPassword() bool {
+	route := call.route
+	return route != nil && route.kind == calendar.KindEvent && route.Single && call.sentPassword()
 }
 
 // sentPassword reports whether a password is sent to whatever there is. An empty one
 // counts as not sent.
-func (c *call) sentPassword() bool {
-	for _, pair := range c.query {
+func (call *call) sentPassword() bool {
+	for _, pair := range call.query {
 		if base, path := splitName(pair.name); base == "password" && (path != nil || calendar.Trim(pair.value) != "") {
 			return true
 		}

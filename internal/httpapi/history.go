@@ -16,15 +16,15 @@ import (
 var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}, answer: answerHistory, smaller: []string{"limit"}}
 
 // history answers the entries of one record.
-func answerHistory(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
-	id := c.targetOf().id
-	version, err := c.History.Present(ctx, c.caller, c.route.kind, id)
+func answerHistory(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
+	id := call.targetOf().id
+	version, err := call.History.Present(ctx, call.caller, call.route.kind, id)
 	if err != nil {
 		return nil, err
 	}
-	page := historyPage{q: q, format: entryFormats[0], url: c.root.Collection(c.route.kind) + "/" + id.String() + "/history"}
-	page.Record, page.To = id, min(version, q.before-1)
-	ans, err := c.entriesPage(ctx, &page)
+	page := historyPage{pastQuery: pastQuery, format: entryFormats[0], url: call.root.Collection(call.route.kind) + "/" + id.String() + "/history"}
+	page.Record, page.To = id, min(version, pastQuery.before-1)
+	ans, err := call.entriesPage(ctx, &page)
 	if err == nil {
 		ans.name(id, page.named)
 	}
@@ -35,23 +35,23 @@ func answerHistory(ctx context.Context, c *call, q *pastQuery) (*answer, error) 
 type historyPage struct {
 	history.Walk
 
-	q      *pastQuery
-	format *entryFormat
-	url    string // without parameters
-	head   string // of the log, "" for the history of a record
+	pastQuery *pastQuery
+	format    *entryFormat
+	url       string // without parameters
+	head      string // of the log, "" for the history of a record
 
 	next  string        // URL of the next page, "" for none
 	named []calendar.ID // the records that sentences name
 }
 
 // entriesPage makes a page. It ends early where it would become large or late.
-func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
-	pastQuery, n := page.q, 0
+func (call *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
+	pastQuery, n := page.pastQuery, 0
 	page.From, page.Ascending, page.Filter, page.Limit = pastQuery.after+1, pastQuery.ascending, pastQuery.filter, int(pastQuery.limit)
-	late := c.o.Now().Add(c.o.ReadDeadline / 2)
+	late := call.o.Now().Add(call.o.ReadDeadline / 2)
 	data := []byte(page.format.begin)
-	pace := c.pass.Pace(c.past, c.o.Now)
-	for entry, err := range c.History.Entries(ctx, c.viewer(), &page.Walk) {
+	pace := call.pass.Pace(call.past, call.o.Now)
+	for entry, err := range call.History.Entries(ctx, call.viewer(), &page.Walk) {
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, err
 			n++
 			page.named = append(page.named, entry.Named...)
 		}
-		if n == page.Limit || len(data) >= c.o.MaxAnswer/2 || c.o.Now().After(late) {
+		if n == page.Limit || len(data) >= call.o.MaxAnswer/2 || call.o.Now().After(late) {
 			break
 		}
 	}
@@ -77,10 +77,10 @@ func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, err
 	if page.format == entryFormats[0] {
 		data = page.end(data)
 	}
-	if err := c.fits(data); err != nil {
+	if err := call.fits(data); err != nil {
 		return nil, err
 	}
-	ans := newAnswer(data, page.format.header, c.weakTag(string(data)), c.lang)
+	ans := newAnswer(data, page.format.header, call.weakTag(string(data)), call.lang)
 	if page.head != "" {
 		ans.add(headerPosition, page.head)
 	}
@@ -91,8 +91,8 @@ func (c *call) entriesPage(ctx context.Context, page *historyPage) (*answer, err
 }
 
 // viewer is who reads the past.
-func (c *call) viewer() history.Viewer {
-	return history.Viewer{Caller: c.caller, Lang: c.lang, Collection: c.root.Collection}
+func (call *call) viewer() history.Viewer {
+	return history.Viewer{Caller: call.caller, Lang: call.lang, Collection: call.root.Collection}
 }
 
 // entryFormat is a form in which entries are answered.
@@ -101,40 +101,40 @@ type entryFormat struct {
 	media  []string // the members of Accept that ask for it, in lower case; the first is its own
 	header []string // value of Content-Type
 	begin  string
-	item   func(b []byte, n int, e *history.Entry) ([]byte, error) // n entries stand before it
+	item   func(data []byte, n int, entry *history.Entry) ([]byte, error) // n entries stand before it
 }
 
 // entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
 var entryFormats = []*entryFormat{
 	{
 		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON, begin: `{"entries":[`,
-		item: func(b []byte, n int, e *history.Entry) ([]byte, error) {
-			return appendJSON(formats.AppendComma(b, n), e)
+		item: func(data []byte, n int, entry *history.Entry) ([]byte, error) {
+			return appendJSON(formats.AppendComma(data, n), entry)
 		},
 	},
 	{
 		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"},
-		item: func(b []byte, _ int, e *history.Entry) ([]byte, error) {
-			b, err := appendJSON(b, e)
-			return append(b, '\n'), err
+		item: func(data []byte, _ int, entry *history.Entry) ([]byte, error) {
+			data, err := appendJSON(data, entry)
+			return append(data, '\n'), err
 		},
 	},
 	{
 		name: "csv", media: []string{"text/csv"}, header: []string{"text/csv; charset=utf-8; header=present"},
 		begin: "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n",
-		item:  func(b []byte, _ int, e *history.Entry) ([]byte, error) { return appendRow(b, e), nil },
+		item:  func(data []byte, _ int, entry *history.Entry) ([]byte, error) { return appendRow(data, entry), nil },
 	},
 }
 
 // end ends a page in JSON.
-func (p *historyPage) end(data []byte) []byte {
+func (historyPage *historyPage) end(data []byte) []byte {
 	data = formats.AppendMembers(append(data, ']'), formats.Object{
-		"rest_url", p.q.link(p.url, "", 0), "next_rest_url", formats.Filled(p.next),
+		"rest_url", historyPage.pastQuery.link(historyPage.url, "", 0), "next_rest_url", formats.OptionalText(historyPage.next),
 	})
-	if p.LookedTo > 0 {
-		data = formats.AppendMembers(data, formats.Object{"looked_to", int(p.LookedTo)})
+	if historyPage.LookedTo > 0 {
+		data = formats.AppendMembers(data, formats.Object{"looked_to", int(historyPage.LookedTo)})
 	}
-	data = formats.AppendMembers(data, formats.Object{"head", json.RawMessage(p.head)})
+	data = formats.AppendMembers(data, formats.Object{"head", json.RawMessage(historyPage.head)})
 	return append(data, '}')
 }
 

@@ -33,65 +33,65 @@ func indexText(name, otherwise string) param.Row[call] {
 var languageTable = param.Table[call]{param.Language(func(c *call) *calendar.Lang { return &c.lang })}
 
 // readQuery reads the query of a request by a table, all problems at once.
-func (c *call) readQuery(table param.Table[call]) error {
+func (call *call) readQuery(table param.Table[call]) error {
 	var problems calendar.Problems
-	c.lang = c.loc.lang
-	table.Read(param.NewValue(inputOf(c.query, table.IsList), &problems), c)
+	call.lang = call.loc.lang
+	table.Read(param.NewValue(inputOf(call.query, table.IsList), &problems), call)
 	return problems.Err()
 }
 
 // index answers the list of routes (8.1).
-func (c *call) index() error {
-	if err := c.readQuery(indexTable); err != nil {
+func (call *call) index() error {
+	if err := call.readQuery(indexTable); err != nil {
 		return err
 	}
-	if c.sends("namespace") && lastOf(c.query, "namespace") != c.root.namespace {
+	if call.sends("namespace") && lastOf(call.query, "namespace") != call.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return c.sendTexts(cache.Key(nil).Text("index").Text(c.o.Now().In(c.o.Site).Format(time.DateOnly)), c.documents.Index)
+	return call.sendTexts(cache.Key(nil).Text("index").Text(call.o.Now().In(call.o.Site).Format(time.DateOnly)), call.documents.Index)
 }
 
 // documentation answers the OpenAPI document (8.2).
-func (c *call) documentation() error {
-	if err := c.readQuery(languageTable); err != nil {
+func (call *call) documentation() error {
+	if err := call.readQuery(languageTable); err != nil {
 		return err
 	}
-	return c.sendTexts(cache.Key(nil).Text("doc"), c.documents.Document)
+	return call.sendTexts(cache.Key(nil).Text("doc"), call.documents.Document)
 }
 
 // sendTexts sends a document that depends on its name, root and language only. It is made
 // once, however long that takes.
-func (c *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
-	key := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name).Number(int64(c.lang)))
-	ans, ok := c.answers.Get(key)
-	if c.cache = CacheHit; !ok {
-		c.cache = CacheMiss
-		done := <-c.once(c.r.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
-			data, err := json.Marshal(produce(c.rootFor(), c.lang))
+func (call *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
+	key := call.key(textsKey, query.Generation{}, 0, call.asked().Join(name).Number(int64(call.lang)))
+	ans, ok := call.answers.Get(key)
+	if call.cache = CacheHit; !ok {
+		call.cache = CacheMiss
+		done := <-call.once(call.request.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
+			data, err := json.Marshal(produce(call.rootFor(), call.lang))
 			if err != nil {
 				return nil, err
 			}
-			return newAnswer(data, valueJSON, c.weakTag(key), c.lang), nil
+			return newAnswer(data, valueJSON, call.weakTag(key), call.lang), nil
 		})
 		if done.Err != nil {
 			return done.Err
 		}
 		ans = done.Val.(*answer) //nolint:forcetypeassert // nothing else is made
 	}
-	return c.sendAnswer(ans)
+	return call.sendAnswer(ans)
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
-func (c *call) options() error {
-	c.preflight(c.w.Header(), c.route)
-	if err := c.readQuery(languageTable); err != nil {
+func (call *call) options() error {
+	call.preflight(call.w.Header(), call.route)
+	if err := call.readQuery(languageTable); err != nil {
 		return err
 	}
-	data, err := json.Marshal(c.documents.Entry(&c.route.Route, c.rootFor(), c.lang))
+	data, err := json.Marshal(call.documents.Entry(&call.route.Route, call.rootFor(), call.lang))
 	if err != nil {
 		return err
 	}
-	c.sendJSON(http.StatusOK, data)
+	call.sendJSON(http.StatusOK, data)
 	return nil
 }
 
@@ -108,9 +108,9 @@ func newDocuments(options *Options, totals [][2]string) *openapi.API {
 }
 
 // rootFor is the root as the documents name it.
-func (c *call) rootFor() openapi.Root {
-	root := c.root
-	return openapi.Root{URL: root.URL, Namespace: root.namespace, Further: root.URL != root.Site+"/"+c.o.Prefix+"/"+Namespace}
+func (call *call) rootFor() openapi.Root {
+	root := call.root
+	return openapi.Root{URL: root.URL, Namespace: root.namespace, Further: root.URL != root.Site+"/"+call.o.Prefix+"/"+Namespace}
 }
 
 // pageGroups are the groups of operations on the page of the interface.

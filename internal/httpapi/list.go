@@ -14,140 +14,140 @@ import (
 )
 
 // list answers a list (section 4).
-func (c *call) list() error {
-	c.format = c.formatOf(c.r.Header)
-	asksPast, err := c.asksPast()
+func (call *call) list() error {
+	call.format = call.formatOf(call.request.Header)
+	asksPast, err := call.asksPast()
 	if err != nil {
 		return err
 	}
 	if asksPast {
-		c.format = c.formats[0]
-		return c.listThen()
+		call.format = call.formats[0]
+		return call.listThen()
 	}
-	alias := c.aliasOf()
-	if ans := c.aliased(alias); ans != nil {
-		c.cache = CacheHit
-		return c.sendAnswer(ans)
+	alias := call.aliasOf()
+	if ans := call.aliased(alias); ans != nil {
+		call.cache = CacheHit
+		return call.sendAnswer(ans)
 	}
-	if c.o.ServeStale {
-		c.lastGood = c.lastGoodKey()
+	if call.o.ServeStale {
+		call.lastGood = call.lastGoodKey()
 	}
-	question, err := c.listNow(alias)
+	question, err := call.listNow(alias)
 	if err != nil {
 		return err
 	}
-	return c.read(question)
+	return call.read(question)
 }
 
 // aliasOf names the answer to the query string of a list at this second, so that the answer
 // is found without reading parameters. "": whether there is one hangs on more than that.
-func (c *call) aliasOf() string {
-	if c.caller.Role != calendar.Anonymous || c.route.of != 0 || c.r.Header.Get(headerMinPosition) != "" {
+func (call *call) aliasOf() string {
+	if call.caller.Role != calendar.Anonymous || call.route.of != 0 || call.request.Header.Get(headerMinPosition) != "" {
 		return ""
 	}
-	generation, err := c.Queries.Generation(c.r.Context())
+	generation, err := call.Queries.Generation(call.request.Context())
 	if err != nil {
 		return ""
 	}
-	return c.key(aliasKey, generation, c.o.Now().Unix(), c.asked().Text(c.r.URL.RawQuery))
+	return call.key(aliasKey, generation, call.o.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
 }
 
 // aliased returns the answer that is cached under an alias, else nil.
-func (a *api) aliased(alias string) *answer {
+func (api *api) aliased(alias string) *answer {
 	if alias == "" {
 		return nil
 	}
-	of, ok := a.answers.Get(alias)
+	answer, ok := api.answers.Get(alias)
 	if !ok {
 		return nil
 	}
-	ans, _ := a.answers.Get(of.key)
+	ans, _ := api.answers.Get(answer.key)
 	return ans
 }
 
 // setAlias caches the key of an answer under an alias. The answer itself would stay in
 // memory there when its key has gone.
-func (a *api) setAlias(alias string, ans *answer) {
+func (api *api) setAlias(alias string, ans *answer) {
 	if alias != "" && ans.key != "" {
-		a.answers.Set(alias, &answer{key: ans.key})
+		api.answers.Set(alias, &answer{key: ans.key})
 	}
 }
 
 // listNow reads the parameters of a list of the present.
-func (c *call) listNow(alias string) (*question, error) {
-	ctx := c.r.Context()
-	request := c.listRequest()
-	request.Refused = c.readLeast()
-	of, notFound := c.findOf(ctx) // reported when the parameters are good
+func (call *call) listNow(alias string) (*question, error) {
+	ctx := call.request.Context()
+	request := call.listRequest()
+	request.Refused = call.readLeast()
+	of, notFound := call.findOf(ctx) // reported when the parameters are good
 	request.Of = of
-	criteria, err := c.parse(ctx, request, c.Queries.Parse)
+	criteria, err := call.parse(ctx, request, call.Queries.Parse)
 	if err != nil {
 		return nil, err
 	}
-	c.lang = criteria.Lang
+	call.lang = criteria.Lang
 	if notFound != nil {
 		return nil, notFound
 	}
-	q := c.present()
-	q.asked, q.smaller = c.askedFor(criteria), []string{"per_page", "_fields"}
+	question := call.present()
+	question.asked, question.smaller = call.askedFor(criteria), []string{"per_page", "_fields"}
 	if !criteria.LooksUp {
-		q.alias = alias
+		question.alias = alias
 	}
-	if c.feed() && !criteria.Paged {
-		q.streams = true
-		q.make = func(ctx context.Context, of stated) (*answer, error) { return c.makeWhole(ctx, criteria, of) }
-		return q, nil
+	if call.feed() && !criteria.Paged {
+		question.streams = true
+		question.make = func(ctx context.Context, of answerState) (*answer, error) { return call.makeWhole(ctx, criteria, of) }
+		return question, nil
 	}
-	q.make = c.runList(c.Queries.Run, criteria, "")
-	return q, nil
+	question.make = call.runList(call.Queries.Run, criteria, "")
+	return question, nil
 }
 
 // runList returns what makes the answer to a list, with the URL of the list of the present that
 // one of the past is of.
-func (c *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) func(context.Context, stated) (*answer, error) {
-	return func(ctx context.Context, of stated) (*answer, error) {
+func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) func(context.Context, answerState) (*answer, error) {
+	return func(ctx context.Context, of answerState) (*answer, error) {
 		list, err := run(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
-		l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
+		l := &listing{root: call.root, criteria: criteria, list: list, address: call.address()}
 		if original != "" {
 			l.original = originalLink(original)
 		}
-		if c.feed() {
-			if err := c.dress(ctx, l, of.Generation); err != nil {
+		if call.feed() {
+			if err := call.dress(ctx, l, of.Generation); err != nil {
 				return nil, err
 			}
 		}
-		return c.encode(l, c.weakTag(of.key))
+		return call.encode(l, call.weakTag(of.key))
 	}
 }
 
 // ask reads the parameters of another read of the present state of events, and makes the
 // question of it.
-func (c *call) ask(of query.Request) (*query.Criteria, *question, error) {
-	of.Kind, of.Input, of.Lang, of.Refused = calendar.KindEvent, inputOf(c.query, of.Params.IsList), c.loc.lang, c.readLeast()
-	criteria, err := c.parse(c.r.Context(), of, c.Queries.Parse)
+func (call *call) ask(request query.Request) (*query.Criteria, *question, error) {
+	request.Kind, request.Input, request.Lang, request.Refused = calendar.KindEvent, inputOf(call.query, request.Params.IsList), call.loc.lang, call.readLeast()
+	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
 	if err != nil {
 		return nil, nil, err
 	}
-	c.lang = criteria.Lang
-	q := c.present()
-	q.asked = c.asked().Number(int64(c.route.number)).Text(criteria.Key)
-	return criteria, q, nil
+	call.lang = criteria.Lang
+	question := call.present()
+	question.asked = call.asked().Number(int64(call.route.number)).Text(criteria.Key)
+	return criteria, question, nil
 }
 
 // reachedState returns the state that lists show. Where another generation of the read
 // model answers than the one that was waited for, it waits for that one.
-func (c *call) reachedState(ctx context.Context) (query.Generation, error) {
+func (call *call) reachedState(ctx context.Context) (query.Generation, error) {
 	for {
-		generation, err := c.Queries.Generation(ctx)
-		if err != nil || generation.Position >= c.reached {
+		generation, err := call.Queries.Generation(ctx)
+		if err != nil || generation.Position >= call.reached {
 			return generation, err
 		}
-		_, err = c.await(calendar.Caller{}, c.reached)
-		if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodePositionNotReached && c.late(generation.Position) == nil {
-			c.reached, err = c.sent, nil
+		_, err = call.await(calendar.Caller{}, call.reached)
+		if problem, ok := errors.AsType[*calendar.Error](err); ok && problem.Code == calendar.CodePositionNotReached && call.late(generation.Position) == nil {
+			call.reached, err = call.sent, nil
 		}
 		if err != nil {
 			return generation, err
@@ -157,22 +157,22 @@ func (c *call) reachedState(ctx context.Context) (query.Generation, error) {
 
 // late is the error of an answer that is older than what was waited for: it is refused
 // only where that was asked for by its position.
-func (c *call) late(at calendar.Position) error {
-	if at < c.sent {
+func (call *call) late(position calendar.Position) error {
+	if position < call.sent {
 		return calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
 	return nil
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (c *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
-	err = c.inTurn(ctx, c.turns, func() (err error) {
+func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
+	err = call.inTurn(ctx, call.turns, func() (err error) {
 		criteria, err = by(ctx, request)
 		return err
 	})
-	if err == nil && c.feed() {
+	if err == nil && call.feed() {
 		criteria.Embeds |= query.EmbedTouched
-		if !c.format.facets() {
+		if !call.format.facets() {
 			criteria.Facets = nil
 		}
 	}
@@ -180,26 +180,26 @@ func (c *call) parse(ctx context.Context, request query.Request, by func(context
 }
 
 // listRequest is the request of a list as the read side takes it.
-func (c *call) listRequest() query.Request {
-	kind := c.route.kind
-	in := inputOf(c.query, query.Params(kind).IsList)
-	if !c.route.Past { // other lists have no past
-		delete(in, history.ParamPoint)
+func (call *call) listRequest() query.Request {
+	kind := call.route.kind
+	input := inputOf(call.query, query.Params(kind).IsList)
+	if !call.route.Past { // other lists have no past
+		delete(input, history.ParamPoint)
 	}
-	return query.Request{Kind: kind, Input: in, Lang: c.loc.lang, Caller: c.caller}
+	return query.Request{Kind: kind, Input: input, Lang: call.loc.lang, Caller: call.caller}
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
 // model: its root, its kind and the format. The handler adds the rest.
-func (c *call) asked() cache.Key {
-	key := make(cache.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
-	if c.format != nil {
-		key = key.Text(c.format.Name)
+func (call *call) asked() cache.Key {
+	key := make(cache.Key, 0, 256).Text(call.root.key).Number(int64(call.route.kind))
+	if call.format != nil {
+		key = key.Text(call.format.Name)
 	}
-	if c.route != nil && (c.route.of != 0 || c.route.Ended) {
-		key = key.Number(int64(c.route.number))
+	if call.route != nil && (call.route.of != 0 || call.route.Ended) {
+		key = key.Number(int64(call.route.number))
 	}
-	if view := c.record; view != nil {
+	if view := call.record; view != nil {
 		key = key.Number(int64(view.Record.ID)).Number(int64(view.Record.Sum)).Text(string(view.Status))
 	}
 	return key
@@ -207,46 +207,46 @@ func (c *call) asked() cache.Key {
 
 // key names an answer to what was asked under a state of the read model. All that
 // is kept or made once for many stands under such a key.
-func (c *call) key(space byte, generation query.Generation, now int64, asked cache.Key) string {
+func (call *call) key(space byte, generation query.Generation, now int64, asked cache.Key) string {
 	var buffer [320]byte
-	k := append(cache.Key(buffer[:0]), space)
-	return generation.Key(k).Number(now).Join(asked).String()
+	key := append(cache.Key(buffer[:0]), space)
+	return generation.Key(key).Number(now).Join(asked).String()
 }
 
 // lastGoodKey names the last good answer of a request, whatever the state.
-func (c *call) lastGoodKey() string {
-	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(c.r.URL.RawQuery))
+func (call *call) lastGoodKey() string {
+	return call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 }
 
 // sentLastGood sends the last good answer in the place of an error that says that the read model
 // is out of reach, where the operator allows it, and reports whether it did.
-func (c *call) sentLastGood(err error) bool {
-	if c.lastGood == "" || !errors.Is(err, readmodel.ErrUnavailable) {
+func (call *call) sentLastGood(err error) bool {
+	if call.lastGood == "" || !errors.Is(err, readmodel.ErrUnavailable) {
 		return false
 	}
-	ans, ok := c.answers.Get(c.lastGood)
-	if !ok || ans.position < c.sent {
+	ans, ok := call.answers.Get(call.lastGood)
+	if !ok || ans.position < call.sent {
 		return false
 	}
-	c.cache = CacheStale
-	c.w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	return c.sendAnswer(ans) == nil
+	call.cache = CacheStale
+	call.w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	return call.sendAnswer(ans) == nil
 }
 
 // readLeast reads Daybook-Min-Position (2.10), and returns what is wrong with it.
-func (c *call) readLeast() []calendar.FieldError {
-	text := c.r.Header.Get(headerMinPosition)
+func (call *call) readLeast() []calendar.FieldError {
+	text := call.request.Header.Get(headerMinPosition)
 	if text == "" {
 		return nil
 	}
 	if !calendar.IsDigits(text) {
 		return []calendar.FieldError{{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}}
 	}
-	n, err := strconv.ParseUint(text, 10, 63)
+	number, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		n = 1<<63 - 1 // beyond every position: waits in vain
+		number = 1<<63 - 1 // beyond every position: waits in vain
 	}
-	c.sent = calendar.Position(n)
+	call.sent = calendar.Position(number)
 	return nil
 }
 
@@ -259,14 +259,14 @@ const maxLinks = 8 << 10
 type pageSet struct{ self, next, previous, header string }
 
 // with returns the header Link with other links before those of the pages.
-func (s *pageSet) with(others string) string {
+func (pageSet *pageSet) with(others string) string {
 	switch {
 	case others == "" || len(others) > maxLinks:
-		return s.header
-	case s.header == "" || len(others)+len(s.header) > maxLinks:
+		return pageSet.header
+	case pageSet.header == "" || len(others)+len(pageSet.header) > maxLinks:
 		return others
 	default:
-		return others + ", " + s.header
+		return others + ", " + pageSet.header
 	}
 }
 

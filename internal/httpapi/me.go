@@ -7,16 +7,16 @@ import (
 )
 
 // me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
-func (c *call) me() error {
-	c.fresh = valueNoStore
-	if err := c.readQuery(languageTable); err != nil {
+func (call *call) me() error {
+	call.fresh = valueNoStore
+	if err := call.readQuery(languageTable); err != nil {
 		return err
 	}
-	who := c.caller
+	who := call.caller
 	if who.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	users, err := c.Records.Load(c.r.Context(), who.ID)
+	users, err := call.Records.Load(call.request.Context(), who.ID)
 	if err != nil {
 		return err
 	}
@@ -26,16 +26,16 @@ func (c *call) me() error {
 	}
 	can := func(err error) bool { return err == nil }
 	body, err := appendJSON(nil, object{
-		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": c.o.Site.String(),
+		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.o.Site.String(),
 		"can": object{
 			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
 			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),
-			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(c.mayReadPast()),
+			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
 	})
 	if err != nil {
 		return err
 	}
-	c.sendJSON(http.StatusOK, body)
+	call.sendJSON(http.StatusOK, body)
 	return nil
 }

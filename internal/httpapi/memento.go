@@ -14,19 +14,21 @@ import (
 // acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
 // the whole second. One ahead of the present second is the present.
 func acceptDatetime(text string, now time.Time, problems *calendar.Problems) history.Point {
-	at, err := time.Parse(http.TimeFormat, text)
-	if err != nil || at.Format(http.TimeFormat) != text { // the day of the week has to be right
+	instant, err := time.Parse(http.TimeFormat, text)
+	if err != nil || instant.Format(http.TimeFormat) != text { // the day of the week has to be right
 		problems.Add(headerAcceptTime, calendar.ReasonHeaderTime)
 		return history.Point{}
 	}
-	if at.After(now) {
-		at = now.UTC().Truncate(time.Second)
+	if instant.After(now) {
+		instant = now.UTC().Truncate(time.Second)
 	}
-	return history.Point{Time: at.Add(time.Second - time.Millisecond)}
+	return history.Point{Time: instant.Add(time.Second - time.Millisecond)}
 }
 
 // mementoTime is a moment in whole seconds, as headers and links have it.
-func mementoTime(t time.Time) string { return t.UTC().Truncate(time.Second).Format(http.TimeFormat) }
+func mementoTime(instant time.Time) string {
+	return instant.UTC().Truncate(time.Second).Format(http.TimeFormat)
+}
 
 // permanentURL is the URL of a version of a record (HISTORY 7.1).
 func permanentURL(url string, version int64) string {
@@ -48,26 +50,26 @@ func resourceLinks(url string) string {
 func mementoLinks(url string, mementos *history.Mementos) string {
 	var versions []history.Version
 	rels := map[int64]string{}
-	add := func(v history.Version, rel string) {
-		if v.Number == 0 {
+	add := func(version history.Version, rel string) {
+		if version.Number == 0 {
 			return
 		}
-		if _, known := rels[v.Number]; !known {
-			versions = append(versions, v)
+		if _, known := rels[version.Number]; !known {
+			versions = append(versions, version)
 		}
-		rels[v.Number] += rel
+		rels[version.Number] += rel
 	}
 	add(mementos.First, "first ")
 	add(mementos.Prev, "prev ")
 	add(mementos.Shown, "")
 	add(mementos.Next, "next ")
 	add(mementos.Last, "last ")
-	slices.SortFunc(versions, func(a, b history.Version) int { return int(a.Number - b.Number) })
+	slices.SortFunc(versions, func(version, b history.Version) int { return int(version.Number - b.Number) })
 	var builder strings.Builder
 	builder.WriteString(resourceLinks(url))
-	for _, v := range versions {
+	for _, version := range versions {
 		builder.WriteString(", ")
-		writeMemento(&builder, url, v, rels[v.Number])
+		writeMemento(&builder, url, version, rels[version.Number])
 	}
 	return builder.String()
 }

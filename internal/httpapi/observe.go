@@ -46,24 +46,24 @@ func RequestID(ctx context.Context) string {
 }
 
 // pattern names the route of a call, "" while none exists.
-func (c *call) pattern() string {
-	if c.route == nil {
+func (call *call) pattern() string {
+	if call.route == nil {
 		return ""
 	}
-	return c.route.Template
+	return call.route.Template
 }
 
 // answered is what is told of the answer to a request.
-func (c *call) answered() Answered {
-	return Answered{c.pattern(), c.status, c.o.Now().Sub(c.started), c.cache, c.code}
+func (call *call) answered() Answered {
+	return Answered{call.pattern(), call.status, call.o.Now().Sub(call.started), call.cache, call.code}
 }
 
 // logAnswer logs the answer to a request.
-func (c *call) logAnswer() {
-	if c.o.Log.Enabled(c.r.Context(), slog.LevelDebug) {
-		answered := c.answered()
-		c.o.Log.DebugContext(c.r.Context(), "request answered",
-			"method", c.r.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
+func (call *call) logAnswer() {
+	if call.o.Log.Enabled(call.request.Context(), slog.LevelDebug) {
+		answered := call.answered()
+		call.o.Log.DebugContext(call.request.Context(), "request answered",
+			"method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
 	}
 }
 
@@ -74,11 +74,11 @@ const (
 
 // requestID is what the log calls the request: X-Request-Id where the client
 // sent a short and plain one: nothing that a line of a log would have to quote.
-func (c *call) requestID() string {
-	if sent := c.r.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
+func (call *call) requestID() string {
+	if sent := call.request.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
 		return sent[0]
 	}
-	return c.o.RequestID()
+	return call.o.RequestID()
 }
 
 // randomID returns a name for a line of the log, which is no secret.

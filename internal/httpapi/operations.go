@@ -71,9 +71,9 @@ func onEvents(p param.Param) func(*route) []param.Param {
 }
 
 // listArguments are those of a list; only those of the collections have a past.
-func listArguments(rt *route) []param.Param {
-	return rt.ended(slices.DeleteFunc(argumentsOf(rt.kind, query.Params(rt.kind)), func(arg param.Param) bool {
-		return arg.Name == history.ParamPoint && !rt.Past
+func listArguments(route *route) []param.Param {
+	return route.ended(slices.DeleteFunc(argumentsOf(route.kind, query.Params(route.kind)), func(arg param.Param) bool {
+		return arg.Name == history.ParamPoint && !route.Past
 	}))
 }
 
@@ -93,10 +93,10 @@ func argumentsOf(kind calendar.Kind, params query.Parameters) []param.Param {
 // ended drops the words of the parameter that the ending of the path overrides, since client
 // generators refuse two enumerations of one name, and the defaults of paging: a client that
 // sends them would get a page instead of the whole selection.
-func (rt *route) ended(args []param.Param) []param.Param {
+func (route *route) ended(args []param.Param) []param.Param {
 	for i := range args {
 		switch arg := &args[i]; {
-		case !rt.Ended:
+		case !route.Ended:
 		case arg.Name == "format":
 			arg.Enum = nil
 		case arg.Name == "page", arg.Name == "per_page":
@@ -108,11 +108,11 @@ func (rt *route) ended(args []param.Param) []param.Param {
 }
 
 // pathArgument is a variable of the path.
-func (rt *route) pathArgument(name string) param.Param {
+func (route *route) pathArgument(name string) param.Param {
 	arg := param.Param{Name: name, In: "path", Type: "string", Required: true}
-	kind := rt.kind
-	if rt.of != 0 {
-		kind = rt.of
+	kind := route.kind
+	if route.of != 0 {
+		kind = route.of
 	}
 	switch name {
 	case "id":
@@ -122,7 +122,7 @@ func (rt *route) pathArgument(name string) param.Param {
 	case "format":
 		arg.Text, arg.Extension = "arg.ending", true
 		for _, format := range allFormats {
-			if format.exports() && format.fits(calendar.KindEvent, rt.Single) {
+			if format.exports() && format.fits(calendar.KindEvent, route.Single) {
 				arg.Enum = append(arg.Enum, format.Name)
 			}
 		}
@@ -135,17 +135,17 @@ func (rt *route) pathArgument(name string) param.Param {
 }
 
 // fieldArguments are the fields that a write of a route takes.
-func fieldArguments(rt *route) []param.Param {
-	fields := calendar.SpecOf(rt.kind).Fields
+func fieldArguments(route *route) []param.Param {
+	fields := calendar.SpecOf(route.kind).Fields
 	args := make([]param.Param, 0, len(fields))
 	for i := range fields {
 		field := &fields[i]
-		if field.Form == calendar.FormNone || field.NotBySlug && rt.bySlug {
+		if field.Form == calendar.FormNone || field.NotBySlug && route.bySlug {
 			continue
 		}
 		arg := param.Param{
-			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", rt.kind, field.Name),
-			Required: field.Required && rt.collection, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
+			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", route.kind, field.Name),
+			Required: field.Required && route.collection, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
 		}
 		if arg.Default == "null" { // it is no value to show
 			arg.Default = ""
@@ -159,24 +159,24 @@ func fieldArguments(rt *route) []param.Param {
 
 // content is the answer of a read in the formats that parameters and headers select, or
 // where the path has an ending in those of endings.
-func (rt *route) content(formats []*format) openapi.Content {
+func (route *route) content(formats []*format) openapi.Content {
 	out := openapi.Content{}
-	for _, f := range formats {
-		if !f.fits(rt.kind, rt.Single) || rt.Ended && !f.exports() {
+	for _, format := range formats {
+		if !format.fits(route.kind, route.Single) || route.Ended && !format.exports() {
 			continue
 		}
 		schema := openapi.Text()
-		switch record := openapi.RecordName(rt.kind); {
-		case !f.exports() && rt.Single:
+		switch record := openapi.RecordName(route.kind); {
+		case !format.exports() && route.Single:
 			schema = openapi.AnyOf(openapi.Ref(record), openapi.Ref("Sparse"+record))
-		case !f.exports():
-			schema = openapi.Ref(openapi.Title(rt.kind.String()) + "List")
-		case f.Schema != "" && rt.Single:
+		case !format.exports():
+			schema = openapi.Ref(openapi.Title(route.kind.String()) + "List")
+		case format.Schema != "" && route.Single:
 			schema = openapi.Ref("Feature")
-		case f.Schema != "":
-			schema = openapi.Ref(f.Schema)
+		case format.Schema != "":
+			schema = openapi.Ref(format.Schema)
 		}
-		out[f.Media[0]] = openapi.Media{Schema: schema, Extension: f.exports()}
+		out[format.Media[0]] = openapi.Media{Schema: schema, Extension: format.exports()}
 	}
 	return out
 }

@@ -28,9 +28,9 @@ func (ans *answer) compressed() bool {
 
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
 // is not to be kept, so that pages of another version work.
-func (c *call) sendAsset() error {
-	name, present := c.o.Pages.FilePath(c.page.req.Route)
-	ans := c.files[name]
+func (call *call) sendAsset() error {
+	name, present := call.o.Pages.FilePath(call.page.req.Route)
+	ans := call.files[name]
 	if ans == nil {
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
@@ -38,6 +38,6 @@ func (c *call) sendAsset() error {
 	if present {
 		cached = cacheForever
 	}
-	c.w.Header().Set(headerCache, cached)
-	return c.sendAnswer(ans)
+	call.w.Header().Set(headerCache, cached)
+	return call.sendAnswer(ans)
 }

@@ -216,25 +216,25 @@ type awayIndex struct {
 	away *atomic.Bool
 }
 
-func (x awayIndex) err() error {
-	if x.away.Load() {
+func (awayIndex awayIndex) err() error {
+	if awayIndex.away.Load() {
 		return readmodel.ErrUnavailable
 	}
 	return nil
 }
 
-func (x awayIndex) Visible(ctx context.Context) (readmodel.Shown, error) {
-	if err := x.err(); err != nil {
-		return readmodel.Shown{}, err
+func (awayIndex awayIndex) Visible(ctx context.Context) (readmodel.VisibleState, error) {
+	if err := awayIndex.err(); err != nil {
+		return readmodel.VisibleState{}, err
 	}
-	return x.Index.Visible(ctx)
+	return awayIndex.Index.Visible(ctx)
 }
 
-func (x awayIndex) View(ctx context.Context) (readmodel.View, error) {
-	if err := x.err(); err != nil {
+func (awayIndex awayIndex) View(ctx context.Context) (readmodel.View, error) {
+	if err := awayIndex.err(); err != nil {
 		return nil, err
 	}
-	return x.Index.View(ctx)
+	return awayIndex.Index.View(ctx)
 }
 
 // TestPagesWithoutReadModel: PAGES 13.30, INTERFACE 9: with the read model away lists are 503

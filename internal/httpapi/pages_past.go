@@ -23,26 +23,28 @@ type publicPast struct {
 }
 
 // PublicPast returns the past for pages.
-func PublicPast(d Deps, options Options) public.Past {
+func PublicPast(deps Deps, options Options) public.HistoryReader {
 	setDefaults(&options)
-	return &publicPast{Reader: d.History, deps: d, everybody: options.PublicHistory == PublicHistoryAll, site: options.Site}
+	return &publicPast{Reader: deps.History, deps: deps, everybody: options.PublicHistory == PublicHistoryAll, site: options.Site}
 }
 
 // Named returns the records that a path may name.
-func (p *publicPast) Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
-	return p.deps.Records.Named(ctx, kind, id, slug)
+func (publicPast *publicPast) Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
+	return publicPast.deps.Records.Named(ctx, kind, id, slug)
 }
 
 // Open reports whether a caller may read the past at all.
-func (p *publicPast) Open(caller calendar.Caller) bool { return p.everybody || caller.ReadsAll() }
+func (publicPast *publicPast) Open(caller calendar.Caller) bool {
+	return publicPast.everybody || caller.ReadsAll()
+}
 
 // maxCounted is up to how many versions a history is paged by the open ones. Pages of a
 // longer one have as many versions, of which some may not be open.
 const maxCounted = 1000
 
 // History reads a page of the versions of a record.
-func (p *publicPast) History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*public.History, error) {
-	version, err := p.Present(ctx, viewer.Caller, record.Kind, record.ID)
+func (publicPast *publicPast) History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*public.History, error) {
+	version, err := publicPast.Present(ctx, viewer.Caller, record.Kind, record.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +52,13 @@ func (p *publicPast) History(ctx context.Context, viewer history.Viewer, record 
 	if version <= maxCounted {
 		limit = maxCounted
 	}
-	open, err := p.TimeMap(ctx, viewer, record.Kind, record.ID, 0, limit)
+	open, err := publicPast.TimeMap(ctx, viewer, record.Kind, record.ID, 0, limit)
 	if err != nil {
 		return nil, err
 	}
 	out := &public.History{Only: open.First.Number == open.Last.Number}
 	walk := &history.Walk{Record: record.ID, Limit: perPage}
-	out.Entries = p.Entries(ctx, viewer, walk)
+	out.Entries = publicPast.Entries(ctx, viewer, walk)
 	if numbers := open.Versions; version <= maxCounted {
 		out.Pages = pagesOf(len(numbers), perPage)
 		last := len(numbers) - (page-1)*perPage
@@ -75,8 +77,8 @@ func (p *publicPast) History(ctx context.Context, viewer history.Viewer, record 
 func pagesOf(total, perPage int) int { return (total + perPage - 1) / perPage }
 
 // Checkpoint returns the newest signed head of the log.
-func (p *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint, error) {
-	checkpoint, err := p.deps.Proofs.Checkpoint(ctx, 0)
+func (publicPast *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint, error) {
+	checkpoint, err := publicPast.deps.Proofs.Checkpoint(ctx, 0)
 	if errors.Is(err, proof.ErrNoCheckpoint) {
 		err = nil
 	}
@@ -84,18 +86,18 @@ func (p *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint, error) 
 }
 
 // At returns a record as it was.
-func (p *publicPast) At(ctx context.Context, viewer history.Viewer, record *calendar.Record, point string) (*public.Then, error) {
+func (publicPast *publicPast) At(ctx context.Context, viewer history.Viewer, record *calendar.Record, point string) (*public.PastRecord, error) {
 	var problems calendar.Problems
-	at, err := p.ParsePoint(ctx, point, true, p.site, &problems)
+	at, err := publicPast.ParsePoint(ctx, point, true, publicPast.site, &problems)
 	if err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	found, err := p.deps.Past.Read(ctx, past.Request{Kind: record.Kind, ID: record.ID, Caller: viewer.Caller, Lang: viewer.Lang, Embeds: query.EmbedAll, Point: at})
+	found, err := publicPast.deps.Past.Read(ctx, past.Request{Kind: record.Kind, ID: record.ID, Caller: viewer.Caller, Lang: viewer.Lang, Embeds: query.EmbedAll, Point: at})
 	if err != nil {
 		return nil, err
 	}
-	return &public.Then{Version: found.Version.Number, Time: found.Version.Time.Time, View: found.View}, nil
+	return &public.PastRecord{Version: found.Version.Number, Time: found.Version.Time.Time, View: found.View}, nil
 }

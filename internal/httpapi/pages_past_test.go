@@ -77,9 +77,9 @@ func TestPagesOfLongHistories(t *testing.T) {
 		}
 	}
 	for n := 1; n <= 2; n++ {
-		at := readPage(t, world, fmt.Sprintf("/event/quay/history/?page=%d", n))
-		at.one("nav", "id=pager")
-		for _, item := range at.all("", "data-version") {
+		sheet := readPage(t, world, fmt.Sprintf("/event/quay/history/?page=%d", n))
+		sheet.one("nav", "id=pager")
+		for _, item := range sheet.all("", "data-version") {
 			seen = append(seen, valueOf(item, "data-version"))
 		}
 		if len(seen) != 50*n {
@@ -107,12 +107,12 @@ func TestProofsOfHistories(t *testing.T) {
 	if err := world.Store.Append(t.Context(), []eventstore.Append{{Checkpoint: &note}})[0].Err; err != nil {
 		t.Fatal(err)
 	}
-	at := readPage(t, world, "/fr/event/quay/history/")
+	sheet := readPage(t, world, "/fr/event/quay/history/")
 	const api = "/fr/api/calendar/events/v1"
-	proof := valueOf(at.one("a", "data-proof"), "href")
+	proof := valueOf(sheet.one("a", "data-proof"), "href")
 	if want := fmt.Sprintf("%s/proof/inclusion?position=%d", api, size); proof != want {
 		t.Errorf("proof %s, want %s", proof, want)
 	}
-	has(t, at.Response, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="`+api+`/checkpoint"`)
+	has(t, sheet.Response, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="`+api+`/checkpoint"`)
 	wantPages(t, world, 200, proof, api+"/checkpoint")
 }

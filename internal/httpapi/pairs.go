@@ -76,9 +76,9 @@ func inputOf(pairs []pair, isList func(string) bool, unsplit ...string) calendar
 	if len(pairs) == 0 {
 		return nil
 	}
-	in := make(calendar.Input, len(pairs))
-	for _, p := range pairs {
-		base, path := splitName(p.name)
+	input := make(calendar.Input, len(pairs))
+	for _, pair := range pairs {
+		base, path := splitName(pair.name)
 		if base == "" {
 			continue
 		}
@@ -86,26 +86,26 @@ func inputOf(pairs []pair, isList func(string) bool, unsplit ...string) calendar
 			path = []string{""}
 		}
 		if path == nil && (isList == nil || !isList(base)) {
-			in[base] = p.value
+			input[base] = pair.value
 			continue
 		}
-		g, ok := in[base].(*parts)
+		g, ok := input[base].(*parts)
 		if !ok {
 			g = &parts{}
-			in[base] = g
+			input[base] = g
 		}
 		if path == nil {
-			g.texts = append(g.texts, p.value)
+			g.texts = append(g.texts, pair.value)
 		} else {
-			g.tree.set(path, p.value)
+			g.tree.set(path, pair.value)
 		}
 	}
-	for base, value := range in {
+	for base, value := range input {
 		if g, ok := value.(*parts); ok {
-			in[base] = g.value()
+			input[base] = g.value()
 		}
 	}
-	return in
+	return input
 }
 
 // splitName splits "a[b][]" into "a" and ["b", ""]; a name without well-formed
@@ -136,24 +136,24 @@ type parts struct {
 
 // value joins the parts: texts alone stay comma text, with nested values they
 // become elements.
-func (g *parts) value() any {
-	if g.tree.kids == nil {
-		return strings.Join(g.texts, ",")
+func (parts *parts) value() any {
+	if parts.tree.kids == nil {
+		return strings.Join(parts.texts, ",")
 	}
-	v := g.tree.value()
-	if len(g.texts) == 0 {
-		return v
+	value := parts.tree.value()
+	if len(parts.texts) == 0 {
+		return value
 	}
 	var out []any
-	for _, s := range g.texts {
-		for e := range strings.SplitSeq(s, ",") {
+	for _, text := range parts.texts {
+		for e := range strings.SplitSeq(text, ",") {
 			out = append(out, strings.TrimSpace(e))
 		}
 	}
-	if list, ok := v.([]any); ok {
+	if list, ok := value.([]any); ok {
 		return append(out, list...)
 	}
-	return append(out, v)
+	return append(out, value)
 }
 
 // branch is a nested value under way: a text, or values by key.
@@ -191,8 +191,8 @@ func index(key string) (int, bool) {
 	if len(key) > 7 || len(key) > 1 && key[0] == '0' {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(key, 10, 32)
-	return int(n), err == nil
+	number, err := strconv.ParseUint(key, 10, 32)
+	return int(number), err == nil
 }
 
 // value gives a list when all keys count, else an object.

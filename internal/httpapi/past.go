@@ -27,7 +27,7 @@ type pastQuery struct {
 	position      int64 // of the entry of a proof
 	records       bool  // of a difference
 	table         pastTable
-	in            calendar.Input
+	input         calendar.Input
 	caller        calendar.Caller
 	lang          calendar.Lang
 	o             *Options
@@ -37,7 +37,7 @@ type pastQuery struct {
 }
 
 // err names all that is wrong with a request.
-func (q *pastQuery) err() error { return cmp.Or(q.missing, q.problems.Err()) }
+func (pastQuery *pastQuery) err() error { return cmp.Or(pastQuery.missing, pastQuery.problems.Err()) }
 
 // pastTable are the parameters of a read of the past, pastRow is one of them.
 type (
@@ -62,10 +62,10 @@ type pastRead struct {
 }
 
 // serve answers a request.
-func (p *pastRead) serve(c *call) error {
-	pastQuery, err := p.query(c)
-	if err == nil && p.stream != nil {
-		return p.stream(c, pastQuery)
+func (pastRead *pastRead) serve(call *call) error {
+	pastQuery, err := pastRead.query(call)
+	if err == nil && pastRead.stream != nil {
+		return pastRead.stream(call, pastQuery)
 	}
 	if err == nil {
 		err = pastQuery.err()
@@ -73,50 +73,52 @@ func (p *pastRead) serve(c *call) error {
 	if err != nil {
 		return err
 	}
-	asked := &question{smaller: p.smaller, make: func(ctx context.Context, _ stated) (*answer, error) { return p.answer(ctx, c, pastQuery) }}
-	if !p.proof {
-		asked.turns = c.past
+	asked := &question{smaller: pastRead.smaller, make: func(ctx context.Context, _ answerState) (*answer, error) {
+		return pastRead.answer(ctx, call, pastQuery)
+	}}
+	if !pastRead.proof {
+		asked.turns = call.past
 	}
-	return c.read(asked)
+	return call.read(asked)
 }
 
 // query reads the parameters of a caller who may read the past, all problems at once.
-func (p *pastRead) query(c *call) (*pastQuery, error) {
-	c.fresh = valueAskBack
-	if err := c.mayReadPast(); err != nil && (!p.proof || c.o.PublicHistory != PublicHistoryProofs) {
+func (pastRead *pastRead) query(call *call) (*pastQuery, error) {
+	call.fresh = valueAskBack
+	if err := call.mayReadPast(); err != nil && (!pastRead.proof || call.o.PublicHistory != PublicHistoryProofs) {
 		return nil, err
 	}
-	q := &pastQuery{table: p.table, before: noBefore, limit: pageLimit, in: inputOf(c.query, p.table.IsList), caller: c.caller, lang: c.loc.lang, o: &c.o}
-	value := param.NewValue(q.in, &q.problems)
-	p.table.Read(value, q)
+	q := &pastQuery{table: pastRead.table, before: noBefore, limit: pageLimit, input: inputOf(call.query, pastRead.table.IsList), caller: call.caller, lang: call.loc.lang, o: &call.o}
+	value := param.NewValue(q.input, &q.problems)
+	pastRead.table.Read(value, q)
 	q.limit = min(q.limit, maxPageLimit)
-	c.lang, q.missing = q.lang, value.Missing()
-	if c.route.kind != 0 || p.proof {
+	call.lang, q.missing = q.lang, value.Missing()
+	if call.route.kind != 0 || pastRead.proof {
 		return q, nil
 	}
 	var err error
-	if q.head, err = c.History.Head(c.r.Context()); q.after > int64(q.head) {
+	if q.head, err = call.History.Head(call.request.Context()); q.after > int64(q.head) {
 		q.problems.Add("after", calendar.ReasonAhead, q.head.String())
 	}
 	return q, err
 }
 
 // link is the URL of a page: what was sent, with one parameter replaced by a number.
-func (q *pastQuery) link(address, name string, n int64) string {
-	names := make([]string, len(q.table))
-	for i := range q.table {
-		names[i] = q.table[i].Name
+func (pastQuery *pastQuery) link(address, name string, n int64) string {
+	names := make([]string, len(pastQuery.table))
+	for i := range pastQuery.table {
+		names[i] = pastQuery.table[i].Name
 	}
-	return linkTo(address, q.in, names, name, strconv.FormatInt(n, 10))
+	return linkTo(address, pastQuery.input, names, name, strconv.FormatInt(n, 10))
 }
 
 // linkTo returns an address with the parameters of some names as they were sent, and one of them
 // with another value.
-func linkTo(address string, in calendar.Input, names []string, replaced, value string) string {
+func linkTo(address string, input calendar.Input, names []string, replaced, value string) string {
 	var params []query.LinkParam
 	for _, name := range names {
-		text, sent := in[name].(string)
-		if list, isList := in[name].([]any); isList {
+		text, sent := input[name].(string)
+		if list, isList := input[name].([]any); isList {
 			texts, _ := param.Texts(list)
 			text, sent = strings.Join(texts, ","), true
 		}
@@ -136,12 +138,12 @@ var (
 	afterRow  = numberRow("after", 0, func(q *pastQuery) *int64 { return &q.after })
 	beforeRow = numberRow("before", 0, func(q *pastQuery) *int64 { return &q.before })
 	kindRow   = wordsRow("kind", kindsFor, func(q *pastQuery, word string) {
-		k, _ := calendar.ParseKind(word)
-		q.filter.Kinds = append(q.filter.Kinds, k)
+		kind, _ := calendar.ParseKind(word)
+		q.filter.Kinds = append(q.filter.Kinds, kind)
 	})
 	actionRow = wordsRow("action", func(calendar.Caller) []history.Action { return history.Actions[:] },
 		func(q *pastQuery, word string) { q.filter.Actions = append(q.filter.Actions, history.Action(word)) })
-	fieldRow = wordsRow("field", func(c calendar.Caller) []string { return history.FieldNames(kindsFor(c)...) },
+	fieldRow = wordsRow("field", func(caller calendar.Caller) []string { return history.FieldNames(kindsFor(caller)...) },
 		func(q *pastQuery, word string) { q.filter.Fields = append(q.filter.Fields, word) })
 	idRow       = idsRow("id", 1, func(q *pastQuery) *[]calendar.ID { return &q.filter.IDs })
 	actorRow    = idsRow("actor", 0, func(q *pastQuery) *[]calendar.ID { return &q.filter.Actors })
@@ -158,7 +160,7 @@ func withDefault(row pastRow, value string) pastRow {
 }
 
 // pastRowOf is a parameter of the past.
-func pastRowOf(name, declared string, read func(q *pastQuery, value *param.Value)) pastRow {
+func pastRowOf(name, declared string, read func(pastQuery *pastQuery, value *param.Value)) pastRow {
 	return pastRow{Param: param.Param{Name: name, In: "query", Type: declared, Text: "arg.told." + name, Extension: true}, Read: read}
 }
 
@@ -244,11 +246,11 @@ func appendJSON(data []byte, value any) ([]byte, error) {
 
 // mayReadPast reports whether the setting lets a caller read the past (HISTORY 4.3): nil,
 // CodeUnauthorized or CodeForbidden.
-func (c *call) mayReadPast() error {
+func (call *call) mayReadPast() error {
 	switch {
-	case c.o.PublicHistory == PublicHistoryAll || c.caller.ReadsAll():
+	case call.o.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
 		return nil
-	case c.caller.Role == calendar.Anonymous:
+	case call.caller.Role == calendar.Anonymous:
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	default:
 		return calendar.Fail(calendar.CodeForbidden, 0)
@@ -284,8 +286,8 @@ func cacheGroups(ids ...calendar.ID) string {
 }
 
 // fits refuses what is larger than an answer may be.
-func (c *call) fits(body []byte) error {
-	if len(body) > c.o.MaxAnswer {
+func (call *call) fits(body []byte) error {
+	if len(body) > call.o.MaxAnswer {
 		return query.ErrTooLarge
 	}
 	return nil

@@ -20,9 +20,9 @@ type goingBack struct {
 	older atomic.Int64
 }
 
-func (x *goingBack) View(ctx context.Context) (readmodel.View, error) {
-	view, err := x.Index.View(ctx)
-	if err == nil && x.older.Add(-1) >= 0 {
+func (goingBack *goingBack) View(ctx context.Context) (readmodel.View, error) {
+	view, err := goingBack.Index.View(ctx)
+	if err == nil && goingBack.older.Add(-1) >= 0 {
 		view = viewBehind{view}
 	}
 	return view, err
@@ -30,8 +30,8 @@ func (x *goingBack) View(ctx context.Context) (readmodel.View, error) {
 
 type viewBehind struct{ readmodel.View }
 
-func (v viewBehind) Shown() readmodel.Shown {
-	shown := v.View.Shown()
+func (viewBehind viewBehind) Shown() readmodel.VisibleState {
+	shown := viewBehind.View.Shown()
 	shown.Position--
 	return shown
 }
@@ -51,18 +51,18 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 		for _, client := range []*world.Client{nobody, editor} {
 			for _, older := range []int64{0, 1, 2, 1000} {
 				index.older.Store(0)
-				at := editor.Event("Jazz in the hall", obj{"venue": venue}).Position()
+				position := editor.Event("Jazz in the hall", obj{"venue": venue}).Position()
 				index.older.Store(older)
 				method, body := http.MethodGet, any(nil)
 				if path == "/events/search?" {
 					method, body = http.MethodPost, obj{"searches": []any{obj{}, obj{"search": "jazz"}}}
 				}
-				response := client.With("Daybook-Min-Position", at.String()).Do(method, path+"start_date=2020-01-01&end_date=2040-01-01", body)
+				response := client.With("Daybook-Min-Position", position.String()).Do(method, path+"start_date=2020-01-01&end_date=2040-01-01", body)
 				switch {
 				case older > 2:
 					response.WantCode(http.StatusServiceUnavailable, "rest_position_not_reached")
-				case response.Want(http.StatusOK).Position() < at:
-					t.Errorf("%s, %d views behind: shows %d, asked for %d", response.Request, older, response.Position(), at)
+				case response.Want(http.StatusOK).Position() < position:
+					t.Errorf("%s, %d views behind: shows %d, asked for %d", response.Request, older, response.Position(), position)
 				}
 			}
 		}

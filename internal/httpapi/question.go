@@ -28,7 +28,7 @@ type question struct {
 	asked  cache.Key
 	number int64
 	turns  *admit.Turns // that the work takes; nil: none
-	make   func(ctx context.Context, of stated) (*answer, error)
+	make   func(ctx context.Context, of answerState) (*answer, error)
 	// streams reports whether the answer has a selection, so that nobody else waits for it.
 	streams bool
 	// alias is another name of the answer, see api.aliasOf; "": it has none.
@@ -37,8 +37,8 @@ type question struct {
 	smaller []string
 }
 
-// stated is the state that an answer is made from, and the key of the answer.
-type stated struct {
+// answerState is the state that an answer is made from, and the key of the answer.
+type answerState struct {
 	query.Generation
 
 	key string
@@ -51,39 +51,39 @@ const maxReopens = 3
 // read answers a question: it waits for the position, finds the state, and sends the answer
 // that is cached for it, else one that is made in the turn of the client, once for all who
 // ask the same.
-func (c *call) read(q *question) error {
-	ctx, end, err := c.whenReached(c.r.Context(), q)
+func (call *call) read(question *question) error {
+	ctx, end, err := call.whenReached(call.request.Context(), question)
 	if err != nil {
 		return err
 	}
 	defer end()
 	for try := 0; ; try++ {
-		of, err := c.findState(ctx, q)
+		stated, err := call.findState(ctx, question)
 		if err != nil {
 			return err
 		}
-		ans := c.cached(&of)
-		if ans != nil && ans.position >= c.reached {
-			c.cache = CacheHit
-			c.setAlias(q.alias, ans)
-			return c.sendAnswer(ans)
+		ans := call.cached(&stated)
+		if ans != nil && ans.position >= call.reached {
+			call.cache = CacheHit
+			call.setAlias(question.alias, ans)
+			return call.sendAnswer(ans)
 		}
-		if ans, err = c.makeAnswer(ctx, q, of); err != nil {
-			return c.tooLarge(err, q.smaller...)
+		if ans, err = call.makeAnswer(ctx, question, stated); err != nil {
+			return call.tooLarge(err, question.smaller...)
 		}
-		if ans.position < c.reached && try < maxReopens {
+		if ans.position < call.reached && try < maxReopens {
 			ans.close()
 			continue
 		}
-		if ans.position < c.reached {
-			err = c.late(ans.position)
+		if ans.position < call.reached {
+			err = call.late(ans.position)
 		}
 		if err == nil {
-			c.setAlias(q.alias, ans)
-			if c.lastGood != "" && ans.selection == nil && ans.page == nil {
-				c.answers.Set(c.lastGood, ans)
+			call.setAlias(question.alias, ans)
+			if call.lastGood != "" && ans.selection == nil && ans.page == nil {
+				call.answers.Set(call.lastGood, ans)
 			}
-			err = c.sendAnswer(ans)
+			err = call.sendAnswer(ans)
 		}
 		ans.close()
 		return err
@@ -91,75 +91,75 @@ func (c *call) read(q *question) error {
 }
 
 // findState finds the state and names the answer.
-func (c *call) findState(ctx context.Context, q *question) (of stated, err error) {
-	if q.state == nil {
-		return of, nil
+func (call *call) findState(ctx context.Context, question *question) (stated answerState, err error) {
+	if question.state == nil {
+		return stated, nil
 	}
-	if of.Generation, err = q.state(ctx); err == nil {
-		of.key = c.key(q.space, of.Generation, q.number, q.asked)
+	if stated.Generation, err = question.state(ctx); err == nil {
+		stated.key = call.key(question.space, stated.Generation, question.number, question.asked)
 	}
-	return of, err
+	return stated, err
 }
 
 // cached returns the answer that is cached under a key, else nil. Of a page that looks
 // otherwise from some time on it goes on to the key of the later one.
-func (a *api) cached(of *stated) *answer {
-	for of.key != "" {
-		ans, ok := a.answers.Get(of.key)
+func (api *api) cached(stated *answerState) *answer {
+	for stated.key != "" {
+		ans, ok := api.answers.Get(stated.key)
 		if !ok {
 			break
 		}
-		if ans.until.IsZero() || a.o.Now().Before(ans.until) {
+		if ans.until.IsZero() || api.o.Now().Before(ans.until) {
 			return ans
 		}
-		of.key = string(cache.Key(of.key).Number(ans.until.Unix()))
+		stated.key = string(cache.Key(stated.key).Number(ans.until.Unix()))
 	}
 	return nil
 }
 
 // makeAnswer makes the answer to a question in the turn of the client and encodes it there:
 // what is made is larger than what is sent, and those who wait should not hold both.
-func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer, error) {
+func (call *call) makeAnswer(ctx context.Context, question *question, stated answerState) (*answer, error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
-	leave, err := c.pass.Turn(ctx, q.turns, false)
+	leave, err := call.pass.Turn(ctx, question.turns, false)
 	if err != nil {
 		return nil, err
 	}
 	produce := func(ctx context.Context, pass *admit.Pass) (*answer, error) {
-		ans, err := q.make(ctx, of)
+		ans, err := question.make(ctx, stated)
 		if err != nil {
 			return nil, err
 		}
-		if q.moves { // it may be of two states, and the first one may come again
-			now, err := c.Queries.Generation(ctx)
-			ans.passing = ans.passing || err != nil || now != of.Generation || ans.position != 0 && ans.position < of.Position
+		if question.moves { // it may be of two states, and the first one may come again
+			now, err := call.Queries.Generation(ctx)
+			ans.passing = ans.passing || err != nil || now != stated.Generation || ans.position != 0 && ans.position < stated.Position
 		}
-		if _, encoding, same := c.negotiate(ans); !same && ans.selection == nil {
-			_, err = c.encodedBody(ctx, pass, encoding, ans, q.turns != nil)
+		if _, encoding, same := call.negotiate(ans); !same && ans.selection == nil {
+			_, err = call.encodedBody(ctx, pass, encoding, ans, question.turns != nil)
 		}
 		return ans, err
 	}
-	if of.key == "" || q.streams {
+	if stated.key == "" || question.streams {
 		defer leave()
-		ans, err := produce(ctx, &c.pass)
+		ans, err := produce(ctx, &call.pass)
 		if err == nil && !ans.passing {
-			ans.key = of.key
+			ans.key = stated.key
 		}
 		return ans, err
 	}
-	c.cache = CacheShared
+	call.cache = CacheShared
 	first := false
-	made := c.once(ctx, of.key, func(ctx context.Context, pass *admit.Pass) (*answer, error) {
+	made := call.once(ctx, stated.key, func(ctx context.Context, pass *admit.Pass) (*answer, error) {
 		first = true
 		return produce(ctx, pass)
 	})
-	c.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
-	defer c.pass.Resume()
+	call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
+	defer call.pass.Resume()
 	select {
 	case done := <-made:
 		defer leave()
 		if first {
-			c.cache = CacheMiss
+			call.cache = CacheMiss
 		}
 		if done.Err != nil {
 			return nil, done.Err
@@ -176,9 +176,9 @@ func (c *call) makeAnswer(ctx context.Context, q *question, of stated) (*answer,
 
 // once makes the answer of a key for all who ask for it at the same time, and caches it. The
 // work has a slot and a deadline of its own: it goes on when those who ask go away.
-func (c *call) once(ctx context.Context, key string, produce func(ctx context.Context, pass *admit.Pass) (*answer, error)) <-chan singleflight.Result {
-	slot := c.pass.Another()
-	return c.flights.DoChan(key, func() (_ any, err error) {
+func (call *call) once(ctx context.Context, key string, produce func(ctx context.Context, pass *admit.Pass) (*answer, error)) <-chan singleflight.Result {
+	slot := call.pass.Another()
+	return call.flights.DoChan(key, func() (_ any, err error) {
 		defer func() {
 			if value := recover(); value != nil {
 				err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
@@ -186,12 +186,12 @@ func (c *call) once(ctx context.Context, key string, produce func(ctx context.Co
 		}()
 		slot.Resume()
 		defer slot.Leave()
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.ReadDeadline)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), call.o.ReadDeadline)
 		defer cancel()
 		ans, err := produce(work, &slot)
 		if err == nil && !ans.passing {
 			ans.key = key
-			c.answers.Set(key, ans)
+			call.answers.Set(key, ans)
 		}
 		return ans, err
 	})
@@ -199,32 +199,32 @@ func (c *call) once(ctx context.Context, key string, produce func(ctx context.Co
 
 // whenReached waits until lists show what a question needs, without a slot, and returns the
 // context of the work that begins then.
-func (c *call) whenReached(ctx context.Context, q *question) (_ context.Context, end context.CancelFunc, err error) {
-	if !q.waits {
+func (call *call) whenReached(ctx context.Context, question *question) (_ context.Context, end context.CancelFunc, err error) {
+	if !question.waits {
 		return ctx, func() {}, nil
 	}
-	if c.reached, err = c.await(c.caller, c.sent); err != nil {
+	if call.reached, err = call.await(call.caller, call.sent); err != nil {
 		return ctx, nil, err
 	}
-	ctx, end = c.within(c.o.ReadDeadline)
+	ctx, end = call.within(call.o.ReadDeadline)
 	return ctx, end, nil
 }
 
 // await waits until lists show what a caller is to see, without a slot, and returns the
 // position that was reached.
-func (c *call) await(of calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	if !c.pass.Enter(admit.Wait, 1) {
+func (call *call) await(caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
+	if !call.pass.Enter(admit.Wait, 1) {
 		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer c.pass.Resume()
-	ctx, cancel := c.within(c.o.PositionWait + c.o.ReadDeadline)
+	defer call.pass.Resume()
+	ctx, cancel := call.within(call.o.PositionWait + call.o.ReadDeadline)
 	defer cancel()
-	return c.Queries.Await(ctx, of, least)
+	return call.Queries.Await(ctx, caller, least)
 }
 
 // inTurn does work in the turn of the client of a request.
-func (c *call) inTurn(ctx context.Context, t *admit.Turns, work func() error) error {
-	leave, err := c.pass.Turn(ctx, t, false)
+func (call *call) inTurn(ctx context.Context, turns *admit.Turns, work func() error) error {
+	leave, err := call.pass.Turn(ctx, turns, false)
 	if err != nil {
 		return err
 	}
@@ -233,9 +233,9 @@ func (c *call) inTurn(ctx context.Context, t *admit.Turns, work func() error) er
 }
 
 // present makes a question about the present state of lists.
-func (c *call) present() *question {
+func (call *call) present() *question {
 	return &question{
-		waits: c.caller.Role != calendar.Anonymous || c.sent > 0,
-		state: c.reachedState, moves: true, space: listKey, turns: c.turns,
+		waits: call.caller.Role != calendar.Anonymous || call.sent > 0,
+		state: call.reachedState, moves: true, space: listKey, turns: call.turns,
 	}
 }

@@ -28,16 +28,16 @@ func newRates(limit int) *httprate.RateLimiter {
 
 // count counts a request of a user, or without one of its address, and refuses it above
 // the limit.
-func (c *call) count(user calendar.ID) error {
-	if c.rates == nil {
+func (call *call) count(user calendar.ID) error {
+	if call.rates == nil {
 		return nil
 	}
 	key := "user " + user.String()
 	if user == 0 {
-		key = "address " + c.pass.Address.String()
+		key = "address " + call.pass.Address.String()
 	}
-	over := c.rates.OnLimit(c.w, c.r, key)
-	header := c.w.Header()
+	over := call.rates.OnLimit(call.w, call.request, key)
+	header := call.w.Header()
 	// The limiter gives a moment; the header has seconds from now on.
 	if at, err := strconv.ParseInt(header.Get(headerRateReset), 10, 64); err == nil {
 		header[headerRateReset] = []string{strconv.FormatInt(max(at-time.Now().Unix(), 0), 10)} // by the clock of the limiter

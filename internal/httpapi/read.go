@@ -26,15 +26,15 @@ type target struct {
 
 // targetOf reads the record from the path; a slug is percent-decoded and
 // lower-cased (3.7).
-func (c *call) targetOf() target {
-	if c.route.bySlug {
-		slug := c.chi.URLParam("slug")
+func (call *call) targetOf() target {
+	if call.route.bySlug {
+		slug := call.chi.URLParam("slug")
 		if plain, err := url.PathUnescape(slug); err == nil {
 			slug = plain
 		}
 		return target{slug: strings.ToLower(slug)}
 	}
-	n, err := strconv.ParseInt(c.chi.URLParam("id"), 10, 64)
+	n, err := strconv.ParseInt(call.chi.URLParam("id"), 10, 64)
 	if err != nil {
 		n = 0
 	}
@@ -52,83 +52,83 @@ type singleParams struct {
 // The parameters of single reads. The point in time is read by readPoint.
 var (
 	singleFormat = param.Row[singleParams]{
-		Param: param.Param{Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: formats.Names(func(f *formats.Format) bool { return f.Single || f.Disposition == "" }), Extension: true},
-		Read: func(_ *singleParams, v *param.Value) {
-			if word, ok := v.Raw(); ok {
-				v.Known(calendar.Trim(word))
+		Param: param.Param{Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: formats.Names(func(format *formats.Format) bool { return format.Single || format.Disposition == "" }), Extension: true},
+		Read: func(_ *singleParams, value *param.Value) {
+			if word, ok := value.Raw(); ok {
+				value.Known(calendar.Trim(word))
 			}
 		},
 	}
 	singlePassword = param.Row[singleParams]{
 		Param: param.Param{Name: "password", In: "query", Type: "string", Text: "arg.password.read", Schema: passwordSchema},
-		Read: func(p *singleParams, v *param.Value) {
-			text, _ := v.Raw()
-			p.password = calendar.Trim(text) // as where it is set
-			if utf8.RuneCountInString(p.password) > calendar.MaxPassword {
-				v.Refuse(calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
+		Read: func(params *singleParams, value *param.Value) {
+			text, _ := value.Raw()
+			params.password = calendar.Trim(text) // as where it is set
+			if utf8.RuneCountInString(params.password) > calendar.MaxPassword {
+				value.Refuse(calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
 			}
 		},
 	}
 	singlePoint  = param.Param{Name: history.ParamPoint, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}}
 	singleFields = param.Row[singleParams]{
 		Param: param.Param{Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true},
-		Read:  func(p *singleParams, v *param.Value) { p.fields = v.Fields() },
+		Read:  func(params *singleParams, value *param.Value) { params.fields = value.Fields() },
 	}
 )
 
 // readSingleParams checks the parameters of a single read, and the point in time that it
 // asks for.
-func (c *call) readSingleParams(asksPast bool) (out singleParams, err error) {
+func (call *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 	var problems calendar.Problems
-	in := inputOf(c.query, func(name string) bool { return name == singleFields.Name })
-	value := param.NewValue(in, &problems)
-	if c.route.kind == calendar.KindEvent {
+	input := inputOf(call.query, func(name string) bool { return name == singleFields.Name })
+	value := param.NewValue(input, &problems)
+	if call.route.kind == calendar.KindEvent {
 		singleFormat.ReadFrom(value, &out)
-		if !c.route.bySlug {
+		if !call.route.bySlug {
 			singlePassword.ReadFrom(value, &out)
 		}
 	}
 	if asksPast {
-		if out.point, out.byHeader, err = c.readPoint(in, &problems); err != nil {
+		if out.point, out.byHeader, err = call.readPoint(input, &problems); err != nil {
 			return out, err
 		}
 	}
-	c.lang = value.Language(c.loc.lang)
+	call.lang = value.Language(call.loc.lang)
 	singleFields.ReadFrom(value, &out)
 	return out, problems.Err()
 }
 
 // readRecord answers a single read by id or slug.
-func (c *call) readRecord() error {
-	asksPast, err := c.asksPast()
+func (call *call) readRecord() error {
+	asksPast, err := call.asksPast()
 	if err != nil {
 		return err
 	}
-	params, err := c.readSingleParams(asksPast)
+	params, err := call.readSingleParams(asksPast)
 	if err != nil {
 		return err
 	}
-	if format := c.formatOf(c.r.Header); format.exports() && !asksPast {
-		c.format = format
+	if format := call.formatOf(call.request.Header); format.exports() && !asksPast {
+		call.format = format
 		params.fields = nil
 	}
 	if asksPast {
-		return c.readThen(&params)
+		return call.readThen(&params)
 	}
 	q := &question{smaller: []string{"_fields"}}
-	q.make = func(ctx context.Context, _ stated) (*answer, error) { return c.makeSingle(ctx, &params) }
-	if c.caller.Role == calendar.Anonymous && params.password == "" { // those with a password share no answer
-		c.shareSingle(c.r.Context(), &params, q)
+	q.make = func(ctx context.Context, _ answerState) (*answer, error) { return call.makeSingle(ctx, &params) }
+	if call.caller.Role == calendar.Anonymous && params.password == "" { // those with a password share no answer
+		call.shareSingle(call.request.Context(), &params, q)
 	}
-	return c.read(q)
+	return call.read(q)
 }
 
 // singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
-func (c *call) singleAnswer(p *singleParams, view *query.View, changed time.Time) (*answer, error) {
-	writer := c.renderer.Writer(render.Answer{Links: &c.root.Links, Lang: c.lang, LD: true, Fields: p.fields, Limit: c.o.MaxAnswer})
+func (call *call) singleAnswer(singleParams *singleParams, view *query.View, changed time.Time) (*answer, error) {
+	writer := call.renderer.Writer(render.Answer{Links: &call.root.Links, Lang: call.lang, LD: true, Fields: singleParams.fields, Limit: call.o.MaxAnswer})
 	body, err := written(func(data []byte) ([]byte, error) {
 		data, err := writer.Record(data, view)
-		if len(data) > c.o.MaxAnswer {
+		if len(data) > call.o.MaxAnswer {
 			err = query.ErrTooLarge
 		}
 		return data, err
@@ -137,10 +137,10 @@ func (c *call) singleAnswer(p *singleParams, view *query.View, changed time.Time
 		return nil, err
 	}
 	var fields []string
-	if p.fields != nil {
-		fields = slices.Sorted(slices.Values(p.fields))
+	if singleParams.fields != nil {
+		fields = slices.Sorted(slices.Values(singleParams.fields))
 	}
-	ans := newAnswer(body, valueJSON, c.recordTag(c.root, c.lang, view, fields), c.lang)
+	ans := newAnswer(body, valueJSON, call.recordTag(call.root, call.lang, view, fields), call.lang)
 	ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
@@ -149,41 +149,41 @@ func (c *call) singleAnswer(p *singleParams, view *query.View, changed time.Time
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (c *call) shareSingle(ctx context.Context, p *singleParams, q *question) {
-	head, err := c.Records.Head(ctx)
+func (call *call) shareSingle(ctx context.Context, singleParams *singleParams, question *question) {
+	head, err := call.Records.Head(ctx)
 	if err != nil {
 		return
 	}
-	generation, err := c.Queries.Generation(ctx)
+	generation, err := call.Queries.Generation(ctx)
 	if err != nil || generation.Position < head {
 		return
 	}
-	q.state = func(context.Context) (query.Generation, error) { return generation, nil }
-	q.moves, q.space, q.number = true, singleKey, int64(head)
-	of := c.targetOf()
-	q.asked = c.asked().Number(int64(c.lang)).Number(int64(of.id)).Text(of.slug).Texts(p.fields)
+	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
+	question.moves, question.space, question.number = true, singleKey, int64(head)
+	target := call.targetOf()
+	question.asked = call.asked().Number(int64(call.lang)).Number(int64(target.id)).Text(target.slug).Texts(singleParams.fields)
 }
 
 // makeSingle makes the answer to a single read.
-func (c *call) makeSingle(ctx context.Context, p *singleParams) (*answer, error) {
-	of := c.targetOf()
+func (call *call) makeSingle(ctx context.Context, singleParams *singleParams) (*answer, error) {
+	target := call.targetOf()
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
-		return c.tryPassword(ctx, id, p.password)
+		return call.tryPassword(ctx, id, singleParams.password)
 	}
-	embeds := query.EmbedsOf(p.fields)
-	if c.format != nil {
+	embeds := query.EmbedsOf(singleParams.fields)
+	if call.format != nil {
 		embeds |= query.EmbedTouched
 	}
-	view, err := c.Queries.Read(ctx, c.route.kind, of.id, of.slug, c.caller, c.lang, embeds, verify)
+	view, err := call.Queries.Read(ctx, call.route.kind, target.id, target.slug, call.caller, call.lang, embeds, verify)
 	if err != nil {
 		return nil, err
 	}
-	if c.format != nil {
-		return c.singleEvent(ctx, &view)
+	if call.format != nil {
+		return call.singleEvent(ctx, &view)
 	}
-	ans, err := c.singleAnswer(p, &view, view.Record.Changed)
-	if err == nil && c.route.Timed && c.mayReadPast() == nil {
-		ans.add(headerLink, resourceLinks(c.root.Self(view.Record)))
+	ans, err := call.singleAnswer(singleParams, &view, view.Record.Changed)
+	if err == nil && call.route.Timed && call.mayReadPast() == nil {
+		ans.add(headerLink, resourceLinks(call.root.Self(view.Record)))
 	}
 	return ans, err
 }

@@ -17,8 +17,8 @@ var reasonField = calendar.Field{
 
 // reasonOf reads why a change is made (HISTORY 15): the parameter, else the header; nil
 // problem when it is good.
-func reasonOf(in calendar.Input, header http.Header) (string, *calendar.FieldError) {
-	value := in[reasonField.Name]
+func reasonOf(input calendar.Input, header http.Header) (string, *calendar.FieldError) {
+	value := input[reasonField.Name]
 	text, ok := value.(string)
 	if value != nil && !ok {
 		return "", &calendar.FieldError{Field: reasonField.Name, Reason: calendar.ReasonTypeText}

@@ -38,7 +38,7 @@ type rootTable struct {
 }
 
 func newRootTable(options *Options) (*rootTable, error) {
-	t := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
+	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
 	for _, p := range append([]string{options.Prefix}, options.Prefixes...) {
 		if err := checkSegments(p); err != nil {
 			return nil, fmt.Errorf("prefix %q: %w", p, err)
@@ -46,17 +46,17 @@ func newRootTable(options *Options) (*rootTable, error) {
 		if first, _, _ := strings.Cut(p, "/"); isLangSegment(first) {
 			return nil, fmt.Errorf("prefix %q: begins with a language", p)
 		}
-		t.prefixes = append(t.prefixes, p)
+		table.prefixes = append(table.prefixes, p)
 	}
 	for _, n := range append([]string{Namespace}, options.Namespaces...) {
 		if err := checkSegments(n); err != nil {
 			return nil, fmt.Errorf("namespace %q: %w", n, err)
 		}
-		t.namespaces = append(t.namespaces, n)
+		table.namespaces = append(table.namespaces, n)
 	}
 	longest := func(a, b string) int { return len(b) - len(a) }
-	slices.SortStableFunc(t.prefixes, longest)
-	slices.SortStableFunc(t.namespaces, longest)
+	slices.SortStableFunc(table.prefixes, longest)
+	slices.SortStableFunc(table.namespaces, longest)
 	if options.BaseURL != "" {
 		address, err := url.Parse(options.BaseURL)
 		if err != nil {
@@ -66,9 +66,9 @@ func newRootTable(options *Options) (*rootTable, error) {
 			return nil, fmt.Errorf("base URL %q: must be an absolute http or https URL without query", options.BaseURL)
 		}
 		path := normalize(address.EscapedPath())
-		t.fixed = &origin{base: address.Scheme + "://" + address.Host + path, host: address.Host + path, path: path}
+		table.fixed = &origin{base: address.Scheme + "://" + address.Host + path, host: address.Host + path, path: path}
 	}
-	return t, nil
+	return table, nil
 }
 
 // checkSegments checks a prefix or namespace: non-empty segments of unreserved
@@ -111,36 +111,36 @@ type location struct {
 
 // locate reads the escaped path of a request: runs of slashes count as one, one
 // slash at the end is allowed, basePath may stand before it.
-func (t *rootTable) locate(escaped, basePath string) location {
+func (rootTable *rootTable) locate(escaped, basePath string) location {
 	path := normalize(escaped)
 	if basePath != "" {
 		if rest, ok := cutPath(path, basePath); ok {
-			if loc := t.locateBelow(rest); loc.known {
+			if loc := rootTable.locateBelow(rest); loc.known {
 				return loc
 			}
-			if loc := t.locateBelow(path); loc.known {
+			if loc := rootTable.locateBelow(path); loc.known {
 				return loc
 			}
-			return t.locateBelow(rest)
+			return rootTable.locateBelow(rest)
 		}
 	}
-	return t.locateBelow(path)
+	return rootTable.locateBelow(path)
 }
 
-func (t *rootTable) locateBelow(path string) location {
+func (rootTable *rootTable) locateBelow(path string) location {
 	loc := location{lang: calendar.LangEN}
 	if len(path) >= 3 && isLangSegment(path[1:3]) && (len(path) == 3 || path[3] == '/') {
 		loc.lang, _ = calendar.ParseLang(path[1:3])
 		loc.segment = path[:3]
 		path = path[3:]
 	}
-	for _, text := range t.prefixes {
+	for _, text := range rootTable.prefixes {
 		below, ok := cutSegments(path, text)
 		if !ok {
 			continue
 		}
 		loc.below = true
-		for _, n := range t.namespaces {
+		for _, n := range rootTable.namespaces {
 			if rest, ok := cutSegments(below, n); ok {
 				loc.prefix, loc.namespace, loc.rest, loc.known = text, n, rest, true
 				if rest == "" {
@@ -201,15 +201,15 @@ type origin struct {
 
 // origin returns the base of links: the setting, else scheme and Host of the
 // request, changed by forwarding headers where they are trusted.
-func (t *rootTable) origin(request *http.Request) origin {
-	if t.fixed != nil {
-		return *t.fixed
+func (rootTable *rootTable) origin(request *http.Request) origin {
+	if rootTable.fixed != nil {
+		return *rootTable.fixed
 	}
 	scheme, host, path := "http", request.Host, ""
 	if request.TLS != nil {
 		scheme = "https"
 	}
-	if t.forwarded {
+	if rootTable.forwarded {
 		if p := strings.ToLower(firstOf(request.Header.Get("X-Forwarded-Proto"))); p == "http" || p == "https" {
 			scheme = p
 		}
@@ -267,14 +267,14 @@ type rootKey struct{ base, segment, prefix, namespace string }
 const knownRoots, rootBytes = 64 << 10, 1 << 10
 
 // root returns the root of a location under an origin.
-func (t *rootTable) root(o origin, loc location) *root {
-	key := rootKey{o.base, loc.segment, loc.prefix, loc.namespace}
-	r, ok := t.known.Get(key)
+func (rootTable *rootTable) root(origin origin, loc location) *root {
+	key := rootKey{origin.base, loc.segment, loc.prefix, loc.namespace}
+	root, ok := rootTable.known.Get(key)
 	if !ok {
-		r = rootOf(o, loc, t.seed)
-		t.known.Set(key, r)
+		root = rootOf(origin, loc, rootTable.seed)
+		rootTable.known.Set(key, root)
 	}
-	return r
+	return root
 }
 
 // rootSeed keeps a client from making up a Host header whose links would stand in
@@ -282,16 +282,16 @@ func (t *rootTable) root(o origin, loc location) *root {
 var rootSeed = maphash.MakeSeed()
 
 // rootOf makes the root of a location; seed names the settings.
-func rootOf(o origin, loc location, seed uint64) *root {
-	site := o.base + loc.segment
+func rootOf(origin origin, loc location, seed uint64) *root {
+	site := origin.base + loc.segment
 	url := site + "/" + loc.prefix + "/" + loc.namespace
 	return &root{
 		Links: render.Links{
-			Base: o.base, Site: site, URL: url, Global: o.host,
-			Secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
+			Base: origin.base, Site: site, URL: url, Global: origin.host,
+			Secret: maphash.Comparable(rootSeed, [2]string{url, origin.host}),
 		},
 		lang: loc.lang, namespace: loc.namespace,
-		mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(o.host)),
-		key:  cache.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
+		mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(origin.host)),
+		key:  cache.Key(nil).Text(origin.base).Text(origin.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
 	}
 }

@@ -64,8 +64,8 @@ var (
 		"history": &historyRead, "timemap": &timeMapRead, "diff": &diffRead, "changes": &changesRead, "stream": &streamRead,
 		"checkpoint":       proofRead((*call).checkpoint, proofRow("size", "size", 1, sizeOf)),
 		"checkpointKeys":   proofRead((*call).checkpointKeys),
-		"inclusionProof":   proofRead((*call).inclusion, required(proofRow("position", "position", 1, func(q *pastQuery) *int64 { return &q.position })), proofRow("size", "size", 1, sizeOf)),
-		"consistencyProof": proofRead((*call).consistency, required(proofRow("from", "from", 0, func(q *pastQuery) *int64 { return &q.from })), proofRow("to", "size", 1, sizeOf)),
+		"inclusionProof":   proofRead((*call).inclusion, required(proofRow("position", "position", 1, func(query *pastQuery) *int64 { return &query.position })), proofRow("size", "size", 1, sizeOf)),
+		"consistencyProof": proofRead((*call).consistency, required(proofRow("from", "from", 0, func(query *pastQuery) *int64 { return &query.from })), proofRow("to", "size", 1, sizeOf)),
 		"tile":             proofRead((*call).tile),
 	}
 )
@@ -129,37 +129,37 @@ func named(routes []byte, kind calendar.Kind) []byte {
 }
 
 // complete fills in what follows from the row.
-func (rt *route) complete(kind calendar.Kind, number int) {
-	rt.number, rt.works = number, map[string]work{http.MethodOptions: (*call).options}
-	if rt.kind = kind; rt.ListsEvents {
-		rt.kind, rt.of = calendar.KindEvent, kind
+func (route *route) complete(kind calendar.Kind, number int) {
+	route.number, route.works = number, map[string]work{http.MethodOptions: (*call).options}
+	if route.kind = kind; route.ListsEvents {
+		route.kind, route.of = calendar.KindEvent, kind
 	}
-	rt.bySlug = strings.HasSuffix(rt.Pattern, "{slug}")
-	rt.Tag = cmp.Or(rt.Tag, rt.kind.Collection())
-	rt.Template = cmp.Or(rt.Template, inTemplate.ReplaceAllString(rt.Pattern, "{$1}"))
-	rt.Key = cmp.Or(rt.Key, strings.TrimSuffix(inKey.Replace(rt.Pattern), "/"))
-	for _, operation := range rt.Operations {
-		rt.writes = rt.writes || operation.Writes
+	route.bySlug = strings.HasSuffix(route.Pattern, "{slug}")
+	route.Tag = cmp.Or(route.Tag, route.kind.Collection())
+	route.Template = cmp.Or(route.Template, inTemplate.ReplaceAllString(route.Pattern, "{$1}"))
+	route.Key = cmp.Or(route.Key, strings.TrimSuffix(inKey.Replace(route.Pattern), "/"))
+	for _, operation := range route.Operations {
+		route.writes = route.writes || operation.Writes
 	}
-	rt.collection = rt.writes && !rt.Single
+	route.collection = route.writes && !route.Single
 	var all, open []string
-	for i := range rt.Operations {
-		operation := &rt.Operations[i]
-		do := rt.describe(operation)
+	for i := range route.Operations {
+		operation := &route.Operations[i]
+		do := route.describe(operation)
 		methods := operation.Methods
 		if methods[0] == http.MethodGet {
 			methods = []string{http.MethodGet, http.MethodHead}
 		}
 		for _, method := range methods {
-			rt.works[method] = do
+			route.works[method] = do
 		}
 		if all = append(all, methods...); !operation.Writes {
 			open = append(open, methods...)
 		}
-		rt.Route.Operations = append(rt.Route.Operations, operation.Operation)
+		route.Route.Operations = append(route.Route.Operations, operation.Operation)
 	}
-	rt.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
-	rt.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
+	route.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
+	route.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
 }
 
 // inTemplate and inKey find the variables of a pattern for OpenAPI and for the index.
@@ -169,38 +169,40 @@ var (
 )
 
 // describe completes what the documentation says of an operation, and returns what it does.
-func (rt *route) describe(op *operation) work {
-	for _, variable := range inTemplate.FindAllStringSubmatch(rt.Template, -1) {
-		op.Args = append(op.Args, rt.pathArgument(variable[1]))
+func (route *route) describe(operation *operation) work {
+	for _, variable := range inTemplate.FindAllStringSubmatch(route.Template, -1) {
+		operation.Args = append(operation.Args, route.pathArgument(variable[1]))
 	}
-	for _, name := range op.Takes {
-		op.Args = append(op.Args, arguments[name](rt)...)
+	for _, name := range operation.Takes {
+		operation.Args = append(operation.Args, arguments[name](route)...)
 	}
-	if rt.kind == calendar.KindEvent {
-		op.Headers = append(op.Headers, op.OfEvents...)
+	if route.kind == calendar.KindEvent {
+		operation.Headers = append(operation.Headers, operation.OfEvents...)
 	}
-	if rt.kind.IsPost() {
-		op.Statuses = append(op.Statuses, op.OfPosts...)
+	if route.kind.IsPost() {
+		operation.Statuses = append(operation.Statuses, operation.OfPosts...)
 	}
-	if op.Formats {
-		op.Content = rt.content(allFormats)
+	if operation.Formats {
+		operation.Content = route.content(allFormats)
 	}
-	if op.Body != nil && !op.Body.Forms {
-		op.Body.Elements = listArgumentsOf("several")(rt)
+	if operation.Body != nil && !operation.Body.Forms {
+		operation.Body.Elements = listArgumentsOf("several")(route)
 	}
-	if read := pastReads[op.Work]; read != nil {
-		op.Args = append(op.Args, read.table.Params()...)
+	if read := pastReads[operation.Work]; read != nil {
+		operation.Args = append(operation.Args, read.table.Params()...)
 		return read.serve
 	}
-	do, known := works[op.Work]
+	work, known := works[operation.Work]
 	if !known {
-		panic(op.Work + " is the name of no work")
+		panic(operation.Work + " is the name of no work")
 	}
-	return do
+	return work
 }
 
 // asks reports whether a POST on the route is a read.
-func (rt *route) asks() bool { return rt != nil && !rt.writes && rt.works[http.MethodPost] != nil }
+func (route *route) asks() bool {
+	return route != nil && !route.writes && route.works[http.MethodPost] != nil
+}
 
 // router finds routes by their patterns, whatever the method.
 var router = newRouter()

@@ -16,44 +16,44 @@ const (
 )
 
 // several answers several lists of events, all of one state.
-func (c *call) several() error {
-	ctx := c.r.Context()
-	body, err := c.receive(maxSearchBody)
+func (call *call) several() error {
+	ctx := call.request.Context()
+	body, err := call.receive(maxSearchBody)
 	if err != nil {
 		return err
 	}
-	in, err := decodeJSON(body)
+	input, err := decodeJSON(body)
 	if err != nil {
 		return err
 	}
 	var all []*query.Criteria
-	err = c.inTurn(ctx, c.turns, func() (err error) {
-		all, err = c.parseSeveral(ctx, in)
+	err = call.inTurn(ctx, call.turns, func() (err error) {
+		all, err = call.parseSeveral(ctx, input)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	question := c.present()
+	question := call.present()
 	question.space, question.smaller = severalKey, []string{paramSearches}
-	question.asked = c.asked().Number(int64(c.lang))
+	question.asked = call.asked().Number(int64(call.lang))
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
-	question.make = func(ctx context.Context, _ stated) (*answer, error) { return c.runSeveral(ctx, all) }
-	return c.read(question)
+	question.make = func(ctx context.Context, _ answerState) (*answer, error) { return call.runSeveral(ctx, all) }
+	return call.read(question)
 }
 
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
 // told at once.
-func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Criteria, error) {
+func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
-	asked := inputOf(c.query, nil)
-	c.lang = calendar.Language(asked, c.loc.lang, &problems)
-	if in[paramSearches] == nil {
+	asked := inputOf(call.query, nil)
+	call.lang = calendar.Language(asked, call.loc.lang, &problems)
+	if input[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
 	}
-	searches, ok := in[paramSearches].([]any)
+	searches, ok := input[paramSearches].([]any)
 	switch {
 	case !ok:
 		problems.Add(paramSearches, calendar.ReasonTypeList)
@@ -64,10 +64,10 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))
-	params, now := query.ParamsOf("several"), c.o.Now() // the same day for all of them
-	for i, v := range searches {
+	params, now := query.ParamsOf("several"), call.o.Now() // the same day for all of them
+	for i, value := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
-		search, ok := v.(map[string]any)
+		search, ok := value.(map[string]any)
 		if !ok {
 			problems.Add(name, calendar.ReasonTypeObject)
 			continue
@@ -82,20 +82,20 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 			}
 		}
 		var err error
-		all[i], err = c.Queries.Parse(ctx, query.Request{
-			Kind: c.route.kind, Input: known, Lang: c.loc.lang, Caller: c.caller, Past: query.Past{Now: now},
+		all[i], err = call.Queries.Parse(ctx, query.Request{
+			Kind: call.route.kind, Input: known, Lang: call.loc.lang, Caller: call.caller, Past: query.Past{Now: now},
 		})
-		e, public := errors.AsType[*calendar.Error](err)
-		if err != nil && (!public || e.Code != calendar.CodeInvalidParam) {
+		problem, public := errors.AsType[*calendar.Error](err)
+		if err != nil && (!public || problem.Code != calendar.CodeInvalidParam) {
 			return nil, err
 		}
 		if public {
-			for _, fieldError := range e.Fields {
+			for _, fieldError := range problem.Fields {
 				problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
 			}
 		}
 	}
-	problems.Fields = append(problems.Fields, c.readLeast()...)
+	problems.Fields = append(problems.Fields, call.readLeast()...)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -103,20 +103,20 @@ func (c *call) parseSeveral(ctx context.Context, in calendar.Input) ([]*query.Cr
 	for _, criteria := range all {
 		cost += criteria.Cost
 	}
-	return all, c.Queries.Afford(cost)
+	return all, call.Queries.Afford(cost)
 }
 
 // runSeveral runs several lists and writes them as each would be answered.
-func (c *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, error) {
-	address := c.root.Collection(calendar.KindEvent) + "/"
+func (call *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, error) {
+	address := call.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
 	body, err := written(func(data []byte) ([]byte, error) {
-		err := c.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
+		err := call.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
-			l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			data, err = c.appendList(formats.AppendComma(data, i), openJSON(c.api, l), list)
+			l := &listing{root: call.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
+			data, err = call.appendList(formats.AppendComma(data, i), openJSON(call.api, l), list)
 			return err
 		})
 		return append(data, "]}"...), err
@@ -124,7 +124,7 @@ func (c *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, 
 	if err != nil {
 		return nil, err
 	}
-	ans := newAnswer(body, valueJSON, "", c.lang)
+	ans := newAnswer(body, valueJSON, "", call.lang)
 	ans.show(position)
 	return ans, nil
 }

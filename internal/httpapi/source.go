@@ -10,35 +10,35 @@ import (
 )
 
 // calendarSource answers the events of a range as an array for calendar widgets.
-func (c *call) calendarSource() error {
-	criteria, question, err := c.ask(query.Request{Caller: c.caller, Params: query.ParamsOf("source")})
+func (call *call) calendarSource() error {
+	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")})
 	if err != nil {
 		return err
 	}
 	question.streams = true
-	question.make = func(ctx context.Context, of stated) (*answer, error) {
-		if err := c.knowStore(ctx); err != nil {
+	question.make = func(ctx context.Context, of answerState) (*answer, error) {
+		if err := call.knowStore(ctx); err != nil {
 			return nil, err
 		}
-		selection, err := c.selectEvents(ctx, criteria, c.o.CalendarLimit)
+		selection, err := call.selectEvents(ctx, criteria, call.o.CalendarLimit)
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(nil, valueJSON, c.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(nil, valueJSON, call.weakTag(of.key), criteria.Lang)
 		ans.show(selection.Position())
-		c.addTotals(ans, selection.Total())
+		call.addTotals(ans, selection.Total())
 		ans.selection = selection
 		ans.open = func() (encoder, error) {
-			return &entries{a: c.api, root: c.root, lang: criteria.Lang, zone: criteria.Zone()}, nil
+			return &entries{api: call.api, root: call.root, lang: criteria.Lang, zone: criteria.Zone()}, nil
 		}
 		return ans, nil
 	}
-	return c.read(question)
+	return call.read(question)
 }
 
 // entries writes the elements of the array.
 type entries struct {
-	a     *api
+	api   *api
 	root  *root
 	lang  calendar.Lang
 	zone  *time.Location // nil: that of each event
@@ -46,28 +46,28 @@ type entries struct {
 	event formats.Event
 }
 
-func (e *entries) begin(data []byte) []byte { return append(data, '[') }
-func (e *entries) end(data []byte) []byte   { return append(data, ']') }
+func (entries *entries) begin(data []byte) []byte { return append(data, '[') }
+func (entries *entries) end(data []byte) []byte   { return append(data, ']') }
 
-func (e *entries) item(data []byte, view *query.View) ([]byte, error) {
-	data = formats.AppendComma(data, e.n)
-	e.n++
-	e.a.show(&e.event, e.root, e.lang, view)
-	t := &e.event.Times
-	start, end := e.time(t.Start, t.UTCStart), e.time(t.End, t.UTCEnd)
-	if t.AllDay {
-		start, end = t.Start.UTC().Format(time.DateOnly), t.End.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+func (entries *entries) item(data []byte, view *query.View) ([]byte, error) {
+	data = formats.AppendComma(data, entries.n)
+	entries.n++
+	entries.api.show(&entries.event, entries.root, entries.lang, view)
+	times := &entries.event.Times
+	start, end := entries.time(times.Start, times.UTCStart), entries.time(times.End, times.UTCEnd)
+	if times.AllDay {
+		start, end = times.Start.UTC().Format(time.DateOnly), times.End.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	}
-	return e.event.Entry(data, e.lang, start, end), nil
+	return entries.event.Entry(data, entries.lang, start, end), nil
 }
 
 // time gives a time in the zone of the answer.
-func (e *entries) time(wall, utc calendar.Wall) string {
-	if e.zone == nil {
+func (entries *entries) time(wall, utc calendar.Wall) string {
+	if entries.zone == nil {
 		return formats.Instant(wall, utc)
 	}
-	if e.zone == time.UTC {
+	if entries.zone == time.UTC {
 		return utc.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	return formats.Instant(calendar.WallOf(time.Unix(int64(utc), 0).In(e.zone)), utc)
+	return formats.Instant(calendar.WallOf(time.Unix(int64(utc), 0).In(entries.zone)), utc)
 }

@@ -52,9 +52,9 @@ func follow(t *testing.T, base, path string, header ...string) *feedOf {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	f := &feedOf{t: t, res: res, events: make(chan block, 1000)}
+	of := &feedOf{t: t, res: res, events: make(chan block, 1000)}
 	go func() {
-		defer close(f.events)
+		defer close(of.events)
 		var b block
 		lines := bufio.NewScanner(res.Body)
 		lines.Buffer(nil, 1<<20)
@@ -63,7 +63,7 @@ func follow(t *testing.T, base, path string, header ...string) *feedOf {
 			switch name {
 			case "":
 				if lines.Text() == "" {
-					f.events <- b
+					of.events <- b
 					b = block{}
 					continue
 				}
@@ -79,42 +79,42 @@ func follow(t *testing.T, base, path string, header ...string) *feedOf {
 			}
 		}
 	}()
-	return f
+	return of
 }
 
 // next returns the next block; ok is false at the end.
-func (f *feedOf) next() (b block, ok bool) {
-	f.t.Helper()
+func (feedOf *feedOf) next() (block block, ok bool) {
+	feedOf.t.Helper()
 	select {
-	case b, ok = <-f.events:
-		return b, ok
+	case block, ok = <-feedOf.events:
+		return block, ok
 	case <-time.After(patience):
-		f.t.Fatal("nothing came")
-		return b, false
+		feedOf.t.Fatal("nothing came")
+		return block, false
 	}
 }
 
 // change returns the next entry, passing over heartbeats.
-func (f *feedOf) change() (b block, entry map[string]any) {
-	f.t.Helper()
+func (feedOf *feedOf) change() (block block, entry map[string]any) {
+	feedOf.t.Helper()
 	for {
-		b, ok := f.next()
+		b, ok := feedOf.next()
 		if !ok {
-			f.t.Fatal("the stream ended")
+			feedOf.t.Fatal("the stream ended")
 		}
 		if b.event == "change" {
 			if err := json.Unmarshal([]byte(b.data), &entry); err != nil {
-				f.t.Fatalf("%q: %v", b.data, err)
+				feedOf.t.Fatalf("%q: %v", b.data, err)
 			}
 			return b, entry
 		}
 	}
 }
 
-func (f *feedOf) ends() {
-	f.t.Helper()
+func (feedOf *feedOf) ends() {
+	feedOf.t.Helper()
 	for {
-		if _, ok := f.next(); !ok {
+		if _, ok := feedOf.next(); !ok {
 			return
 		}
 	}
@@ -200,11 +200,11 @@ func TestStreamsOfOneClient(t *testing.T) {
 	server := serve(t, w)
 	asks := func(want int, retry string, header ...string) *feedOf {
 		t.Helper()
-		f := follow(t, server.URL, "/changes/stream", header...)
-		if f.res.StatusCode != want || f.res.Header.Get("Retry-After") != retry {
-			t.Errorf("%v: got %d %v, want %d", header, f.res.StatusCode, f.res.Header, want)
+		of := follow(t, server.URL, "/changes/stream", header...)
+		if of.res.StatusCode != want || of.res.Header.Get("Retry-After") != retry {
+			t.Errorf("%v: got %d %v, want %d", header, of.res.StatusCode, of.res.Header, want)
 		}
-		return f
+		return of
 	}
 	auditor, editor := authorization(w, calendar.Auditor), authorization(w, calendar.Editor)
 	one, another, third := "2001:db8::1", "2001:db8:1::1", "192.0.2.3"
@@ -324,9 +324,9 @@ type readsCounted struct {
 	reads atomic.Int64
 }
 
-func (s *readsCounted) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	s.reads.Add(1)
-	return s.Store.Read(ctx, r)
+func (readsCounted *readsCounted) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	readsCounted.reads.Add(1)
+	return readsCounted.Store.Read(ctx, r)
 }
 
 // What many streams tell is read once for all of them; one that comes later is told what
@@ -347,8 +347,8 @@ func TestStreamsTellTogether(t *testing.T) {
 	auditor.next()
 	tell := func(name string) {
 		editor.Event(name, nil)
-		for _, f := range all {
-			if block, e := f.change(); e["name"] != name || e["actor"] != nil {
+		for _, of := range all {
+			if block, e := of.change(); e["name"] != name || e["actor"] != nil {
 				t.Fatalf("got %+v, want %s", block, name)
 			}
 		}
@@ -404,25 +404,25 @@ func TestStreamsTellEachHisOwn(t *testing.T) {
 	listen("anonymous", "", "", "published false Published:")
 	listen("in French", "&multilang_language=fr", "", "published false Publication")
 	listen("of creations", "&action=created", "")
-	until := func(f *feedOf, name string) (told []string) {
+	until := func(of *feedOf, name string) (told []string) {
 		t.Helper()
 		for {
-			_, e := f.change()
+			_, e := of.change()
 			if e["name"] == name {
 				return told
 			}
 			told = append(told, fmt.Sprint(e["action"], " ", e["actor"] != nil, " ", strings.Fields(e["summary"].(string))[0]))
 		}
 	}
-	for _, f := range feeds { // each comes to the head: from then on they are told together
-		until(f, "Opening")
+	for _, of := range feeds { // each comes to the head: from then on they are told together
+		until(of, "Opening")
 	}
 	for i := range 3 {
 		made := author.Event(fmt.Sprint("Draft ", i), obj{"status": "draft"})
 		author.Update(made.Path(calendar.KindEvent), obj{"status": "publish"})
 		author.Event(fmt.Sprint("End ", i), nil)
-		for name, f := range feeds {
-			if told := until(f, fmt.Sprint("End ", i)); !slices.Equal(told, listeners[name]) {
+		for name, of := range feeds {
+			if told := until(of, fmt.Sprint("End ", i)); !slices.Equal(told, listeners[name]) {
 				t.Errorf("%s was told %q, want %q", name, told, listeners[name])
 			}
 		}

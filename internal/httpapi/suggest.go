@@ -11,26 +11,26 @@ import (
 )
 
 // suggest answers what may be meant by what was typed so far.
-func (c *call) suggest() error {
+func (call *call) suggest() error {
 	// The public view, no matter who asks.
-	criteria, question, err := c.ask(query.Request{Params: query.ParamsOf("suggest")})
+	criteria, question, err := call.ask(query.Request{Params: query.ParamsOf("suggest")})
 	if err != nil {
 		return err
 	}
-	question.make = func(ctx context.Context, of stated) (*answer, error) {
-		all, at, err := c.Queries.Suggest(ctx, criteria)
+	question.make = func(ctx context.Context, of answerState) (*answer, error) {
+		all, position, err := call.Queries.Suggest(ctx, criteria)
 		if err != nil {
 			return nil, err
 		}
-		body, err := appendJSON(nil, suggestionsOf(c.root, criteria, all))
+		body, err := appendJSON(nil, suggestionsOf(call.root, criteria, all))
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueJSON, c.weakTag(of.key), criteria.Lang)
-		ans.show(at)
+		ans := newAnswer(body, valueJSON, call.weakTag(of.key), criteria.Lang)
+		ans.show(position)
 		return ans, nil
 	}
-	return c.read(question)
+	return call.read(question)
 }
 
 // suggestion is a suggestion as it is answered.
@@ -58,13 +58,13 @@ type suggestedEvent struct {
 func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) history.Members {
 	out := append(make(history.Members, 0, 1+len(all)), history.Member{Name: "q", Value: criteria.Typed().Query})
 	for i := range all {
-		of := &all[i]
-		highlighter := readmodel.NewHighlighter(criteria.Typed(), of.Spelling)
-		list := make([]suggestion, len(of.List))
-		for j := range of.List {
-			list[j] = suggestionOf(root, criteria.Lang, &of.List[j], highlighter)
+		suggested := &all[i]
+		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
+		list := make([]suggestion, len(suggested.List))
+		for j := range suggested.List {
+			list[j] = suggestionOf(root, criteria.Lang, &suggested.List[j], highlighter)
 		}
-		out = append(out, history.Member{Name: of.Kind.Collection(), Value: list})
+		out = append(out, history.Member{Name: suggested.Kind.Collection(), Value: list})
 	}
 	return out
 }

@@ -16,25 +16,25 @@ var valueLinks = []string{linkFormat}
 var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: answerTimeMap}
 
 // timeMap answers the versions of a record that the caller may open.
-func answerTimeMap(ctx context.Context, c *call, q *pastQuery) (*answer, error) {
-	id := c.targetOf().id
-	found, err := c.History.TimeMap(ctx, c.viewer(), c.route.kind, id, q.after, maxMementos)
+func answerTimeMap(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
+	id := call.targetOf().id
+	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.kind, id, pastQuery.after, maxMementos)
 	if err != nil {
 		return nil, err
 	}
-	m := timeMapPage{TimeMap: found, url: c.root.Collection(c.route.kind) + "/" + id.String()}
-	m.self = q.link(m.url+"/timemap", "", 0)
+	page := timeMapPage{TimeMap: found, url: call.root.Collection(call.route.kind) + "/" + id.String()}
+	page.self = pastQuery.link(page.url+"/timemap", "", 0)
 	if found.After > 0 {
-		m.next = q.link(m.url+"/timemap", "after", found.After)
+		page.next = pastQuery.link(page.url+"/timemap", "after", found.After)
 	}
-	body, media := []byte(m.links()), valueLinks
-	if q.format == "json" || q.format == "" && accepts(c.r.Header, "application/json") && !accepts(c.r.Header, linkFormat) {
+	body, media := []byte(page.links()), valueLinks
+	if pastQuery.format == "json" || pastQuery.format == "" && accepts(call.request.Header, "application/json") && !accepts(call.request.Header, linkFormat) {
 		media = valueJSON
-		if body, err = history.Marshal(m.object()); err != nil {
+		if body, err = history.Marshal(page.object()); err != nil {
 			return nil, err
 		}
 	}
-	ans := newAnswer(body, media, c.weakTag(string(body)), c.lang)
+	ans := newAnswer(body, media, call.weakTag(string(body)), call.lang)
 	ans.name(id, nil)
 	return ans, nil
 }
@@ -46,25 +46,25 @@ type timeMapPage struct {
 }
 
 // links writes it as application/link-format (RFC 6690).
-func (m *timeMapPage) links() string {
+func (timeMapPage *timeMapPage) links() string {
 	var builder strings.Builder
-	builder.WriteString(originalLink(m.url) + ",\n<" + m.self + `>; rel="self"; type="` + linkFormat + `"`)
-	if n := len(m.Versions); n > 0 {
-		builder.WriteString(`; from="` + mementoTime(m.Versions[0].Time.Time) + `"; until="` + mementoTime(m.Versions[n-1].Time.Time) + `"`)
+	builder.WriteString(originalLink(timeMapPage.url) + ",\n<" + timeMapPage.self + `>; rel="self"; type="` + linkFormat + `"`)
+	if n := len(timeMapPage.Versions); n > 0 {
+		builder.WriteString(`; from="` + mementoTime(timeMapPage.Versions[0].Time.Time) + `"; until="` + mementoTime(timeMapPage.Versions[n-1].Time.Time) + `"`)
 	}
-	for _, version := range m.Versions {
+	for _, version := range timeMapPage.Versions {
 		builder.WriteString(",\n")
 		rels := ""
-		if version.Number == m.First.Number {
+		if version.Number == timeMapPage.First.Number {
 			rels = "first "
 		}
-		if version.Number == m.Last.Number {
+		if version.Number == timeMapPage.Last.Number {
 			rels += "last "
 		}
-		writeMemento(&builder, m.url, version, rels)
+		writeMemento(&builder, timeMapPage.url, version, rels)
 	}
-	if m.next != "" {
-		builder.WriteString(",\n<" + m.next + `>; rel="timemap"; type="` + linkFormat + `"`)
+	if timeMapPage.next != "" {
+		builder.WriteString(",\n<" + timeMapPage.next + `>; rel="timemap"; type="` + linkFormat + `"`)
 	}
 	return builder.String()
 }
@@ -84,10 +84,10 @@ type mementoObject struct {
 }
 
 // object is the TimeMap as JSON.
-func (m *timeMapPage) object() *timeMapObject {
-	o := &timeMapObject{m.url, m.url, m.url + "/timemap", make([]mementoObject, len(m.Versions)), m.next}
-	for i, version := range m.Versions {
-		o.Mementos[i] = mementoObject{version.Number, version.Time, permanentURL(m.url, version.Number)}
+func (timeMapPage *timeMapPage) object() *timeMapObject {
+	object := &timeMapObject{timeMapPage.url, timeMapPage.url, timeMapPage.url + "/timemap", make([]mementoObject, len(timeMapPage.Versions)), timeMapPage.next}
+	for i, version := range timeMapPage.Versions {
+		object.Mementos[i] = mementoObject{version.Number, version.Time, permanentURL(timeMapPage.url, version.Number)}
 	}
-	return o
+	return object
 }

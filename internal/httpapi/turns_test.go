@@ -27,14 +27,14 @@ type slowLog struct {
 
 const slowRead = 20 * time.Millisecond
 
-func (s *slowLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+func (slowLog *slowLog) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	if r.Record == 0 && r.After == 0 {
-		s.mu.Lock()
-		s.at = append(s.at, time.Since(s.from))
-		s.mu.Unlock()
+		slowLog.mu.Lock()
+		slowLog.at = append(slowLog.at, time.Since(slowLog.from))
+		slowLog.mu.Unlock()
 	}
 	<-time.After(slowRead)
-	return s.Store.Read(ctx, r)
+	return slowLog.Store.Read(ctx, r)
 }
 
 // TestWorkOfOneClientRests: while requests of one client wait for their turn, that which
@@ -81,9 +81,9 @@ func TestWorkOfOneClientRests(t *testing.T) {
 								request.Header.Set("Authorization", tt.auth)
 							}
 							var until []time.Time
-							w := deadlineRecorder{httptest.NewRecorder(), &until}
-							if handler.ServeHTTP(w, request); w.Code != http.StatusOK {
-								t.Errorf("%d %s", w.Code, w.Body)
+							recorder := deadlineRecorder{httptest.NewRecorder(), &until}
+							if handler.ServeHTTP(recorder, request); recorder.Code != http.StatusOK {
+								t.Errorf("%d %s", recorder.Code, recorder.Body)
 							}
 						})
 						synctest.Wait()

@@ -29,7 +29,9 @@ func zoneOf(t *testing.T, name string) *time.Location {
 }
 
 // dateIn is the day that a clock in a zone shows.
-func dateIn(at time.Time, zone *time.Location) string { return at.In(zone).Format(time.DateOnly) }
+func dateIn(instant time.Time, zone *time.Location) string {
+	return instant.In(zone).Format(time.DateOnly)
+}
 
 // happening is an event of these tests.
 type happening struct {
@@ -41,18 +43,18 @@ type happening struct {
 
 // touches are the days that the event touches by the clock of a zone: those of each minute
 // from its start on, before its end.
-func (h happening) touches(zone *time.Location) (days []string) {
-	if h.dates != nil {
-		return h.dates
+func (happening happening) touches(zone *time.Location) (days []string) {
+	if happening.dates != nil {
+		return happening.dates
 	}
-	add := func(at time.Time) {
-		if day := dateIn(at, zone); !slices.Contains(days, day) {
+	add := func(instant time.Time) {
+		if day := dateIn(instant, zone); !slices.Contains(days, day) {
 			days = append(days, day)
 		}
 	}
-	add(h.start)
-	for at := h.start.Add(time.Minute); at.Before(h.end); at = at.Add(time.Minute) {
-		add(at)
+	add(happening.start)
+	for instant := happening.start.Add(time.Minute); instant.Before(happening.end); instant = instant.Add(time.Minute) {
+		add(instant)
 	}
 	return days
 }
@@ -111,13 +113,13 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 		all = append(all, happening{id: idOf(made), start: start, end: end, zone: zoneOf(t, in)})
 	}
 	hour := time.Hour
-	for _, at := range []time.Time{begin, next} { // around both ends of the day
-		add(at, at, name)
-		add(at, at.Add(hour), name)
-		add(at.Add(-hour), at, name)
-		add(at.Add(-hour/2), at.Add(-hour/4), name)
-		add(at.Add(-time.Minute), at.Add(time.Minute), name)
-		add(at.Add(-3*hour), at, "Asia/Tokyo")
+	for _, instant := range []time.Time{begin, next} { // around both ends of the day
+		add(instant, instant, name)
+		add(instant, instant.Add(hour), name)
+		add(instant.Add(-hour), instant, name)
+		add(instant.Add(-hour/2), instant.Add(-hour/4), name)
+		add(instant.Add(-time.Minute), instant.Add(time.Minute), name)
+		add(instant.Add(-3*hour), instant, "Asia/Tokyo")
 	}
 	add(begin, next, name)
 	add(begin.Add(-30*hour), next.Add(30*hour), name)
@@ -207,8 +209,8 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 		}
 		slices.Sort(want)
 		for _, path := range []string{"/events/", "/search/", "/events/map/", "/embed/events/"} {
-			at := readPage(t, world, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day)
-			got := slices.DeleteFunc(slices.Sorted(slices.Values(idsUnder(at.results()))), func(id string) bool { return !timed(id) })
+			sheet := readPage(t, world, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day)
+			got := slices.DeleteFunc(slices.Sorted(slices.Values(idsUnder(sheet.results()))), func(id string) bool { return !timed(id) })
 			if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
 				t.Errorf("%s of %s (want, got):\n%s", path, day, diff)
 			}
@@ -217,10 +219,10 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 }
 
 // drawnIDs are the ids of the JSON of the drawer of a page, all pages of it.
-func drawnIDs(t *testing.T, w *world.World, at sheet) (ids []string) {
+func drawnIDs(t *testing.T, w *world.World, sheet sheet) (ids []string) {
 	t.Helper()
 	nobody := w.As(calendar.Anonymous).In(t)
-	for next := below(t, at.export("json")); ; {
+	for next := below(t, sheet.export("json")); ; {
 		response := nobody.Do(http.MethodGet, next, nil).Want(http.StatusOK)
 		ids = append(ids, eventIDs(response)...)
 		if !response.Has("next_rest_url") {

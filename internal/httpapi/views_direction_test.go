@@ -56,7 +56,7 @@ func TestTextsOfOtherDirections(t *testing.T) {
 		"/venues/", "/organizers/", "/categories/", "/tags/", "/event/evening/history/", "/fr/event/evening/history/", "/cn/venue/hall/history/", "/event/evening/history/?from=1&to=3",
 		"/event/evening/?as_of=version:1", "/embed/events/", "/embed/events/?view=month", "/embed/event/evening/", "/event/evening/?tz=UTC",
 	} {
-		at := readPage(t, world, path)
+		sheet := readPage(t, world, path)
 		var look func(n *html.Node, own *html.Node)
 		look = func(n *html.Node, own *html.Node) {
 			if n.Type == html.ElementNode {
@@ -67,8 +67,8 @@ func TestTextsOfOtherDirections(t *testing.T) {
 					own = n
 				}
 				for _, key := range []string{"title", "aria-label"} {
-					if v := valueOf(n, key); !known(v) && !isolatedIn(v) {
-						t.Errorf("%s: %s of %s is %q", path, key, n.Data, v)
+					if value := valueOf(n, key); !known(value) && !isolatedIn(value) {
+						t.Errorf("%s: %s of %s is %q", path, key, n.Data, value)
 					}
 				}
 			}
@@ -83,11 +83,11 @@ func TestTextsOfOtherDirections(t *testing.T) {
 				look(node, own)
 			}
 		}
-		look(at.root, nil)
-		if title := wordsOf(at.all("title")[0]); !isolatedIn(title) {
+		look(sheet.root, nil)
+		if title := wordsOf(sheet.all("title")[0]); !isolatedIn(title) {
 			t.Errorf("%s: the document is named %q", path, title)
 		}
-		for _, meta := range at.all("meta", "content") {
+		for _, meta := range sheet.all("meta", "content") {
 			if strings.Contains(valueOf(meta, "content"), "\u2068") {
 				t.Errorf("%s: content %q", path, valueOf(meta, "content"))
 			}

@@ -27,9 +27,9 @@ func TestHooksOfPages(t *testing.T) {
 	programme(t, w)
 	check := func(at sheet, tag string) {
 		t.Helper()
-		wrong := func(what string, n *html.Node) {
+		wrong := func(what string, node *html.Node) {
 			t.Helper()
-			t.Errorf("%s: %s: %s %s", at.Request, what, n.Data, wordsOf(n))
+			t.Errorf("%s: %s: %s %s", at.Request, what, node.Data, wordsOf(node))
 		}
 		for _, hook := range [][]string{
 			{"html", "lang=" + tag, "data-position"},
@@ -52,34 +52,34 @@ func TestHooksOfPages(t *testing.T) {
 			wrong("the first link", first)
 		}
 		level, ids := 0, map[string]bool{}
-		for _, n := range at.all("") {
-			if len(n.Data) == 2 && n.Data[0] == 'h' && n.Data[1] >= '1' && n.Data[1] <= '6' {
-				next := int(n.Data[1] - '0')
+		for _, node := range at.all("") {
+			if len(node.Data) == 2 && node.Data[0] == 'h' && node.Data[1] >= '1' && node.Data[1] <= '6' {
+				next := int(node.Data[1] - '0')
 				if next > level+1 {
-					wrong("a level is left out", n)
+					wrong("a level is left out", node)
 				}
 				level = next
 			}
-			for _, attribute := range n.Attr {
+			for _, attribute := range node.Attr {
 				if attribute.Key == "id" && ids[attribute.Val] || attribute.Key == "style" || strings.HasPrefix(attribute.Key, "on") || (attribute.Key == "href" || attribute.Key == "src") && strings.Contains(attribute.Val, "ZgotmplZ") {
-					wrong(attribute.Key+" "+attribute.Val, n)
+					wrong(attribute.Key+" "+attribute.Val, node)
 				}
 			}
-			ids[valueOf(n, "id")] = valueOf(n, "id") != ""
-			switch n.Data {
+			ids[valueOf(node, "id")] = valueOf(node, "id") != ""
+			switch node.Data {
 			case "style":
-				wrong("inline", n)
+				wrong("inline", node)
 			case "script":
-				if valueOf(n, "src") == "" && valueOf(n, "type") != "application/ld+json" {
-					wrong("inline", n)
+				if valueOf(node, "src") == "" && valueOf(node, "type") != "application/ld+json" {
+					wrong("inline", node)
 				}
 			case "input", "select", "textarea":
-				if valueOf(n, "type") != "hidden" && n.Parent.Data != "label" && len(at.all("label", "for="+valueOf(n, "id"))) != 1 {
-					wrong("no label of "+valueOf(n, "name"), n)
+				if valueOf(node, "type") != "hidden" && node.Parent.Data != "label" && len(at.all("label", "for="+valueOf(node, "id"))) != 1 {
+					wrong("no label of "+valueOf(node, "name"), node)
 				}
 			}
-			if (n.Data == "nav" || valueOf(n, "role") == "region") && valueOf(n, "aria-label") == "" {
-				wrong("a landmark without a name", n)
+			if (node.Data == "nav" || valueOf(node, "role") == "region") && valueOf(node, "aria-label") == "" {
+				wrong("a landmark without a name", node)
 			}
 		}
 	}

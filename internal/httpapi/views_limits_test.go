@@ -20,10 +20,10 @@ func TestPagesOfManyFilters(t *testing.T) {
 		"categories[]=jazz&categories[]=music&featured=true": 3,
 	} {
 		for _, path := range []string{"/events/", "/events/month/2026-05/", "/search/"} {
-			at := readPage(t, w, path+"?"+query)
-			chips := under(at.one("div", "id=chips"), "a")
-			if len(chips) != want || len(at.Body) > 2<<20 {
-				t.Errorf("%s?%.20s…: %d chips in %d bytes", path, query, len(chips), len(at.Body))
+			sheet := readPage(t, w, path+"?"+query)
+			chips := under(sheet.one("div", "id=chips"), "a")
+			if len(chips) != want || len(sheet.Body) > 2<<20 {
+				t.Errorf("%s?%.20s…: %d chips in %d bytes", path, query, len(chips), len(sheet.Body))
 			}
 			for _, chip := range chips {
 				if len(wordsOf(chip)) > 100 || want == 1 && strings.Contains(valueOf(chip, "href"), "?") {

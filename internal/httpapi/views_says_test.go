@@ -76,8 +76,8 @@ func TestSiteMap(t *testing.T) {
 	for _, m := range readSiteMap(t, w, "/sitemap.xml").Maps {
 		names = append(names, strings.TrimPrefix(m.Loc, world.Base+"/sitemap/"))
 		for _, u := range readSiteMap(t, w, below(t, m.Loc)[1:]).URLs {
-			at := readPage(t, w, below(t, u.Loc)[1:])
-			if _, twice := found[u.Loc]; twice || len(at.all("meta", "name=robots")) != 0 || valueOf(at.one("link", "rel=canonical"), "href") != u.Loc || len(u.Links) != len(at.all("link", "hreflang"))-1 {
+			sheet := readPage(t, w, below(t, u.Loc)[1:])
+			if _, twice := found[u.Loc]; twice || len(sheet.all("meta", "name=robots")) != 0 || valueOf(sheet.one("link", "rel=canonical"), "href") != u.Loc || len(u.Links) != len(sheet.all("link", "hreflang"))-1 {
 				t.Errorf("%s stands twice, is not to be indexed, or has %d languages", u.Loc, len(u.Links))
 			}
 			found[u.Loc] = u.LastMod

@@ -43,16 +43,16 @@ func readPage(t *testing.T, w *world.World, path string) sheet {
 // The elements of pages, as plays look for them.
 var under, valueOf, wordsOf = play.Under, play.Value, play.Words
 
-func (p sheet) all(name string, attributes ...string) []*html.Node {
-	return under(p.root, name, attributes...)
+func (sheet sheet) all(name string, attributes ...string) []*html.Node {
+	return under(sheet.root, name, attributes...)
 }
 
 // one returns the only element that fits.
-func (p sheet) one(name string, attributes ...string) *html.Node {
-	p.t.Helper()
-	all := p.all(name, attributes...)
+func (sheet sheet) one(name string, attributes ...string) *html.Node {
+	sheet.t.Helper()
+	all := sheet.all(name, attributes...)
 	if len(all) != 1 {
-		p.t.Fatalf("%s: %d elements %s %q, want one", p.Request, len(all), name, attributes)
+		sheet.t.Fatalf("%s: %d elements %s %q, want one", sheet.Request, len(all), name, attributes)
 	}
 	return all[0]
 }
@@ -67,21 +67,21 @@ func idsUnder(n *html.Node) (out []string) {
 	return out
 }
 
-func (p sheet) results() *html.Node { return p.one("div", "id=results") }
+func (sheet sheet) results() *html.Node { return sheet.one("div", "id=results") }
 
 // total is data-total of the results.
-func (p sheet) total() int {
-	p.t.Helper()
-	n, err := strconv.Atoi(valueOf(p.results(), "data-total"))
+func (sheet sheet) total() int {
+	sheet.t.Helper()
+	n, err := strconv.Atoi(valueOf(sheet.results(), "data-total"))
 	if err != nil {
-		p.t.Fatal(err)
+		sheet.t.Fatal(err)
 	}
 	return n
 }
 
 // export is the URL or the text of the drawer in a format, "" for none.
-func (p sheet) export(format string) string {
-	for _, li := range p.all("li", "data-format="+format) {
+func (sheet sheet) export(format string) string {
+	for _, li := range sheet.all("li", "data-format="+format) {
 		for _, a := range under(li, "a") {
 			return valueOf(a, "href")
 		}
@@ -93,10 +93,10 @@ func (p sheet) export(format string) string {
 }
 
 // onDay are the ids of the events of a day of a month, week, day or list.
-func (p sheet) onDay(date string) []string {
+func (sheet sheet) onDay(date string) []string {
 	for _, name := range []string{"td", "section"} {
-		for _, n := range p.all(name, "data-date="+date) {
-			return idsUnder(n)
+		for _, node := range sheet.all(name, "data-date="+date) {
+			return idsUnder(node)
 		}
 	}
 	return nil

@@ -19,45 +19,45 @@ import (
 
 // makeWhole makes the answer to a list of events over all pages. A client that may have it
 // already takes no place among the answers that are sent until it turns out that it has not.
-func (c *call) makeWhole(ctx context.Context, criteria *query.Criteria, of stated) (*answer, error) {
-	if len(c.r.Header["If-None-Match"])+len(c.r.Header["If-Modified-Since"]) == 0 {
-		if err := c.enterWhole(); err != nil {
+func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, stated answerState) (*answer, error) {
+	if len(call.request.Header["If-None-Match"])+len(call.request.Header["If-Modified-Since"]) == 0 {
+		if err := call.enterWhole(); err != nil {
 			return nil, err
 		}
 	}
-	l := &listing{root: c.root, criteria: criteria, address: c.address()}
-	if err := c.dress(ctx, l, of.Generation); err != nil {
+	l := &listing{root: call.root, criteria: criteria, address: call.address()}
+	if err := call.dress(ctx, l, stated.Generation); err != nil {
 		return nil, err
 	}
-	selection, err := c.selectEvents(ctx, criteria, c.o.ExportLimit)
+	selection, err := call.selectEvents(ctx, criteria, call.o.ExportLimit)
 	if err != nil {
 		return nil, err
 	}
 	total := selection.Total()
 	l.list = &query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
 	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets(), criteria.Lang), total
-	ans := c.listAnswer(l, nil, c.weakTag(of.key))
+	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
-		if err := c.enterWhole(); err != nil {
+		if err := call.enterWhole(); err != nil {
 			return nil, err
 		}
-		return c.format.open(c.api, l), c.survey(c.client, l, selection)
+		return call.format.open(call.api, l), call.survey(call.client, l, selection)
 	}
 	return ans, nil
 }
 
 // enterWhole gives a request a place among the answers over all pages, which HEAD needs not.
-func (c *call) enterWhole() error {
-	if c.r.Method == http.MethodGet && c.pass.Stage() != admit.Whole && !c.pass.Enter(admit.Whole, 1) {
+func (call *call) enterWhole() error {
+	if call.request.Method == http.MethodGet && call.pass.Stage() != admit.Whole && !call.pass.Enter(admit.Whole, 1) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	return nil
 }
 
 // selectEvents opens a selection of at most so many events.
-func (c *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.Whole, error) {
-	selection, err := c.Queries.Whole(ctx, criteria)
+func (call *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.WholeSelection, error) {
+	selection, err := call.Queries.Whole(ctx, criteria)
 	if err != nil {
 		return nil, err
 	}
@@ -69,32 +69,32 @@ func (c *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
-func (c *call) survey(ctx context.Context, l *listing, selection *query.Whole) error {
-	if !c.format.Surveys {
+func (call *call) survey(ctx context.Context, listing *listing, selection *query.WholeSelection) error {
+	if !call.format.Surveys {
 		return nil
 	}
-	feed := &l.feed
+	feed := &listing.feed
 	zones, err := selection.Zones(ctx)
 	if err != nil {
 		return err
 	}
 	for name, span := range zones {
-		feed.Zones.AddSpan(c.renderer.Zone(name), span.Start, span.End)
+		feed.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
-	if c.o.TombstoneDays > 0 && !l.criteria.Status && !l.criteria.Search {
-		err = selection.Gone(ctx, c.o.Now().AddDate(0, 0, -c.o.TombstoneDays), func(record *calendar.Record) {
-			stone := formats.Tombstone{Times: c.timesOf(record, false), ID: record.ID, UID: c.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
+	if call.o.TombstoneDays > 0 && !listing.criteria.Status && !listing.criteria.Search {
+		err = selection.Gone(ctx, call.o.Now().AddDate(0, 0, -call.o.TombstoneDays), func(record *calendar.Record) {
+			stone := formats.Tombstone{Times: call.timesOf(record, false), ID: record.ID, UID: call.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
 			feed.Tombstones = append(feed.Tombstones, stone)
 			feed.Zones.Add(&stone.Times)
 		})
 	}
-	c.closeSurvey(feed, l.list.Total)
+	call.closeSurvey(feed, listing.list.Total)
 	return err
 }
 
 // sendSelection sends an answer with a selection. One that fits into a buffer is sent as any
 // other, and cached. It may take as long as the client takes it.
-func (c *call) sendSelection(ans *answer) error {
+func (call *call) sendSelection(ans *answer) error {
 	selection := ans.selection
 	defer selection.Close()
 	ans.selection = nil
@@ -102,33 +102,33 @@ func (c *call) sendSelection(ans *answer) error {
 	if err != nil {
 		return err
 	}
-	out := &sending{call: c, ans: ans, b: encoder.begin(make([]byte, 0, streamBytes))}
-	err = selection.Each(c.client, func(view *query.View) (err error) {
-		if out.b, err = encoder.item(out.b, view); err != nil || len(out.b) < streamBytes {
+	out := &streamedAnswer{call: call, ans: ans, data: encoder.begin(make([]byte, 0, streamBytes))}
+	err = selection.Each(call.client, func(view *query.View) (err error) {
+		if out.data, err = encoder.item(out.data, view); err != nil || len(out.data) < streamBytes {
 			return err
 		}
 		return out.flush()
 	})
 	if err == nil {
-		if out.b = encoder.end(out.b); out.begun {
+		if out.data = encoder.end(out.data); out.begun {
 			err = out.flush()
 		}
 	}
 	if err != nil || out.begun {
 		return out.close(err)
 	}
-	if ans.body, ans.open = newBody(out.b), nil; ans.key != "" {
-		c.answers.Set(ans.key, ans)
+	if ans.body, ans.open = newBody(out.data), nil; ans.key != "" {
+		call.answers.Set(ans.key, ans)
 	}
-	return c.sendAnswer(ans)
+	return call.sendAnswer(ans)
 }
 
-// sending sends an answer while it is made. What fits into its buffer is left to the
+// streamedAnswer sends an answer while it is made. What fits into its buffer is left to the
 // caller, so that short answers are sent as any other.
-type sending struct {
+type streamedAnswer struct {
 	*call
 	ans   *answer // its headers
-	b     []byte  // not sent yet
+	data  []byte  // not sent yet
 	begun bool
 	out   io.WriteCloser // encodes it
 }
@@ -151,77 +151,77 @@ var errGone = errors.New("client is gone")
 var errHead = errors.New("headers only")
 
 // flush sends what is there, led by the headers.
-func (s *sending) flush() error {
-	if !s.begun {
-		if err := s.begin(); err != nil {
+func (sending *streamedAnswer) flush() error {
+	if !sending.begun {
+		if err := sending.begin(); err != nil {
 			return err
 		}
 	}
-	_, err := s.out.Write(s.b)
-	s.b = s.b[:0]
+	_, err := sending.out.Write(sending.data)
+	sending.data = sending.data[:0]
 	if err != nil {
 		return fmt.Errorf("%w: %w", errGone, err)
 	}
 	return nil
 }
 
-func (s *sending) begin() (err error) {
-	encoding := s.acceptanceOf(len(s.b)).best
-	header := s.w.Header()
-	status := s.setHeaders(header, s.ans)
-	header[headerType] = s.ans.media
+func (sending *streamedAnswer) begin() (err error) {
+	encoding := sending.acceptanceOf(len(sending.data)).best
+	header := sending.w.Header()
+	status := sending.setHeaders(header, sending.ans)
+	header[headerType] = sending.ans.media
 	setEncoding(header, encoding)
-	if s.pass.Stage() == admit.Work {
-		s.pass.Leave() // sending holds no slot of those who are worked for
+	if sending.pass.Stage() == admit.Work {
+		sending.pass.Leave() // sending holds no slot of those who are worked for
 	}
-	s.begun = true
-	s.writeStatus(status)
-	if s.r.Method == http.MethodHead {
+	sending.begun = true
+	sending.writeStatus(status)
+	if sending.request.Method == http.MethodHead {
 		return errHead
 	}
-	s.out, err = newEncoder(&patient{w: s.w, control: http.NewResponseController(s.w)}, encoding, zstd.SpeedFastest, gzip.BestSpeed)
+	sending.out, err = newEncoder(&slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}, encoding, zstd.SpeedFastest, gzip.BestSpeed)
 	return err
 }
 
 // close ends the sending. An answer that is not whole is cut off where the client sees it.
-func (s *sending) close(err error) error {
+func (sending *streamedAnswer) close(err error) error {
 	switch {
 	case errors.Is(err, errHead):
 		return nil
-	case err != nil && !s.begun:
+	case err != nil && !sending.begun:
 		return err
 	case err == nil:
-		if err = s.out.Close(); err != nil {
+		if err = sending.out.Close(); err != nil {
 			err = fmt.Errorf("%w: %w", errGone, err)
 		}
 	}
 	if err != nil {
-		if !errors.Is(err, errGone) && s.r.Context().Err() == nil {
-			s.o.Log.WarnContext(s.r.Context(), "answer cut off", "path", s.r.URL.Path, "error", err)
+		if !errors.Is(err, errGone) && sending.request.Context().Err() == nil {
+			sending.o.Log.WarnContext(sending.request.Context(), "answer cut off", "path", sending.request.URL.Path, "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
-	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Time{}) // the next answer has its own
+	_ = http.NewResponseController(sending.w).SetWriteDeadline(time.Time{}) // the next answer has its own
 	return nil
 }
 
-// patient writes to a client that may take its time, but neither stop nor be slower than
+// slowWriter writes to a client that may take its time, but neither stop nor be slower than
 // takeRate for long.
-type patient struct {
+type slowWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	sent    int
 	waited  time.Duration
 }
 
-func (p *patient) Write(data []byte) (n int, err error) {
+func (patient *slowWriter) Write(data []byte) (n int, err error) {
 	for n < len(data) {
 		from := time.Now() // the deadline is of the connection, so by its clock
-		left := takeTime + time.Duration(p.sent)*time.Second/takeRate - p.waited
-		_ = p.control.SetWriteDeadline(from.Add(min(takeTime, left)))
-		k, err := p.w.Write(data[n:min(len(data), n+takeBytes)])
-		p.sent += k
-		p.waited += time.Since(from)
+		left := takeTime + time.Duration(patient.sent)*time.Second/takeRate - patient.waited
+		_ = patient.control.SetWriteDeadline(from.Add(min(takeTime, left)))
+		k, err := patient.w.Write(data[n:min(len(data), n+takeBytes)])
+		patient.sent += k
+		patient.waited += time.Since(from)
 		if n += k; err != nil {
 			return n, err
 		}

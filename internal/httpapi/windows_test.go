@@ -49,8 +49,8 @@ func TestRandomWindows(t *testing.T) {
 			utcStart: clock(made, "utc_start_date"), utcEnd: clock(made, "utc_end_date"),
 		})
 	}
-	slices.SortFunc(events, func(a, b shownEvent) int {
-		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id))
+	slices.SortFunc(events, func(event, b shownEvent) int {
+		return cmp.Or(event.start.Compare(b.start), cmp.Compare(event.id, b.id))
 	})
 
 	found := 0
@@ -65,18 +65,18 @@ func TestRandomWindows(t *testing.T) {
 			if rng.IntN(4) > 0 {
 				continue
 			}
-			e := events[rng.IntN(len(events))]
-			b := windowBound{name: name, instant: rng.IntN(2) == 0}
-			b.at = e.of(name, b.instant).Add(time.Duration(rng.IntN(3)-1) * time.Second)
-			sent := b.at.Format(pick(wallForm, "2006-01-02T15:04:05", "Jan 2, 2006 3:04:05pm", "01/02/2006 15:04:05"))
-			if b.instant {
+			event := events[rng.IntN(len(events))]
+			bound := windowBound{name: name, instant: rng.IntN(2) == 0}
+			bound.at = event.of(name, bound.instant).Add(time.Duration(rng.IntN(3)-1) * time.Second)
+			sent := bound.at.Format(pick(wallForm, "2006-01-02T15:04:05", "Jan 2, 2006 3:04:05pm", "01/02/2006 15:04:05"))
+			if bound.instant {
 				zone := time.FixedZone("", rng.IntN(24)*1800-6*3600)
-				sent = pick(b.at.In(zone).Format("2006-01-02T15:04:05Z07:00"), b.at.In(zone).Format("2006-01-02 15:04:05-0700"), fmt.Sprint(b.at.Unix()))
-			} else if b.at.Hour() == 2 && b.at.Format("01-02") == "03-08" {
-				b.at = b.at.Add(time.Hour) // in the gap
+				sent = pick(bound.at.In(zone).Format("2006-01-02T15:04:05Z07:00"), bound.at.In(zone).Format("2006-01-02 15:04:05-0700"), fmt.Sprint(bound.at.Unix()))
+			} else if bound.at.Hour() == 2 && bound.at.Format("01-02") == "03-08" {
+				bound.at = bound.at.Add(time.Hour) // in the gap
 			}
 			values.Set(name, sent)
-			bounds = append(bounds, b)
+			bounds = append(bounds, bound)
 		}
 		for i := range bounds {
 			if !strict {
@@ -85,9 +85,9 @@ func TestRandomWindows(t *testing.T) {
 		}
 		bounds = append(bounds, defaultBounds(bounds, strict, time.Date(2026, time.March, 8, 0, 0, 0, 0, time.UTC))...)
 		var want []calendar.ID
-		for _, e := range events {
-			if !slices.ContainsFunc(bounds, func(b windowBound) bool { return !b.admits(e) }) {
-				want = append(want, e.id)
+		for _, event := range events {
+			if !slices.ContainsFunc(bounds, func(bound windowBound) bool { return !bound.admits(event) }) {
+				want = append(want, event.id)
 			}
 		}
 		got := nobody.Read("/events?" + values.Encode()).IDs(calendar.KindEvent)
@@ -111,16 +111,16 @@ type shownEvent struct {
 }
 
 // of returns the date that a parameter is compared with.
-func (e shownEvent) of(name string, instant bool) time.Time {
+func (shownEvent shownEvent) of(name string, instant bool) time.Time {
 	switch start := strings.HasPrefix(name, "start"); {
 	case start && instant:
-		return e.utcStart
+		return shownEvent.utcStart
 	case start:
-		return e.start
+		return shownEvent.start
 	case instant:
-		return e.utcEnd
+		return shownEvent.utcEnd
 	default:
-		return e.end
+		return shownEvent.end
 	}
 }
 
@@ -132,22 +132,22 @@ type windowBound struct {
 }
 
 // widen moves the value to the end of its day that section 4.6 names.
-func (b *windowBound) widen(site *time.Location) {
+func (windowBound *windowBound) widen(site *time.Location) {
 	zone := time.UTC
-	if b.instant {
+	if windowBound.instant {
 		zone = site
 	}
-	y, month, d := b.at.In(zone).Date()
-	if b.name == "start_date" {
-		b.at = time.Date(y, month, d, 0, 0, 0, 0, zone)
+	y, month, d := windowBound.at.In(zone).Date()
+	if windowBound.name == "start_date" {
+		windowBound.at = time.Date(y, month, d, 0, 0, 0, 0, zone)
 	} else {
-		b.at = time.Date(y, month, d+1, 0, 0, 0, 0, zone).Add(-time.Second)
+		windowBound.at = time.Date(y, month, d+1, 0, 0, 0, 0, zone).Add(-time.Second)
 	}
 }
 
-func (b *windowBound) admits(e shownEvent) bool {
-	c := e.of(b.name, b.instant).Compare(b.at)
-	switch b.name {
+func (windowBound *windowBound) admits(shownEvent shownEvent) bool {
+	c := shownEvent.of(windowBound.name, windowBound.instant).Compare(windowBound.at)
+	switch windowBound.name {
 	case "start_date":
 		return c >= 0
 	case "end_date":
@@ -162,19 +162,19 @@ func (b *windowBound) admits(e shownEvent) bool {
 // defaultBounds are the defaults besides what was sent.
 func defaultBounds(sent []windowBound, strict bool, today time.Time) []windowBound {
 	has := map[string]bool{}
-	for _, b := range sent {
-		has[b.name] = true
+	for _, bound := range sent {
+		has[bound.name] = true
 	}
 	if has["starts_before"] || has["starts_after"] || has["ends_before"] || has["ends_after"] {
 		return nil
 	}
 	var out []windowBound
 	if !has["start_date"] {
-		b := windowBound{name: "start_date", at: today}
+		bound := windowBound{name: "start_date", at: today}
 		if strict {
-			b.at = today.Add(24*time.Hour - time.Minute)
+			bound.at = today.Add(24*time.Hour - time.Minute)
 		}
-		out = append(out, b)
+		out = append(out, bound)
 	}
 	if !has["end_date"] {
 		out = append(out, windowBound{name: "end_date", at: today.AddDate(2, 0, 1).Add(-time.Second)})
@@ -183,9 +183,9 @@ func defaultBounds(sent []windowBound, strict bool, today time.Time) []windowBou
 }
 
 func clock(response *world.Response, name string) time.Time {
-	t, err := time.Parse(wallForm, response.String(name))
+	instant, err := time.Parse(wallForm, response.String(name))
 	if err != nil {
 		panic(err)
 	}
-	return t
+	return instant
 }

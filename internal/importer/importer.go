@@ -88,7 +88,7 @@ type Importer struct {
 	store    eventstore.Store
 	commands *command.Service
 	users    *access.Users
-	o        Options
+	options  Options
 	report   Report
 	epoch    uint64          // history of the store that the run began in
 	jobs     []*job          // that are not counted yet
@@ -110,64 +110,64 @@ func New(store eventstore.Store, commands *command.Service, users *access.Users,
 	if options.Progress == nil {
 		options.Progress = func(Report) {}
 	}
-	return &Importer{store: store, commands: commands, users: users, o: options}, nil
+	return &Importer{store: store, commands: commands, users: users, options: options}, nil
 }
 
 // keyOf returns the key of a line; one that makes a record has one in any case, so that
 // it is not made twice.
-func (im *Importer) keyOf(l *line) string {
-	if l.Action == ActionCreate && l.Key == "" {
-		return fmt.Sprintf("#%d", l.n)
+func (importer *Importer) keyOf(line *line) string {
+	if line.Action == ActionCreate && line.Key == "" {
+		return fmt.Sprintf("#%d", line.n)
 	}
-	return l.Key
+	return line.Key
 }
 
 // apply carries out one line.
-func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err error) {
-	if l.bad != nil {
-		return false, l.bad
+func (importer *Importer) apply(ctx context.Context, line *line) (repeated bool, err error) {
+	if line.bad != nil {
+		return false, line.bad
 	}
 	request := command.Request{
-		Kind: l.kind, Lang: l.lang, At: l.At.Time, Epoch: im.epoch,
-		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, l.n, l.digest), Reason: l.Reason},
-		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: im.keyOf(l)},
+		Kind: line.kind, Lang: line.lang, At: line.At.Time, Epoch: importer.epoch,
+		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", importer.options.Source, line.n, line.digest), Reason: line.Reason},
+		Mark:  &calendar.ImportMark{Source: importer.options.Source, Line: line.n, Key: importer.keyOf(line)},
 	}
-	request.Target.ID = l.ID
+	request.Target.ID = line.ID
 	// First of all: what was applied needs no author, links or rights any more.
-	if repeated, err = im.commands.Applied(ctx, &request); repeated || err != nil {
+	if repeated, err = importer.commands.Applied(ctx, &request); repeated || err != nil {
 		return repeated, err
 	}
 	switch {
-	case l.Action == ActionCreate:
+	case line.Action == ActionCreate:
 		request.Target.ID = 0
-	case request.Target.ID == 0 && l.Action != ActionPut:
-		return false, refusef("key %q: no record has it", l.Key)
+	case request.Target.ID == 0 && line.Action != ActionPut:
+		return false, refusef("key %q: no record has it", line.Key)
 	}
-	if request.Caller, err = im.caller(ctx, l.Author); err != nil {
+	if request.Caller, err = importer.caller(ctx, line.Author); err != nil {
 		return false, err
 	}
-	if request.Input, err = im.input(ctx, l); err != nil {
+	if request.Input, err = importer.input(ctx, line); err != nil {
 		return false, err
 	}
 	var res command.Result
 	switch {
-	case l.Action == ActionDelete:
-		res, err = im.commands.Delete(ctx, request)
+	case line.Action == ActionDelete:
+		res, err = importer.commands.Delete(ctx, request)
 	case request.Target.ID == 0:
-		res, err = im.create(ctx, request)
+		res, err = importer.create(ctx, request)
 	default:
-		res, err = im.commands.Update(ctx, request)
+		res, err = importer.commands.Update(ctx, request)
 	}
 	return res.Repeated, err
 }
 
 // create makes a record. A term of the name that is there already gets the key
 // instead, so that other lines can name it.
-func (im *Importer) create(ctx context.Context, request command.Request) (command.Result, error) {
-	res, err := im.commands.Create(ctx, request)
-	if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodeTermExists {
-		request.Target.ID, request.Input = e.TermID, nil
-		if adopted, again := im.commands.Update(ctx, request); again == nil {
+func (importer *Importer) create(ctx context.Context, request command.Request) (command.Result, error) {
+	res, err := importer.commands.Create(ctx, request)
+	if problem, ok := errors.AsType[*calendar.Error](err); ok && problem.Code == calendar.CodeTermExists {
+		request.Target.ID, request.Input = problem.TermID, nil
+		if adopted, again := importer.commands.Update(ctx, request); again == nil {
 			return adopted, nil
 		}
 	}
@@ -175,31 +175,31 @@ func (im *Importer) create(ctx context.Context, request command.Request) (comman
 }
 
 // caller returns the user of a name.
-func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, error) {
+func (importer *Importer) caller(ctx context.Context, name string) (calendar.Caller, error) {
 	if name == "" {
-		return im.o.Caller, nil
+		return importer.options.Caller, nil
 	}
-	if value, ok := im.callers.Load(name); ok {
+	if value, ok := importer.callers.Load(name); ok {
 		return value.(calendar.Caller), nil
 	}
-	c, err := im.users.Ensure(ctx, name, calendar.Editor, im.o.Caller.ID) // histories hold changes to the posts of others
+	caller, err := importer.users.Ensure(ctx, name, calendar.Editor, importer.options.Caller.ID) // histories hold changes to the posts of others
 	if errors.Is(err, access.ErrBadName) {
-		return c, refusef("author: %v", err)
+		return caller, refusef("author: %v", err)
 	}
 	if err == nil {
-		im.callers.Store(name, c)
+		importer.callers.Store(name, caller)
 	}
-	return c, err
+	return caller, err
 }
 
 // input makes the input of a command: keys become ids.
-func (im *Importer) input(ctx context.Context, l *line) (calendar.Input, error) {
-	return l.replaceLinks(func(field *calendar.Field, value any) (any, error) {
+func (importer *Importer) input(ctx context.Context, line *line) (calendar.Input, error) {
+	return line.replaceLinks(func(field *calendar.Field, value any) (any, error) {
 		key, ok := keyOf(value)
 		if !ok {
 			return value, nil
 		}
-		id, err := im.commands.Imported(ctx, im.o.Source, key)
+		id, err := importer.commands.Imported(ctx, importer.options.Source, key)
 		if err != nil {
 			return nil, err
 		}
@@ -216,15 +216,15 @@ func refusal(err error) (string, bool) {
 	if _, ok := errors.AsType[command.ImportError](err); ok {
 		return err.Error(), true
 	}
-	e, ok := errors.AsType[*calendar.Error](err)
-	if !ok || e.Code == calendar.CodeUnavailable {
+	problem, ok := errors.AsType[*calendar.Error](err)
+	if !ok || problem.Code == calendar.CodeUnavailable {
 		return "", false
 	}
-	if len(e.Fields) == 0 {
-		return texts.Message(e, calendar.LangEN), true
+	if len(problem.Fields) == 0 {
+		return texts.Message(problem, calendar.LangEN), true
 	}
-	reasons := make([]string, len(e.Fields))
-	for i, fieldError := range e.Fields {
+	reasons := make([]string, len(problem.Fields))
+	for i, fieldError := range problem.Fields {
 		reasons[i] = texts.FieldMessage(fieldError, calendar.LangEN)
 	}
 	return strings.Join(reasons, "; "), true

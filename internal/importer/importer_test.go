@@ -48,12 +48,12 @@ func setup(t *testing.T) *bench {
 	t.Helper()
 	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
-	b := on(t, store)
+	bench := on(t, store)
 	var err error
-	if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
+	if bench.admin, err = bench.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return bench
 }
 
 // on makes a bench on a store, as after a restart.
@@ -65,53 +65,53 @@ func on(t *testing.T, store eventstore.Store) *bench {
 	return b
 }
 
-func (b *bench) importer(source string) *importer.Importer {
-	b.t.Helper()
-	im, err := importer.New(b.store, b.commands, b.users, importer.Options{Source: source, Caller: b.admin})
+func (bench *bench) importer(source string) *importer.Importer {
+	bench.t.Helper()
+	im, err := importer.New(bench.store, bench.commands, bench.users, importer.Options{Source: source, Caller: bench.admin})
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	return im
 }
 
-func (b *bench) run(source string, lines ...string) importer.Report {
-	b.t.Helper()
-	report, err := b.importer(source).Run(b.t.Context(), strings.NewReader(strings.Join(lines, "\n")))
+func (bench *bench) run(source string, lines ...string) importer.Report {
+	bench.t.Helper()
+	report, err := bench.importer(source).Run(bench.t.Context(), strings.NewReader(strings.Join(lines, "\n")))
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	if report.Lines != report.Applied+report.Repeated+int64(len(report.Refused)) {
-		b.t.Errorf("the numbers do not add up: %+v", report)
+		bench.t.Errorf("the numbers do not add up: %+v", report)
 	}
 	return report
 }
 
-func (b *bench) head() calendar.Position {
-	b.t.Helper()
-	h, err := b.store.Head(b.t.Context(), eventstore.Point{})
+func (bench *bench) head() calendar.Position {
+	bench.t.Helper()
+	head, err := bench.store.Head(bench.t.Context(), eventstore.Point{})
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
-	return h.Position
+	return head.Position
 }
 
 // byKey returns the record of a key of the source "s", deleted or not, nil for none.
-func (b *bench) byKey(key string) *calendar.Record {
-	b.t.Helper()
-	found, err := b.store.Find(b.t.Context(), eventstore.Lookup{Claims: []calendar.Claim{calendar.ImportClaim("s", key)}})
+func (bench *bench) byKey(key string) *calendar.Record {
+	bench.t.Helper()
+	found, err := bench.store.Find(bench.t.Context(), eventstore.Lookup{Claims: []calendar.Claim{calendar.ImportClaim("s", key)}})
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	if found.Holders[0] == 0 {
 		return nil
 	}
-	states, err := b.store.Load(b.t.Context(), found.Holders[0])
+	states, err := bench.store.Load(bench.t.Context(), found.Holders[0])
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	rec, err := calendar.DecodeRecord(states[0].Record)
 	if err != nil {
-		b.t.Fatal(err)
+		bench.t.Fatal(err)
 	}
 	return rec
 }
@@ -135,8 +135,8 @@ func TestRun(t *testing.T) {
 	if text := cmp.Diff(importer.Report{Lines: 8, Applied: 8}, bench.run("s", all...)); text != "" {
 		t.Fatalf("report (-want +got):\n%s", text)
 	}
-	e := bench.byKey("e")
-	history, err := bench.store.Read(t.Context(), eventstore.Range{Record: e.ID, Limit: 10})
+	record := bench.byKey("e")
+	history, err := bench.store.Read(t.Context(), eventstore.Range{Record: record.ID, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,19 +171,19 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := first.Fields.IDs("venue"); !slices.Equal(v, []calendar.ID{bench.byKey("hall").ID}) {
-		t.Errorf("venue %v", v)
+	if ids := first.Fields.IDs("venue"); !slices.Equal(ids, []calendar.ID{bench.byKey("hall").ID}) {
+		t.Errorf("venue %v", ids)
 	}
-	if c := first.Fields.IDs("categories"); !slices.Equal(c, []calendar.ID{bench.byKey("jazz").ID}) {
-		t.Errorf("categories %v", c)
+	if ids := first.Fields.IDs("categories"); !slices.Equal(ids, []calendar.ID{bench.byKey("jazz").ID}) {
+		t.Errorf("categories %v", ids)
 	}
 	if tags := first.Fields.IDs("tags"); len(tags) != 2 || tags[0] != bench.byKey("air").ID {
 		t.Errorf("tags %v", tags)
 	}
-	if got := names[e.Author()]; got != "bob editor" {
+	if got := names[record.Author()]; got != "bob editor" {
 		t.Errorf("author %s", got)
 	}
-	if title := e.Fields.Text("title"); title[calendar.LangEN] != "Concert" || title[calendar.LangFR] != "Concert au quai" {
+	if title := record.Fields.Text("title"); title[calendar.LangEN] != "Concert" || title[calendar.LangFR] != "Concert au quai" {
 		t.Errorf("title %v", title)
 	}
 	if h := bench.byKey("hall"); h.Fields.Wall("date_utc").String() != "2018-07-16 10:00:00" {
@@ -390,13 +390,13 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		lines = append(lines, fmt.Sprintf(`{"action":"put","kind":"tag","key":"k%d","fields":{"name":"t%d","description":"%d"}}`, i%5, i%5, i))
 	}
 	reports := make([]importer.Report, 2)
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range reports {
 		other := on(t, bench.store)
 		other.admin = bench.admin
-		wg.Go(func() { reports[i] = other.run("s", lines...) })
+		group.Go(func() { reports[i] = other.run("s", lines...) })
 	}
-	wg.Wait()
+	group.Wait()
 	if n := reports[0].Applied + reports[1].Applied; n != 40 || len(reports[0].Refused)+len(reports[1].Refused) != 0 {
 		t.Errorf("reports %+v", reports)
 	}
@@ -497,15 +497,15 @@ type dying struct {
 
 var errDied = errors.New("died")
 
-func (d *dying) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	d.left--
+func (dying *dying) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	dying.mutex.Lock()
+	defer dying.mutex.Unlock()
+	dying.left--
 	switch {
-	case d.left >= 0:
-		return d.Store.Append(ctx, appends)
-	case d.left == -1 && d.after:
-		d.Store.Append(ctx, appends)
+	case dying.left >= 0:
+		return dying.Store.Append(ctx, appends)
+	case dying.left == -1 && dying.after:
+		dying.Store.Append(ctx, appends)
 	}
 	return []eventstore.Result{{Err: errDied}}
 }
@@ -573,10 +573,10 @@ type losing struct {
 	left atomic.Int32
 }
 
-func (s *losing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := s.Store.Append(ctx, appends)
-	if s.left.Add(-1) == 0 {
-		s.Rewind(1)
+func (losing *losing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := losing.Store.Append(ctx, appends)
+	if losing.left.Add(-1) == 0 {
+		losing.Rewind(1)
 	}
 	return results
 }

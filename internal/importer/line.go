@@ -49,17 +49,17 @@ const maxKey = 500
 type Moment struct{ time.Time }
 
 // UnmarshalJSON reads RFC 3339 text or Unix seconds.
-func (m *Moment) UnmarshalJSON(data []byte) error {
+func (moment *Moment) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		m.Time = time.Unix(n, 0).UTC()
-	} else if t, err := time.Parse(`"`+time.RFC3339+`"`, text); err == nil {
-		m.Time = t.UTC()
+		moment.Time = time.Unix(n, 0).UTC()
+	} else if instant, err := time.Parse(`"`+time.RFC3339+`"`, text); err == nil {
+		moment.Time = instant.UTC()
 	} else {
 		return fmt.Errorf("at: must be an RFC 3339 time or Unix seconds, not %s", text)
 	}
 	// The first year holds the moment that stands for no moment.
-	if y := m.Year(); y < 2 || y > 9999 {
+	if y := moment.Year(); y < 2 || y > 9999 {
 		return fmt.Errorf("at: the year has to be 2 to 9999, not %d", y)
 	}
 	return nil
@@ -71,54 +71,54 @@ func refusef(format string, args ...any) error {
 }
 
 // parse reads a line and checks all that does not need the store.
-func (l *line) parse(text []byte) error {
+func (line *line) parse(text []byte) error {
 	if _, err := canonjson.Value(string(text)); err != nil {
 		return refusef("not a line of this form: %s", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&l.Line); err != nil {
+	if err := decoder.Decode(&line.Line); err != nil {
 		return refusef("not a line of this form: %s", formFault(err))
 	}
 	var ok bool
-	if l.kind, ok = calendar.ParseKind(l.Kind); !ok || !l.kind.IsPost() && !l.kind.IsTerm() {
-		return refusef("kind: must be event, venue, organizer, category or tag, not %q", l.Kind)
+	if line.kind, ok = calendar.ParseKind(line.Kind); !ok || !line.kind.IsPost() && !line.kind.IsTerm() {
+		return refusef("kind: must be event, venue, organizer, category or tag, not %q", line.Kind)
 	}
-	l.lang = calendar.LangEN
-	if l.Lang != "" {
-		if l.lang, ok = calendar.ParseLang(l.Lang); !ok {
-			return refusef("lang: must be cn, en, fr or es, not %q", l.Lang)
+	line.lang = calendar.LangEN
+	if line.Lang != "" {
+		if line.lang, ok = calendar.ParseLang(line.Lang); !ok {
+			return refusef("lang: must be cn, en, fr or es, not %q", line.Lang)
 		}
 	}
 	switch {
-	case len(l.Key) > maxKey || strings.HasPrefix(l.Key, "#") || strings.ContainsFunc(l.Key, func(r rune) bool { return r < ' ' }):
+	case len(line.Key) > maxKey || strings.HasPrefix(line.Key, "#") || strings.ContainsFunc(line.Key, func(r rune) bool { return r < ' ' }):
 		return refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey)
-	case l.Key != "" && l.ID != 0:
+	case line.Key != "" && line.ID != 0:
 		return refusef("key and id: only one of them may be given")
-	case l.ID < 0:
+	case line.ID < 0:
 		return refusef("id: must be greater than 0")
 	}
-	switch l.Action {
+	switch line.Action {
 	case ActionCreate:
-		if l.ID != 0 {
+		if line.ID != 0 {
 			return refusef("id: a new record gets its own")
 		}
 	case ActionPut:
-		if l.Key == "" {
+		if line.Key == "" {
 			return refusef("key: missing, put needs it")
 		}
 	case ActionUpdate, ActionDelete:
-		if l.Key == "" && l.ID == 0 {
-			return refusef("key or id: missing, %s needs one of them", l.Action)
+		if line.Key == "" && line.ID == 0 {
+			return refusef("key or id: missing, %s needs one of them", line.Action)
 		}
 	default:
-		return refusef("action: must be create, update, delete or put, not %q", l.Action)
+		return refusef("action: must be create, update, delete or put, not %q", line.Action)
 	}
 	// It names the content, however the line is spaced and in whatever order its members are.
-	content, err := json.Marshal(l.Line)
+	content, err := json.Marshal(line.Line)
 	sum := sha256.Sum256(content)
-	l.digest = hex.EncodeToString(sum[:6])
+	line.digest = hex.EncodeToString(sum[:6])
 	return err
 }
 
@@ -170,16 +170,16 @@ func keyOf(value any) (string, bool) {
 
 // replaceLinks returns the fields with each value that names a record of a kind with routes
 // replaced.
-func (l *line) replaceLinks(replace func(field *calendar.Field, value any) (any, error)) (calendar.Input, error) {
-	in := calendar.Input(maps.Clone(l.Fields))
-	for i := range calendar.SpecOf(l.kind).Fields {
-		field := &calendar.SpecOf(l.kind).Fields[i]
-		if l.Fields[field.Name] == nil || !slices.Contains(calendar.Kinds[:], field.Links) {
+func (line *line) replaceLinks(replace func(field *calendar.Field, value any) (any, error)) (calendar.Input, error) {
+	input := calendar.Input(maps.Clone(line.Fields))
+	for i := range calendar.SpecOf(line.kind).Fields {
+		field := &calendar.SpecOf(line.kind).Fields[i]
+		if line.Fields[field.Name] == nil || !slices.Contains(calendar.Kinds[:], field.Links) {
 			continue
 		}
-		list, isList := l.Fields[field.Name].([]any)
+		list, isList := line.Fields[field.Name].([]any)
 		if !isList {
-			list = []any{l.Fields[field.Name]}
+			list = []any{line.Fields[field.Name]}
 		}
 		out := make([]any, len(list))
 		for i, value := range list {
@@ -188,9 +188,9 @@ func (l *line) replaceLinks(replace func(field *calendar.Field, value any) (any,
 				return nil, err
 			}
 		}
-		if in[field.Name] = out; !isList {
-			in[field.Name] = out[0]
+		if input[field.Name] = out; !isList {
+			input[field.Name] = out[0]
 		}
 	}
-	return in, nil
+	return input, nil
 }

@@ -47,31 +47,31 @@ var byteOrderMark = []byte("\uFEFF")
 
 // lines reads one line after the other.
 type lines struct {
-	r *bufio.Reader
-	n int64 // number of the last line
-	b []byte
+	r    *bufio.Reader
+	n    int64 // number of the last line
+	data []byte
 }
 
 func newLines(reader io.Reader) *lines { return &lines{r: bufio.NewReaderSize(reader, 1<<16)} }
 
 // next returns the next line that is not blank, valid until the next call; long says that it
 // is longer than maxLine and was not read. The end is io.EOF.
-func (l *lines) next() (text []byte, long bool, err error) {
+func (lines *lines) next() (text []byte, long bool, err error) {
 	for len(text) == 0 && !long {
-		l.b = l.b[:0]
+		lines.data = lines.data[:0]
 		for more := true; more; {
 			var part []byte
-			if part, more, err = l.r.ReadLine(); err != nil {
-				return nil, false, fmt.Errorf("read line %d: %w", l.n+1, err)
+			if part, more, err = lines.r.ReadLine(); err != nil {
+				return nil, false, fmt.Errorf("read line %d: %w", lines.n+1, err)
 			}
-			if long = long || len(l.b)+len(part) > maxLine; !long {
-				l.b = append(l.b, part...)
+			if long = long || len(lines.data)+len(part) > maxLine; !long {
+				lines.data = append(lines.data, part...)
 			}
 		}
-		if l.n++; l.n == 1 {
-			l.b = bytes.TrimPrefix(l.b, byteOrderMark)
+		if lines.n++; lines.n == 1 {
+			lines.data = bytes.TrimPrefix(lines.data, byteOrderMark)
 		}
-		text = bytes.TrimSpace(l.b)
+		text = bytes.TrimSpace(lines.data)
 	}
 	return text, long, nil
 }

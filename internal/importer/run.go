@@ -35,18 +35,18 @@ type job struct {
 // the store is out of reach or goes over to another history, in which lines that were
 // applied may be missing, or when reader cannot be read; running it again goes on from there.
 // It is for one run.
-func (im *Importer) Run(ctx context.Context, reader io.Reader) (Report, error) {
-	err := im.run(ctx, reader)
-	im.o.Progress(im.report)
-	return im.report, err
+func (importer *Importer) Run(ctx context.Context, reader io.Reader) (Report, error) {
+	err := importer.run(ctx, reader)
+	importer.options.Progress(importer.report)
+	return importer.report, err
 }
 
-func (im *Importer) run(ctx context.Context, reader io.Reader) error {
+func (importer *Importer) run(ctx context.Context, reader io.Reader) error {
 	in, err := Open(reader)
 	if err != nil {
 		return err
 	}
-	im.epoch, im.changes = im.store.Epoch().History, map[string]*job{}
+	importer.epoch, importer.changes = importer.store.Epoch().History, map[string]*job{}
 	ctx, stop := context.WithCancel(ctx)
 	var working errgroup.Group
 	working.SetLimit(workers)
@@ -61,35 +61,35 @@ func (im *Importer) run(ctx context.Context, reader io.Reader) error {
 			if errors.Is(readErr, io.EOF) {
 				readErr = nil
 			}
-			err := cmp.Or(im.count(0), readErr)
+			err := cmp.Or(importer.count(0), readErr)
 			switch {
 			case err != nil:
 				return err
-			case im.store.Epoch().History != im.epoch:
-				return lostHistory(im.report.Lines)
+			case importer.store.Epoch().History != importer.epoch:
+				return lostHistory(importer.report.Lines)
 			}
-			return im.store.Sync(ctx) // lines that were found applied are durable, too
+			return importer.store.Sync(ctx) // lines that were found applied are durable, too
 		}
 		j := &job{line: newLine(lines.n, text, long), done: make(chan struct{})}
 		// A slug that a deleted record gives up is free for the lines behind it, and for none
 		// before it. A record may be named by its key and by its id.
 		alone := j.bad == nil && j.Action == ActionDelete
-		if alone || len(im.changes) >= maxNames || byID != (j.ID != 0) {
-			err = im.count(0)
+		if alone || len(importer.changes) >= maxNames || byID != (j.ID != 0) {
+			err = importer.count(0)
 			byID = j.ID != 0
 		} else {
-			err = im.count(4 * workers)
+			err = importer.count(4 * workers)
 		}
 		if err != nil {
 			return err
 		}
-		im.enqueue(j)
+		importer.enqueue(j)
 		working.Go(func() error {
-			im.work(ctx, j)
+			importer.work(ctx, j)
 			return nil
 		})
 		if alone {
-			if err := im.count(0); err != nil {
+			if err := importer.count(0); err != nil {
 				return err
 			}
 		}
@@ -98,16 +98,16 @@ func (im *Importer) run(ctx context.Context, reader io.Reader) error {
 
 // enqueue has a job wait for those before it that change what has one of its names, or may
 // make it.
-func (im *Importer) enqueue(j *job) {
-	im.jobs = append(im.jobs, j)
-	names, changed := im.names(j.line)
+func (importer *Importer) enqueue(job *job) {
+	importer.jobs = append(importer.jobs, job)
+	names, changed := importer.names(job.line)
 	for i, name := range names {
-		before := im.changes[name]
-		if before != nil && before != j {
-			j.after = append(j.after, before)
+		before := importer.changes[name]
+		if before != nil && before != job {
+			job.after = append(job.after, before)
 		}
 		if before == nil || i < changed {
-			im.changes[name] = j
+			importer.changes[name] = job
 		}
 	}
 }
@@ -115,26 +115,26 @@ func (im *Importer) enqueue(j *job) {
 // names returns the names of what a line changes, and behind them those of what it links:
 // keys, ids and slugs. Records of equal names ask for one slug, so they get its numbers in
 // the order of the file, and one that lines make by its name is made once.
-func (im *Importer) names(l *line) (names []string, changed int) {
-	if l.bad != nil {
+func (importer *Importer) names(line *line) (names []string, changed int) {
+	if line.bad != nil {
 		return nil, 0
 	}
-	add := func(kind calendar.Kind, in calendar.Input) {
-		if slug := im.commands.SlugOf(kind, in); slug.Key != "" {
+	add := func(kind calendar.Kind, input calendar.Input) {
+		if slug := importer.commands.SlugOf(kind, input); slug.Key != "" {
 			names = append(names, slug.Space+" "+slug.Key)
 		}
 	}
-	if l.ID != 0 {
-		names = append(names, "id "+l.ID.String())
+	if line.ID != 0 {
+		names = append(names, "id "+line.ID.String())
 	} else {
-		names = append(names, "key "+im.keyOf(l))
+		names = append(names, "key "+importer.keyOf(line))
 	}
-	if _, sent := l.Fields["slug"]; sent || l.Action == ActionCreate || l.Action == ActionPut {
-		add(l.kind, l.Fields)
+	if _, sent := line.Fields["slug"]; sent || line.Action == ActionCreate || line.Action == ActionPut {
+		add(line.kind, line.Fields)
 	}
 	changed = len(names)
-	_, _ = l.replaceLinks(func(field *calendar.Field, v any) (any, error) { // it returns no error
-		switch key, ok := keyOf(v); v := v.(type) {
+	_, _ = line.replaceLinks(func(field *calendar.Field, value any) (any, error) { // it returns no error
+		switch key, ok := keyOf(value); v := value.(type) {
 		case json.Number:
 			names = append(names, "id "+v.String())
 		case string:
@@ -153,50 +153,50 @@ func (im *Importer) names(l *line) (names []string, changed int) {
 
 // work applies one line after those that it waits for, which are done or with other
 // workers: they came before it.
-func (im *Importer) work(ctx context.Context, j *job) {
-	defer close(j.done)
-	for _, before := range j.after {
+func (importer *Importer) work(ctx context.Context, job *job) {
+	defer close(job.done)
+	for _, before := range job.after {
 		<-before.done
 	}
-	j.after = nil
-	if j.err = ctx.Err(); j.err == nil {
-		j.repeated, j.err = im.apply(ctx, j.line)
+	job.after = nil
+	if job.err = ctx.Err(); job.err == nil {
+		job.repeated, job.err = importer.apply(ctx, job.line)
 	}
-	j.Fields = nil // the job is remembered, and a line may be large
+	job.Fields = nil // the job is remembered, and a line may be large
 }
 
 // count waits for all lines but some, and counts what is done, in the order of the file.
 // Without lines under way their names are forgotten.
-func (im *Importer) count(underWay int) error {
-	for len(im.jobs) > 0 {
-		j := im.jobs[0]
-		if len(im.jobs) <= underWay {
+func (importer *Importer) count(underWay int) error {
+	for len(importer.jobs) > 0 {
+		job := importer.jobs[0]
+		if len(importer.jobs) <= underWay {
 			select {
-			case <-j.done:
+			case <-job.done:
 			default:
 				return nil
 			}
 		}
-		<-j.done
-		im.jobs = im.jobs[1:]
-		reason, refused := refusal(j.err)
+		<-job.done
+		importer.jobs = importer.jobs[1:]
+		reason, refused := refusal(job.err)
 		switch {
-		case errors.Is(j.err, eventstore.ErrHistory):
-			return lostHistory(j.n)
-		case j.err != nil && !refused:
-			return fmt.Errorf("import line %d: %w", j.n, j.err)
+		case errors.Is(job.err, eventstore.ErrHistory):
+			return lostHistory(job.n)
+		case job.err != nil && !refused:
+			return fmt.Errorf("import line %d: %w", job.n, job.err)
 		case refused:
-			im.report.Refused = append(im.report.Refused, Refusal{Line: j.n, Key: j.Key, Reason: reason})
-		case j.repeated:
-			im.report.Repeated++
+			importer.report.Refused = append(importer.report.Refused, Refusal{Line: job.n, Key: job.Key, Reason: reason})
+		case job.repeated:
+			importer.report.Repeated++
 		default:
-			im.report.Applied++
+			importer.report.Applied++
 		}
-		if im.report.Lines++; im.report.Lines%100 == 0 {
-			im.o.Progress(im.report)
+		if importer.report.Lines++; importer.report.Lines%100 == 0 {
+			importer.options.Progress(importer.report)
 		}
 	}
-	clear(im.changes)
+	clear(importer.changes)
 	return nil
 }
 

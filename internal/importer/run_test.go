@@ -120,9 +120,9 @@ type watched struct {
 	before func(appends []eventstore.Append)
 }
 
-func (w *watched) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	w.before(appends)
-	return w.Store.Append(ctx, appends)
+func (watched *watched) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	watched.before(appends)
+	return watched.Store.Append(ctx, appends)
 }
 
 func event(key, title, more string) string {
@@ -248,16 +248,16 @@ func TestSlowLines(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	at := bench.head()
+	position := bench.head()
 	for _, line := range []string{tagLine, venueLine, topLine} {
 		if _, err := io.WriteString(pipeWriter, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		head, err := eventstore.Wait(ctx, bench.store, at)
+		head, err := eventstore.Wait(ctx, bench.store, position)
 		if err != nil {
 			t.Fatalf("the line was not applied: %v", err)
 		}
-		at = head.Position
+		position = head.Position
 	}
 	// Whatever ends the source, what it gave is applied.
 	if _, err := io.WriteString(pipeWriter, strings.Replace(tagLine, "air", "field", 2)+"\n"+updateLine+"\n"); err != nil {

@@ -59,23 +59,23 @@ type Options struct {
 // State is how a lease stands, for health and metrics. The zero value has not asked yet.
 type State struct{ current atomic.Value }
 
-type standing struct {
+type leaseCondition struct {
 	held bool
 	err  error
 }
 
-func (s *State) set(held bool, err error) { s.current.Store(standing{held, err}) }
+func (state *State) set(held bool, err error) { state.current.Store(leaseCondition{held, err}) }
 
-func (s *State) load() standing {
-	now, _ := s.current.Load().(standing)
+func (state *State) load() leaseCondition {
+	now, _ := state.current.Load().(leaseCondition)
 	return now
 }
 
 // Held reports whether this process holds the lease and works.
-func (s *State) Held() bool { return s.load().held }
+func (state *State) Held() bool { return state.load().held }
 
 // Err returns why the lease could not be asked for, nil when it could.
-func (s *State) Err() error { return s.load().err }
+func (state *State) Err() error { return state.load().err }
 
 // Run stands by until holder has the lease of a name and then runs work, whose context
 // ends when the lease is lost, when it is not renewed in time, counted from before the
@@ -132,38 +132,40 @@ type runner struct {
 	outage       lifecycle.Outage
 }
 
-func (r *runner) acquire(ctx context.Context, span time.Duration) (Lease, error) {
+func (runner *runner) acquire(ctx context.Context, span time.Duration) (Lease, error) {
 	within, cancel := context.WithTimeout(ctx, Span/3)
 	defer cancel()
-	lease, err := r.store.Acquire(within, r.name, r.holder, span)
+	lease, err := runner.store.Acquire(within, runner.name, runner.holder, span)
 	if ctx.Err() == nil {
-		r.outage.Note(ctx, err)
+		runner.outage.Note(ctx, err)
 	}
 	return lease, err
 }
 
 // release ends the lease. Where that fails it ends by itself.
-func (r *runner) release(ctx context.Context) { _, _ = r.acquire(context.WithoutCancel(ctx), 0) }
+func (runner *runner) release(ctx context.Context) {
+	_, _ = runner.acquire(context.WithoutCancel(ctx), 0)
+}
 
 // hold works while the lease of an epoch holds, which was asked for at a moment. It
 // returns why the lease was lost or given up, nil when it was not, and the error of the work.
-func (r *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lost, err error) {
+func (runner *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lost, err error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r.state.set(true, nil)
+	runner.state.set(true, nil)
 	guard := time.AfterFunc(limit-time.Since(sent), func() { // a request may hang
 		cancel(errLate)
-		r.state.set(false, errLate)
+		runner.state.set(false, errLate)
 	})
 	done := make(chan error, 1)
-	go func() { done <- r.work(within) }()
+	go func() { done <- runner.work(within) }()
 	at, moved := uint64(0), time.Now()
 	for wait := Span/3 - time.Since(sent); ; {
 		select {
 		case err = <-done:
 			guard.Stop()
-			r.release(ctx)
-			r.state.set(false, r.state.Err())
+			runner.release(ctx)
+			runner.state.set(false, runner.state.Err())
 			if ctx.Err() == nil {
 				lost = context.Cause(within)
 			}
@@ -177,29 +179,29 @@ func (r *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lost, e
 		if within.Err() != nil && ctx.Err() == nil {
 			continue // the work is ending
 		}
-		if r.progress != nil {
-			now, more := r.progress()
+		if runner.progress != nil {
+			now, more := runner.progress()
 			if !more || now != at {
 				at, moved = now, time.Now()
 			}
 			if time.Since(moved) >= stall {
-				r.state.set(false, nil)
+				runner.state.set(false, nil)
 				cancel(errStall)
 				continue
 			}
 		}
 		sent = time.Now()
-		lease, err := r.acquire(context.WithoutCancel(ctx), Span)
+		lease, err := runner.acquire(context.WithoutCancel(ctx), Span)
 		switch {
-		case err == nil && (lease.Holder != r.holder || lease.Epoch != epoch):
-			r.state.set(false, nil)
+		case err == nil && (lease.Holder != runner.holder || lease.Epoch != epoch):
+			runner.state.set(false, nil)
 			cancel(fmt.Errorf("%s has it in epoch %d", lease.Holder, lease.Epoch))
 		case err == nil && guard.Stop():
 			guard.Reset(limit - time.Since(sent))
 			wait = Span/3 - time.Since(sent)
 			fallthrough
 		case err != nil && within.Err() == nil:
-			r.state.set(true, err)
+			runner.state.set(true, err)
 		}
 	}
 }

@@ -24,20 +24,20 @@ type leases struct {
 	end    time.Time
 }
 
-func (l *leases) Acquire(ctx context.Context, _, holder string, span time.Duration) (lease.Lease, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (leases *leases) Acquire(ctx context.Context, _, holder string, span time.Duration) (lease.Lease, error) {
+	leases.mu.Lock()
+	defer leases.mu.Unlock()
 	if ctx.Err() != nil {
 		return lease.Lease{}, ctx.Err()
 	}
 	now := time.Now()
-	if l.holder == holder || !now.Before(l.end) {
-		if l.holder != holder {
-			l.epoch++
+	if leases.holder == holder || !now.Before(leases.end) {
+		if leases.holder != holder {
+			leases.epoch++
 		}
-		l.holder, l.end = holder, now.Add(span)
+		leases.holder, leases.end = holder, now.Add(span)
 	}
-	return lease.Lease{Holder: l.holder, Epoch: l.epoch, Left: l.end.Sub(now)}, nil
+	return lease.Lease{Holder: leases.holder, Epoch: leases.epoch, Left: leases.end.Sub(now)}, nil
 }
 
 // path is the way of one process to the store. Requests go through there, come
@@ -47,15 +47,15 @@ type path struct {
 	there, back func(ctx context.Context) error
 }
 
-func (p *path) Acquire(ctx context.Context, name, holder string, span time.Duration) (lease.Lease, error) {
-	if p.there != nil {
-		if err := p.there(ctx); err != nil {
+func (path *path) Acquire(ctx context.Context, name, holder string, span time.Duration) (lease.Lease, error) {
+	if path.there != nil {
+		if err := path.there(ctx); err != nil {
 			return lease.Lease{}, err
 		}
 	}
-	l, err := p.Store.Acquire(ctx, name, holder, span)
-	if p.back != nil {
-		err = errors.Join(err, p.back(ctx))
+	l, err := path.Store.Acquire(ctx, name, holder, span)
+	if path.back != nil {
+		err = errors.Join(err, path.back(ctx))
 	}
 	return l, err
 }
@@ -84,47 +84,47 @@ type turn struct {
 }
 
 // work works until it is told to end.
-func (r *role) work(holder string) func(context.Context) error {
+func (role *role) work(holder string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		r.begin(holder)
+		role.begin(holder)
 		<-ctx.Done()
-		r.finish(holder)
+		role.finish(holder)
 		return ctx.Err()
 	}
 }
 
-func (r *role) begin(holder string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.active != "" {
-		r.t.Errorf("%s works while %s does", holder, r.active)
+func (role *role) begin(holder string) {
+	role.mu.Lock()
+	defer role.mu.Unlock()
+	if role.active != "" {
+		role.t.Errorf("%s works while %s does", holder, role.active)
 	}
-	r.active = holder
-	r.turns = append(r.turns, turn{holder: holder, start: time.Now()})
+	role.active = holder
+	role.turns = append(role.turns, turn{holder: holder, start: time.Now()})
 }
 
-func (r *role) finish(holder string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.active != holder {
-		r.t.Errorf("%s ends while %q works", holder, r.active)
+func (role *role) finish(holder string) {
+	role.mu.Lock()
+	defer role.mu.Unlock()
+	if role.active != holder {
+		role.t.Errorf("%s ends while %q works", holder, role.active)
 	}
-	r.active = ""
-	r.turns[len(r.turns)-1].end = time.Now()
+	role.active = ""
+	role.turns[len(role.turns)-1].end = time.Now()
 }
 
-func (r *role) now() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.active
+func (role *role) now() string {
+	role.mu.Lock()
+	defer role.mu.Unlock()
+	return role.active
 }
 
-func (r *role) order() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (role *role) order() string {
+	role.mu.Lock()
+	defer role.mu.Unlock()
 	var names []string
-	for _, t := range r.turns {
-		names = append(names, t.holder)
+	for _, turn := range role.turns {
+		names = append(names, turn.holder)
 	}
 	return strings.Join(names, " ")
 }
@@ -148,21 +148,21 @@ func start(t *testing.T, store lease.Store, holder string, options lease.Options
 // end stops processes and wants that they end well.
 func end(t *testing.T, all ...*process) {
 	t.Helper()
-	for _, p := range all {
-		p.stop()
-		if err := <-p.result; err != nil {
+	for _, process := range all {
+		process.stop()
+		if err := <-process.result; err != nil {
 			t.Errorf("run: %v", err)
 		}
 	}
 }
 
 // after lets time pass and wants that holder is active then.
-func after(t *testing.T, r *role, duration time.Duration, holder string) {
+func after(t *testing.T, role *role, duration time.Duration, holder string) {
 	t.Helper()
 	<-time.After(duration)
 	synctest.Wait()
-	if got := r.now(); got != holder {
-		t.Fatalf("%q is active after %s, want %q (turns: %s)", got, duration, holder, r.order())
+	if got := role.now(); got != holder {
+		t.Fatalf("%q is active after %s, want %q (turns: %s)", got, duration, holder, role.order())
 	}
 }
 
@@ -170,17 +170,17 @@ func TestOneIsActive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		a := start(t, l, "a", lease.Options{}, r.work("a"))
+		process := start(t, l, "a", lease.Options{}, r.work("a"))
 		synctest.Wait()
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
 		after(t, r, time.Hour, "a")
-		if !a.Held() || b.Held() || l.epoch != 1 {
-			t.Errorf("got a %t, b %t, epoch %d; want a to hold epoch 1", a.Held(), b.Held(), l.epoch)
+		if !process.Held() || b.Held() || l.epoch != 1 {
+			t.Errorf("got a %t, b %t, epoch %d; want a to hold epoch 1", process.Held(), b.Held(), l.epoch)
 		}
-		end(t, a)
+		end(t, process)
 		after(t, r, lease.Span/5, "b") // released, so a poll is enough
-		if a.Held() || !b.Held() || l.epoch != 2 {
-			t.Errorf("got a %t, b %t, epoch %d; want b to hold epoch 2", a.Held(), b.Held(), l.epoch)
+		if process.Held() || !b.Held() || l.epoch != 2 {
+			t.Errorf("got a %t, b %t, epoch %d; want b to hold epoch 2", process.Held(), b.Held(), l.epoch)
 		}
 		end(t, b)
 		if r.order() != "a b" {
@@ -246,26 +246,26 @@ func TestStoreOutOfReach(t *testing.T) {
 				var cut atomic.Bool
 				p := c(&cut)
 				p.Store = l
-				a := start(t, p, "a", lease.Options{}, r.work("a"))
+				process := start(t, p, "a", lease.Options{}, r.work("a"))
 				synctest.Wait()
 				b := start(t, l, "b", lease.Options{}, r.work("b"))
 				after(t, r, time.Minute, "a")
 				cut.Store(true)
 				after(t, r, lease.Span, "b")
-				if a.Err() == nil || b.Err() != nil {
-					t.Errorf("a cannot ask: %v, b: %v", a.Err(), b.Err())
+				if process.Err() == nil || b.Err() != nil {
+					t.Errorf("a cannot ask: %v, b: %v", process.Err(), b.Err())
 				}
 				if gap := r.turns[1].start.Sub(r.turns[0].end); gap <= 0 || gap > lease.Span/5 {
 					t.Errorf("%s between the turns, want some, and not more than a fifth of the span", gap)
 				}
 				cut.Store(false)
 				after(t, r, 2*time.Minute, "b")
-				if a.Err() != nil {
-					t.Errorf("a can ask again: %v", a.Err())
+				if process.Err() != nil {
+					t.Errorf("a can ask again: %v", process.Err())
 				}
 				end(t, b)
 				after(t, r, lease.Span, "a")
-				end(t, a)
+				end(t, process)
 			})
 		})
 	}
@@ -286,7 +286,7 @@ func TestPausedProcess(t *testing.T) {
 			return nil
 		}}
 		stopped := make(chan time.Time, 10)
-		a := start(t, p, "a", lease.Options{}, func(ctx context.Context) error {
+		process := start(t, p, "a", lease.Options{}, func(ctx context.Context) error {
 			<-ctx.Done()
 			for paused.Load() { // does not see it
 				<-time.After(time.Second)
@@ -298,7 +298,7 @@ func TestPausedProcess(t *testing.T) {
 		paused.Store(true)
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
 		after(t, r, time.Minute, "b")
-		if a.Held() {
+		if process.Held() {
 			t.Error("a takes itself for the holder although it cannot know")
 		}
 		paused.Store(false)
@@ -306,7 +306,7 @@ func TestPausedProcess(t *testing.T) {
 		if len(stopped) != 1 || l.epoch != 2 {
 			t.Errorf("a stopped %d times, b has epoch %d; want 1 and 2", len(stopped), l.epoch)
 		}
-		end(t, a, b)
+		end(t, process, b)
 	})
 }
 
@@ -343,7 +343,7 @@ func TestDrain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		a := start(t, l, "a", lease.Options{}, func(ctx context.Context) error {
+		process := start(t, l, "a", lease.Options{}, func(ctx context.Context) error {
 			r.begin("a")
 			<-ctx.Done()
 			<-time.After(time.Minute) // clean-up
@@ -353,10 +353,10 @@ func TestDrain(t *testing.T) {
 		synctest.Wait()
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
 		<-time.After(time.Minute)
-		a.stop()
+		process.stop()
 		after(t, r, time.Minute-time.Millisecond, "a")
 		after(t, r, time.Millisecond+lease.Span/5, "b")
-		end(t, a, b)
+		end(t, process, b)
 	})
 }
 

@@ -16,7 +16,7 @@ type progress struct {
 	more atomic.Bool
 }
 
-func (p *progress) tell() (uint64, bool) { return p.at.Load(), p.more.Load() }
+func (progress *progress) tell() (uint64, bool) { return progress.at.Load(), progress.more.Load() }
 
 // TestStandstill: work that has more to do and does not get on loses the lease to
 // who stands by; work that gets on, and work that has nothing to do, keep it.
@@ -26,7 +26,7 @@ func TestStandstill(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
 		var pa, pb progress
 		o := func(p *progress) lease.Options { return lease.Options{Progress: p.tell} }
-		a := start(t, l, "a", o(&pa), r.work("a"))
+		process := start(t, l, "a", o(&pa), r.work("a"))
 		synctest.Wait()
 		b := start(t, l, "b", o(&pb), r.work("b"))
 		after(t, r, time.Hour, "a") // nothing to do
@@ -40,10 +40,10 @@ func TestStandstill(t *testing.T) {
 		after(t, r, 40*time.Second, "a") // it fares no better: the other one tries again
 		pa.more.Store(false)
 		after(t, r, time.Hour, "a")
-		if gap := r.turns[1].start.Sub(r.turns[0].end); gap > lease.Span/5 || a.Err() != nil || b.Err() != nil {
-			t.Errorf("%s between the turns, errors %v and %v: want the lease released", gap, a.Err(), b.Err())
+		if gap := r.turns[1].start.Sub(r.turns[0].end); gap > lease.Span/5 || process.Err() != nil || b.Err() != nil {
+			t.Errorf("%s between the turns, errors %v and %v: want the lease released", gap, process.Err(), b.Err())
 		}
-		end(t, a, b)
+		end(t, process, b)
 	})
 }
 
@@ -56,15 +56,15 @@ func TestStandstillHangs(t *testing.T) {
 		var p progress
 		p.more.Store(true)
 		hangs := make(chan struct{})
-		a := start(t, l, "a", lease.Options{Progress: p.tell}, stubborn(hangs))
+		process := start(t, l, "a", lease.Options{Progress: p.tell}, stubborn(hangs))
 		synctest.Wait()
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
 		after(t, r, 30*time.Second+2*lease.Span, "b")
-		if a.Held() {
+		if process.Held() {
 			t.Error("who hangs holds the lease")
 		}
 		close(hangs)
-		end(t, a, b)
+		end(t, process, b)
 	})
 }
 

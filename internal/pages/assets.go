@@ -88,13 +88,13 @@ func hash(body []byte) string {
 	return hex.EncodeToString(sum[:])[:10]
 }
 
-func (a *assets) add(name string, body []byte) {
+func (assets *assets) add(name string, body []byte) {
 	ext := path.Ext(name)
 	folder := "/assets/"
 	if path.Dir(name) == "desk" {
 		folder = deskAssets
 	}
-	a.named[name] = &File{Path: folder + strings.TrimSuffix(path.Base(name), ext) + "." + hash(body) + ext, Media: medias[ext], Body: body}
+	assets.named[name] = &File{Path: folder + strings.TrimSuffix(path.Base(name), ext) + "." + hash(body) + ext, Media: medias[ext], Body: body}
 }
 
 // hashed is the end of the path of a file: a hash and the ending of its name.
@@ -102,8 +102,8 @@ var hashed = regexp.MustCompile(`\.[^.]*(\.[^.]*)$`)
 
 // find returns a file by the path that it was asked under, nil for none, and reports whether
 // that is the present one.
-func (a *assets) find(asked string) (file *File, present bool) {
-	file = a.named[hashed.ReplaceAllString(strings.TrimPrefix(strings.Replace(asked, deskAssets, "desk/", 1), "/assets/"), "$1")]
+func (assets *assets) find(asked string) (file *File, present bool) {
+	file = assets.named[hashed.ReplaceAllString(strings.TrimPrefix(strings.Replace(asked, deskAssets, "desk/", 1), "/assets/"), "$1")]
 	return file, file != nil && file.Path == asked
 }
 

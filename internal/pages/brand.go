@@ -29,7 +29,7 @@ type FooterLink struct {
 }
 
 // External tells that the link leads to another site.
-func (f FooterLink) External() bool { return strings.HasPrefix(f.URL, "http") }
+func (footerLink FooterLink) External() bool { return strings.HasPrefix(footerLink.URL, "http") }
 
 // Home is the text of the home page in each language.
 type Home [len(calendar.Langs)]HomeText
@@ -101,12 +101,12 @@ func ReadFooterLink(text string) (FooterLink, error) {
 }
 
 // Logo is the path of the logo, "" for none.
-func (l *look) Logo() string {
-	if logo := l.o.Brand.Logo; logo != nil {
+func (l *pageBuilder) Logo() string {
+	if logo := l.options.Brand.Logo; logo != nil {
 		return l.Asset(logoName + logo.ext)
 	}
 	return ""
 }
 
 // HomeText is the text of the home page in the language of the page.
-func (l *look) HomeText() HomeText { return l.o.Brand.Home[l.lang] }
+func (l *pageBuilder) HomeText() HomeText { return l.options.Brand.Home[l.lang] }

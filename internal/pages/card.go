@@ -12,34 +12,34 @@ import (
 const instantLayout = "2006-01-02T15:04:05-07:00"
 
 // whenOf gives when an event is: by its own clock, or by that of a zone.
-func (l *look) whenOf(record *calendar.Record, blanked bool, zone *calendar.Zone) (w when) {
+func (l *pageBuilder) whenOf(record *calendar.Record, blanked bool, zone *calendar.Zone) (w eventTimes) {
 	fields := record.Fields
 	from, to := fields.Wall("start_date"), fields.Wall("end_date")
 	if fields.Bool("all_day") && !blanked { // own dates under every zone
-		return when{Begins: from.UTC(), Ends: to.UTC(), AllDay: true}
+		return eventTimes{Begins: from.UTC(), Ends: to.UTC(), AllDay: true}
 	}
 	told, _ := calendar.ParseZone(fields.String("timezone"))
 	if zone != nil {
 		told = *zone
 	}
 	at := func(wall, utc calendar.Wall) time.Time {
-		t := time.Unix(int64(utc), 0)
-		if told.Location != nil && (zone != nil || calendar.WallOf(t.In(told.Location)) == wall) {
-			return t.In(told.Location)
+		instant := time.Unix(int64(utc), 0)
+		if told.Location != nil && (zone != nil || calendar.WallOf(instant.In(told.Location)) == wall) {
+			return instant.In(told.Location)
 		}
-		return t.In(time.FixedZone("", int(wall-utc))) // the rules of the zone have changed since
+		return instant.In(time.FixedZone("", int(wall-utc))) // the rules of the zone have changed since
 	}
-	w.Begins, w.Ends, w.away = at(from, fields.Wall("utc_start_date")), at(to, fields.Wall("utc_end_date")), told.Name != l.o.SiteZone
+	w.Begins, w.Ends, w.away = at(from, fields.Wall("utc_start_date")), at(to, fields.Wall("utc_end_date")), told.Name != l.options.SiteZone
 	w.Zone, w.ZoneEnd = told.Abbreviation(w.Begins), told.Abbreviation(w.Ends)
 	return w
 }
 
 // edges are the first and the last day that the event is on, at midnight in UTC. It is not on
 // a day that begins in the moment in which it ends, unless it starts there.
-func (w *when) edges() (first, last time.Time) {
-	first, last = midnight(w.Begins), midnight(w.Ends)
-	if w.Ends.After(w.Begins) {
-		last = midnight(w.Ends.Add(-time.Second))
+func (when *eventTimes) edges() (first, last time.Time) {
+	first, last = midnight(when.Begins), midnight(when.Ends)
+	if when.Ends.After(when.Begins) {
+		last = midnight(when.Ends.Add(-time.Second))
 	}
 	if last.Before(first) { // the clock goes back over midnight meanwhile
 		first, last = last, first
@@ -49,15 +49,15 @@ func (w *when) edges() (first, last time.Time) {
 
 // days are the days from one to another that the event is on: not those between its first
 // and its last that the zone left out.
-func (w *when) days(from, to time.Time) (out []time.Time) {
-	first, last := w.edges()
+func (when *eventTimes) days(from, to time.Time) (out []time.Time) {
+	first, last := when.edges()
 	day := first
 	if day.Before(from) {
 		day = from
 	}
 	for ; !day.After(last) && !day.After(to); day = day.AddDate(0, 0, 1) {
 		if !day.Equal(first) && !day.Equal(last) {
-			if begin, end := calendar.Day(calendar.WallOf(day), w.Begins.Location()); !begin.Before(end) {
+			if begin, end := calendar.Day(calendar.WallOf(day), when.Begins.Location()); !begin.Before(end) {
 				continue
 			}
 		}
@@ -67,20 +67,20 @@ func (w *when) days(from, to time.Time) (out []time.Time) {
 }
 
 // midnight is the day of a clock, as a time in UTC.
-func midnight(t time.Time) time.Time {
-	y, month, d := t.Date()
+func midnight(instant time.Time) time.Time {
+	y, month, d := instant.Date()
 	return time.Date(y, month, d, 0, 0, 0, 0, time.UTC)
 }
 
 // Start and End are the values of datetime and of data-start and data-end.
-func (w *when) Start() string { return w.attribute(w.Begins) }
-func (w *when) End() string   { return w.attribute(w.Ends) }
+func (when *eventTimes) Start() string { return when.attribute(when.Begins) }
+func (when *eventTimes) End() string   { return when.attribute(when.Ends) }
 
-func (w *when) attribute(t time.Time) string {
-	if w.AllDay {
-		return t.Format(time.DateOnly)
+func (when *eventTimes) attribute(instant time.Time) string {
+	if when.AllDay {
+		return instant.Format(time.DateOnly)
 	}
-	return t.Format(instantLayout)
+	return instant.Format(instantLayout)
 }
 
 // link is a text that leads somewhere.
@@ -95,7 +95,7 @@ const noColour = 8
 // card is an event in a list. What templates read of each one are fields of its own: they
 // find those of embedded types slowly.
 type card struct {
-	when
+	eventTimes
 
 	ID                calendar.ID
 	Version           int64
@@ -123,23 +123,23 @@ type card struct {
 }
 
 // card makes the card of a view.
-func (l *look) card(view *query.View) card {
-	record, fields, now := view.Record, view.Record.Fields, l.o.Now()
-	start, end, at := fields.Wall("utc_start_date"), fields.Wall("utc_end_date"), calendar.WallOf(now.UTC())
+func (l *pageBuilder) card(view *query.View) card {
+	record, fields, now := view.Record, view.Record.Fields, l.options.Now()
+	start, end, wall := fields.Wall("utc_start_date"), fields.Wall("utc_end_date"), calendar.WallOf(now.UTC())
 	l.moment(start.UTC(), now)
 	l.moment((end + 1).UTC(), now)
 	status, name := fields.EventStatus(), l.named(record, view.Status)
 	c := card{
-		when: l.whenOf(record, view.Blanked, l.zone), ID: record.ID, Version: record.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
+		eventTimes: l.whenOf(record, view.Blanked, l.zone), ID: record.ID, Version: record.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
 		timezone: fields.String("timezone"), Colour: noColour,
-		Past: end < at, Now: status == calendar.EventScheduled && start <= at && at <= end, Cancelled: status == calendar.EventCancelled,
+		Past: end < wall, Now: status == calendar.EventScheduled && start <= wall && wall <= end, Cancelled: status == calendar.EventCancelled,
 	}
 	if !c.away {
 		c.Zone, c.ZoneEnd = "", ""
 	}
-	c.Start, c.End, c.InZone = c.when.Start(), c.when.End(), c.ZoneEnd
+	c.Start, c.End, c.InZone = c.eventTimes.Start(), c.eventTimes.End(), c.ZoneEnd
 	c.Long = c.Ends.Sub(c.Begins) >= 24*time.Hour
-	c.Date, c.Until = l.shortDate(c.Begins, now.In(l.o.Site).Year()), l.dayOf(c.Ends, c.Ends.Year() != c.Begins.Year())
+	c.Date, c.Until = l.shortDate(c.Begins, now.In(l.options.Site).Year()), l.dayOf(c.Ends, c.Ends.Year() != c.Begins.Year())
 	if c.Time = l.time(c.Begins); c.AllDay {
 		c.Time = l.text("event.all_day")
 	}
@@ -185,23 +185,25 @@ func (l *look) card(view *query.View) card {
 }
 
 // other is the tag of a language that is not the one of the page, else "".
-func (s speech) other(in calendar.Lang) string {
-	if in == s.lang {
+func (speech locale) other(lang calendar.Lang) string {
+	if lang == speech.lang {
 		return ""
 	}
-	return in.Tag()
+	return lang.Tag()
 }
 
 // Href makes the path of a link to a page in the language of the request.
-func (r *Request) Href(page string) string { return r.Path + segments[r.Route.lang] + page }
+func (request *Request) Href(page string) string {
+	return request.Path + segments[request.Route.lang] + page
+}
 
 // today is the present day of a zone, of the site without one, at midnight in UTC.
-func (p *Pages) today(zone *calendar.Zone) time.Time {
-	in := p.o.Site
+func (pages *Pages) today(zone *calendar.Zone) time.Time {
+	in := pages.options.Site
 	if zone != nil {
 		in = zone.Location
 	}
-	return midnight(p.o.Now().In(in))
+	return midnight(pages.options.Now().In(in))
 }
 
 // mostOnly is how many events a selection names one by one.
@@ -214,7 +216,7 @@ const mostCards = 10_000
 // none of its days are not in it (all-day events of other zones, and what ends when the
 // period begins), unless there are too many to name them one by one in other formats: then
 // they count, on their own dates.
-func (l *look) allCards() (out []card) {
+func (l *pageBuilder) allCards() (out []card) {
 	selection := l.sel
 	var beside []card
 	l.each(selection.criteria, mostCards, func(view *query.View) {

@@ -12,15 +12,15 @@ import (
 type colour [3]float64
 
 // readColour reads #rrggbb.
-func readColour(text string) (c colour, err error) {
+func readColour(text string) (colour colour, err error) {
 	data, err := hex.DecodeString(strings.TrimPrefix(text, "#"))
-	if err != nil || len(data) != len(c) || text[0] != '#' {
-		return c, fmt.Errorf("%q: a colour is #rrggbb", text)
+	if err != nil || len(data) != len(colour) || text[0] != '#' {
+		return colour, fmt.Errorf("%q: a colour is #rrggbb", text)
 	}
 	for i, part := range data {
-		c[i] = float64(part) / 255
+		colour[i] = float64(part) / 255
 	}
-	return c, nil
+	return colour, nil
 }
 
 func (c colour) String() string {
@@ -48,8 +48,8 @@ func (c colour) luminance() (sum float64) {
 }
 
 // contrast is the contrast ratio of WCAG 2.2, from 1 to 21.
-func contrast(a, b colour) float64 {
-	x, y := a.luminance(), b.luminance()
+func contrast(colour, b colour) float64 {
+	x, y := colour.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 

@@ -80,11 +80,11 @@ func TestAccent(t *testing.T) {
 		}
 		inLight, inDark := c.readable(light["page"], light["card"]), c.readable(dark["page"], dark["card"])
 		for _, x := range []struct {
-			on, c   colour
-			ground  string
-			changed bool
+			colour, c colour
+			ground    string
+			changed   bool
 		}{{light["page"], inLight, "page", want.darkened}, {light["card"], inLight, "card", want.darkened}, {dark["page"], inDark, "dark page", want.lightened}, {dark["card"], inDark, "dark card", want.lightened}} {
-			if got := contrast(x.c, x.on); got < minContrast {
+			if got := contrast(x.c, x.colour); got < minContrast {
 				t.Errorf("%s as %s on %s: %.2f", accent, x.c, x.ground, got)
 			}
 			if (x.c.String() != accent) != x.changed {

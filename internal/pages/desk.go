@@ -20,7 +20,7 @@ var linked = regexp.MustCompile(`"(\.\./assets/|\./|assets/)([a-z-]+(?:\.[a-z]+)
 
 // linkDesk returns a file of the desk. Those that it names are added before it: their names
 // there have their hashes.
-func (a *assets) linkDesk(name string) ([]byte, error) {
+func (assets *assets) linkDesk(name string) ([]byte, error) {
 	files, _ := fs.Glob(desk.Files, "static/vendor/*/"+name) // the pattern is one
 	body, err := desk.Files.ReadFile(append(files, "static/"+name)[0])
 	if err != nil {
@@ -36,24 +36,24 @@ func (a *assets) linkDesk(name string) ([]byte, error) {
 		if folder == "../assets/" { // of the pages
 			key = other
 		}
-		if a.named[key] == nil {
-			text, broken := a.linkDesk(other)
+		if assets.named[key] == nil {
+			text, broken := assets.linkDesk(other)
 			if broken != nil {
 				err = broken
 				return quoted
 			}
-			a.add(key, text)
+			assets.add(key, text)
 		}
-		return []byte(`"` + folder + path.Base(a.named[key].Path) + `"`)
+		return []byte(`"` + folder + path.Base(assets.named[key].Path) + `"`)
 	})
 	return body, err
 }
 
 // serveDesk answers the document of the desk.
-func (l *look) serveDesk() {
-	prefix, _, _ := strings.Cut(strings.TrimPrefix(l.o.Namespace, "/"), "/calendar/")
+func (l *pageBuilder) serveDesk() {
+	prefix, _, _ := strings.Cut(strings.TrimPrefix(l.options.Namespace, "/"), "/calendar/")
 	l.send(bytes.Replace(l.assets.desk, []byte("<html "), fmt.Appendf(nil, `<html data-base="%s" data-prefix="%s" `, html.EscapeString(l.Path), html.EscapeString(prefix)), 1))
 }
 
 // Served reports whether the path of a route is there by the settings.
-func (p *Pages) Served(route Route) bool { return !route.Desk || p.o.Desk }
+func (pages *Pages) Served(route Route) bool { return !route.Desk || pages.options.Desk }

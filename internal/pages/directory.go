@@ -19,22 +19,22 @@ type directoryBody struct {
 
 // serveDirectory lists what is linked from a listed event, by name; categories with those
 // that they are below.
-func (l *look) serveDirectory() {
+func (l *pageBuilder) serveDirectory() {
 	kind := l.Route.kind
 	l.Title = l.text(l.Route.title)
 	l.Heading, l.Canonical = l.Title, l.Route.below()
 	var all []*directoryEntry
 	of := map[calendar.ID]*directoryEntry{}
 	add := func(view *query.View) {
-		e := &directoryEntry{named: l.named(view.Record, view.Status)}
+		entry := &directoryEntry{named: l.named(view.Record, view.Status)}
 		if kind.IsTerm() {
-			e.Count = max(view.Count, 0)
+			entry.Count = max(view.Count, 0)
 		}
-		all, of[e.ID] = append(all, e), e
+		all, of[entry.ID] = append(all, entry), entry
 	}
 	l.all(kind, listed(kind), add)
-	for _, e := range all {
-		for up := e.Fields.ID("parent"); of[up] == nil; up = of[up].Fields.ID("parent") {
+	for _, entry := range all {
+		for up := entry.Fields.ID("parent"); of[up] == nil; up = of[up].Fields.ID("parent") {
 			view, ok := l.above(kind, up)
 			if !ok {
 				break
@@ -42,15 +42,15 @@ func (l *look) serveDirectory() {
 			add(&view)
 		}
 	}
-	byName(l.lang, all, func(e *directoryEntry) string { return e.Label })
-	b := &directoryBody{Count: l.count(kind.Collection(), len(all))}
-	for _, e := range all {
-		in := &b.Entries
-		if up := of[e.Fields.ID("parent")]; up != nil {
-			in = &up.Children
+	byName(l.lang, all, func(entry *directoryEntry) string { return entry.Label })
+	body := &directoryBody{Count: l.count(kind.Collection(), len(all))}
+	for _, entry := range all {
+		directoryEntries := &body.Entries
+		if up := of[entry.Fields.ID("parent")]; up != nil {
+			directoryEntries = &up.Children
 		}
-		*in = append(*in, e)
+		*directoryEntries = append(*directoryEntries, entry)
 	}
 	l.NoIndex = l.parametered() || len(all) == 0
-	l.Body = b
+	l.Body = body
 }

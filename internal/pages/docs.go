@@ -23,7 +23,7 @@ type Operation struct {
 }
 
 // serveDocs answers the page of the interface.
-func (l *look) serveDocs() {
+func (l *pageBuilder) serveDocs() {
 	state, err := l.Lists.Generation(l.ctx)
 	if err == nil { // the page is there without the read model, too
 		l.Position = state.Position

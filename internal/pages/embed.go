@@ -43,14 +43,14 @@ var elementTexts []byte
 const elementConfig = `"CONFIG"`
 
 // element writes the script of <daybook-calendar> for this service.
-func (p *Pages) element() ([]byte, error) {
+func (pages *Pages) element() ([]byte, error) {
 	var keys map[string]string
 	if err := json.Unmarshal(elementTexts, &keys); err != nil {
 		return nil, err
 	}
 	words := map[string]any{}
 	for _, lang := range calendar.Langs {
-		of := map[string]any{"twelve": p.speech(lang).Twelve, "sunday": p.o.Sunday}
+		of := map[string]any{"twelve": pages.speech(lang).Twelve, "sunday": pages.options.Sunday}
 		for name, key := range keys {
 			of[name] = word(key, lang, "%s")
 		}
@@ -62,13 +62,13 @@ func (p *Pages) element() ([]byte, error) {
 			selecting = append(selecting, param.Name)
 		}
 	}
-	data, err := json.Marshal(map[string]any{"namespace": p.o.Namespace, "selecting": selecting, "words": words})
+	data, err := json.Marshal(map[string]any{"namespace": pages.options.Namespace, "selecting": selecting, "words": words})
 	return bytes.Replace(elementScript, []byte(elementConfig), data, 1), err
 }
 
 // serveEmbed answers a page for frames of other sites: another one without header, footer and
 // switches, with links that lead out of the frame (PAGES.md P8.2).
-func (l *look) serveEmbed() {
+func (l *pageBuilder) serveEmbed() {
 	for _, param := range [][2]string{{paramTheme, "auto, light, dark"}, {paramView, "list, month"}} {
 		if text := l.Query.Get(param[0]); text != "" && !slices.Contains(strings.Split(param[1], ", "), text) {
 			l.bad.Add(param[0], calendar.ReasonWord, param[1])
@@ -83,10 +83,10 @@ func (l *look) serveEmbed() {
 	case l.Query.Get(paramView) == "month":
 		path = "/events/month/"
 	}
-	of := *l.Request
-	of.Route, _ = Find(segments[l.lang] + path)
-	l.Request, l.Page = &of, of.Route.name
-	of.Route.serve(l)
+	request := *l.Request
+	request.Route, _ = Find(segments[l.lang] + path)
+	l.Request, l.Page = &request, request.Route.name
+	request.Route.serve(l)
 }
 
 // outOfFrame makes links lead out of the frame. In a page "<a " begins links only: texts
@@ -113,7 +113,7 @@ type oembed struct {
 }
 
 // serveOEmbed tells how a page of an event is embedded (oembed.com).
-func (l *look) serveOEmbed() {
+func (l *pageBuilder) serveOEmbed() {
 	status, told := l.oembed()
 	answer := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: l.lang}
 	var err error
@@ -127,7 +127,7 @@ func (l *look) serveOEmbed() {
 	l.answer, l.err = answer, cmp.Or(l.err, err)
 }
 
-func (l *look) oembed() (status int, told any) {
+func (l *pageBuilder) oembed() (status int, told any) {
 	refuse := func(status int, code calendar.Code, message string) (int, any) {
 		return status, map[string]any{"code": code, "message": message, "data": map[string]int{"status": status}}
 	}
@@ -150,11 +150,11 @@ func (l *look) oembed() (status int, told any) {
 	case format != "" && format != "json" && format != "xml":
 		return refuse(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
 	}
-	of := *l.Request
+	request := *l.Request
 	var view query.View
 	var is, locked bool
-	if of.Route, is = l.eventOf(asked); is {
-		*l = *l.look(l.ctx, &of)
+	if request.Route, is = l.eventOf(asked); is {
+		*l = *l.look(l.ctx, &request)
 		view, locked = l.readRecord()
 	}
 	if _, refused := errors.AsType[*calendar.Error](l.err); !is || refused || l.answer != nil {
@@ -171,8 +171,8 @@ func (l *look) oembed() (status int, told any) {
 		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
 			html.EscapeString(home+"embed"+recordPath(view.Record)), out.Width, out.Height, html.EscapeString(title))
 		if len(view.Organizers) > 0 {
-			by := l.named(view.Organizers[0].Record, view.Organizers[0].Status)
-			out.AuthorName, out.AuthorURL = by.Label, by.URL()
+			named := l.named(view.Organizers[0].Record, view.Organizers[0].Status)
+			out.AuthorName, out.AuthorURL = named.Label, named.URL()
 		}
 		out.Thumbnail = view.Record.Fields.String("image_url")
 	}
@@ -180,13 +180,13 @@ func (l *look) oembed() (status int, told any) {
 }
 
 // eventOf finds the page of an event by its URL, whatever its scheme.
-func (r *Request) eventOf(asked string) (Route, bool) {
+func (request *Request) eventOf(asked string) (Route, bool) {
 	address, err := url.Parse(asked)
-	_, base, _ := strings.Cut(r.Base, "://")
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || !strings.EqualFold(address.Host+r.Path, base) {
+	_, base, _ := strings.Cut(request.Base, "://")
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || !strings.EqualFold(address.Host+request.Path, base) {
 		return Route{}, false
 	}
-	below, ok := strings.CutPrefix(address.EscapedPath(), r.Path)
+	below, ok := strings.CutPrefix(address.EscapedPath(), request.Path)
 	route, found := Find(below)
 	return route, ok && found && route.name == pageEvent
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// drawer is a selection, or an event, as others get it (PAGES.md P3.4): what templates write
+// exportAddresses is a selection, or an event, as others get it (PAGES.md P3.4): what templates write
 // its addresses with.
-type drawer struct {
+type exportAddresses struct {
 	List    string // where the interface lists it, without an ending or a slash
 	JSON    string // the page of that list
 	Query   string // of the other formats
@@ -21,7 +21,7 @@ type drawer struct {
 const noEvent = "9007199254740991"
 
 // drawer makes that of the selection of the page.
-func (l *look) drawer() *drawer {
+func (l *pageBuilder) drawer() *exportAddresses {
 	selection, address := l.sel, "/events"
 	var of params
 	if kind := selection.of.Kind; selection.of.ID != 0 {
@@ -40,7 +40,7 @@ func (l *look) drawer() *drawer {
 	if selection.only != nil {
 		sent = sent.with("include", cmp.Or(strings.Join(selection.only, ","), noEvent))
 	}
-	d := &drawer{List: l.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
+	d := &exportAddresses{List: l.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
 	d.JSON = sent.link(d.List+"/", selection.page)
 	if selection.moving() {
 		lasting = lasting.without(paramOverlap)

@@ -14,10 +14,10 @@ var fileTexts embed.FS
 var fileTemplates = template.Must(template.ParseFS(fileTexts, "templates/*"))
 
 // write answers a file that a template makes of something.
-func (l *look) write(name string, of any) {
+func (l *pageBuilder) write(name string, of any) {
 	var out bytes.Buffer
 	l.err = cmp.Or(l.err, fileTemplates.ExecuteTemplate(&out, name, struct {
-		*look
+		*pageBuilder
 
 		Of any
 	}{l, of}))
@@ -25,6 +25,6 @@ func (l *look) write(name string, of any) {
 }
 
 // send answers a file.
-func (l *look) send(body []byte) {
+func (l *pageBuilder) send(body []byte) {
 	l.answer = &Answer{Status: http.StatusOK, Type: l.Route.media, Body: body, Lang: l.lang}
 }

@@ -22,20 +22,20 @@ type filterForm struct {
 type field struct{ Name, Value, Problem string }
 
 // IsDate reports whether a field for dates can show the value.
-func (f field) IsDate() bool {
-	_, err := time.Parse(time.DateOnly, f.Value)
-	return err == nil || f.Value == ""
+func (field field) IsDate() bool {
+	_, err := time.Parse(time.DateOnly, field.Value)
+	return err == nil || field.Value == ""
 }
 
 // form makes the form of a page. With problems all that was sent is in it, each message next to
 // its field.
-func (l *look) form(facets []facet, problems ...problem) *filterForm {
+func (l *pageBuilder) form(facets []facet, problems ...problem) *filterForm {
 	route := &l.Route
 	if route.name == pageHome { // it leads to the list, as its links do
 		list, _ := Find("/events/")
 		route = &list
 	}
-	f := &filterForm{Action: l.Href(route.below()), Facets: facets, Open: len(problems) > 0}
+	form := &filterForm{Action: l.Href(route.below()), Facets: facets, Open: len(problems) > 0}
 	names := []string{"search", paramStart, paramEnd, "city", "featured", "free", paramSort}
 	switch {
 	case !route.selects:
@@ -47,25 +47,25 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 	}
 	var sent params
 	if selection := l.sel; selection != nil {
-		sent, f.Count = append(route.named(), selection.asked...), len(selection.selecting())
+		sent, form.Count = append(route.named(), selection.asked...), len(selection.selecting())
 		if l.Page != pageHome {
-			f.Action = selection.path
+			form.Action = selection.path
 		}
 		if word := sent.value(paramWhen); slices.Contains(names, paramStart) && slices.Contains(query.Days, word) { // its days stand in the fields
-			first, last := query.DaysOf(word, l.o.Now(), l.o.Site, l.o.Sunday)
+			first, last := query.DaysOf(word, l.options.Now(), l.options.Site, l.options.Sunday)
 			sent = sent.without(paramWhen, paramStrict).with(paramStart, first.UTC().Format(time.DateOnly)).with(paramEnd, last.UTC().Format(time.DateOnly)).with(paramOverlap, "true")
 		}
 	}
-	if f.Open {
+	if form.Open {
 		sent = append(sent, l.sent()...)
 		for _, linkParam := range sent {
 			names = append(names, baseName(linkParam.Name))
 		}
 	}
 	messages := map[string]string{}
-	for _, p := range problems {
-		names = append(names, p.Name)
-		messages[p.Name] = p.Message
+	for _, problem := range problems {
+		names = append(names, problem.Name)
+		messages[problem.Name] = problem.Message
 	}
 	var shown []string
 	if l.Preview { // all forms keep it
@@ -76,10 +76,10 @@ func (l *look) form(facets []facet, problems ...problem) *filterForm {
 	}
 	for _, name := range names {
 		if !slices.Contains(shown, name) {
-			f.Fields = append(f.Fields, field{name, sent.value(name), messages[name]})
+			form.Fields = append(form.Fields, field{name, sent.value(name), messages[name]})
 			shown = append(shown, name)
 		}
 	}
-	f.Kept = sent.without(shown...)
-	return f
+	form.Kept = sent.without(shown...)
+	return form
 }

@@ -14,7 +14,7 @@ import (
 
 // day is a day that a page shows: a section of a list, a cell of a month, a column of a week.
 type day struct {
-	*look
+	*pageBuilder
 
 	Date      time.Time
 	Ahead     int    // how many days it is from today; below 0: before it
@@ -32,9 +32,9 @@ type day struct {
 }
 
 // day makes a day. In a period its link keeps the selection.
-func (l *look) day(date time.Time) day {
+func (l *pageBuilder) day(date time.Time) day {
 	today := l.today(l.zone)
-	d := day{look: l, Date: date, Ahead: int(date.Sub(today).Hours() / 24), OtherYear: date.Year() != today.Year()}
+	d := day{pageBuilder: l, Date: date, Ahead: int(date.Sub(today).Hours() / 24), OtherYear: date.Year() != today.Year()}
 	if y := date.Year(); y >= 1 && y <= 9999 {
 		d.Href = l.Href(dayPath(date))
 		if l.sel.over.set {
@@ -68,7 +68,7 @@ const (
 
 // spread puts cards on each day of the period that they are on, in the order of days: those
 // that last 24 hours or longer, then all-day ones, then by start and id.
-func (l *look) spread(cards []card) []day {
+func (l *pageBuilder) spread(cards []card) []day {
 	over := l.sel.over
 	out := make([]day, int(over.last.Sub(over.first).Hours()/24)+1)
 	for i := range out {
@@ -79,15 +79,15 @@ func (l *look) spread(cards []card) []day {
 		clock = l.shortTime
 	}
 	for i := range cards {
-		c := &cards[i]
-		e := entry{card: c, Clock: clock(c.Begins), Bar: c.Long || c.AllDay && !month}
-		if c.AllDay {
+		card := &cards[i]
+		e := entry{card: card, Clock: clock(card.Begins), Bar: card.Long || card.AllDay && !month}
+		if card.AllDay {
 			e.Clock = l.text("event.all_day")
 		}
-		first, last := c.edges()
-		for _, on := range c.days(over.first, over.last) {
+		first, last := card.edges()
+		for _, on := range card.days(over.first, over.last) {
 			e.on, e.Before, e.After = on, on.After(first), on.Before(last)
-			if d := &out[int(on.Sub(over.first).Hours()/24)]; !month || c.Long || !e.Before || on.Equal(over.first) {
+			if d := &out[int(on.Sub(over.first).Hours()/24)]; !month || card.Long || !e.Before || on.Equal(over.first) {
 				one := e
 				d.Entries, d.Events = append(d.Entries, &one), d.Events+1
 			}
@@ -120,9 +120,9 @@ func bars(days []day) {
 	var ends []time.Time // last day of each lane
 	begun := map[calendar.ID]*entry{}
 	for i := range days {
-		d := &days[i]
-		rest := d.Entries[:0:0]
-		for _, e := range d.Entries {
+		day := &days[i]
+		rest := day.Entries[:0:0]
+		for _, e := range day.Entries {
 			if !e.Bar {
 				rest = append(rest, e)
 				continue
@@ -130,21 +130,21 @@ func bars(days []day) {
 			first := begun[e.ID]
 			if first == nil {
 				first, begun[e.ID] = e, e
-				if e.Lane = slices.IndexFunc(ends, d.Date.After) + 1; e.Lane == 0 {
-					ends = append(ends, d.Date)
+				if e.Lane = slices.IndexFunc(ends, day.Date.After) + 1; e.Lane == 0 {
+					ends = append(ends, day.Date)
 					e.Lane = len(ends)
 				}
 				_, ends[e.Lane-1] = e.edges()
 			}
 			first.Span, first.After, e.Lane = first.Span+1, e.After, first.Lane
-			d.Bars = append(d.Bars, e)
+			day.Bars = append(day.Bars, e)
 		}
-		d.Entries = rest
+		day.Entries = rest
 	}
 }
 
 // servePeriod answers a month, week or day.
-func (l *look) servePeriod() {
+func (l *pageBuilder) servePeriod() {
 	unit, first := l.Route.unit, l.Route.first
 	if l.Route.period == "" {
 		l.readZone()
@@ -163,7 +163,7 @@ func (l *look) servePeriod() {
 
 // periodBody is a month as a table, or a week or day as an hour grid over plain lists.
 type periodBody struct {
-	selected
+	selectionSummary
 
 	First   time.Time // day of it
 	Caption string
@@ -182,34 +182,34 @@ type periodBody struct {
 }
 
 // period makes the page of the period of a selection.
-func (l *look) period(u *unit) {
+func (l *pageBuilder) period(unit *unit) {
 	if l.err != nil {
 		return
 	}
-	l.Heading = u.label(l.speech, l.sel.over.first)
-	if l.Title = l.Heading; u.page == pageMonth {
+	l.Heading = unit.label(l.locale, l.sel.over.first)
+	if l.Title = l.Heading; unit.page == pageMonth {
 		l.Title = l.text("month.title") + l.colon() + l.Heading
 	}
 	cards := l.allCards()
-	b := &periodBody{selected: l.selected(cards, len(cards)), First: l.sel.over.first, Clock: l.o.SiteZone}
-	b.City = strings.ReplaceAll(path.Base(l.o.SiteZone), "_", " ")
-	b.Each = slices.ContainsFunc(cards, func(c card) bool { return c.Zone != "" })
+	body := &periodBody{selectionSummary: l.selected(cards, len(cards)), First: l.sel.over.first, Clock: l.options.SiteZone}
+	body.City = strings.ReplaceAll(path.Base(l.options.SiteZone), "_", " ")
+	body.Each = slices.ContainsFunc(cards, func(c card) bool { return c.Zone != "" })
 	if l.zone != nil {
-		b.Clock = l.zone.Name
+		body.Clock = l.zone.Name
 	}
-	l.Summary = l.Heading + l.comma() + b.Count
-	b.Caption = l.Summary
-	if u.page == pageMonth {
-		l.table(b, l.spread(cards))
+	l.Summary = l.Heading + l.comma() + body.Count
+	body.Caption = l.Summary
+	if unit.page == pageMonth {
+		l.table(body, l.spread(cards))
 	} else {
-		l.hours(b, l.spread(cards))
+		l.hours(body, l.spread(cards))
 	}
-	l.step(b, u)
-	l.Body = b
+	l.step(body, unit)
+	l.Body = body
 }
 
 // table makes the table of a month, and the list of its days from today on.
-func (l *look) table(b *periodBody, days []day) {
+func (l *pageBuilder) table(periodBody *periodBody, days []day) {
 	from := max(0, -days[0].Ahead)
 	if from >= len(days) {
 		from = 0
@@ -226,11 +226,11 @@ func (l *look) table(b *periodBody, days []day) {
 			d.Cards, d.More = d.Cards[:maxAgenda], more
 		}
 		if d.Cards != nil {
-			b.Agenda = append(b.Agenda, d)
+			periodBody.Agenda = append(periodBody.Agenda, d)
 		}
 	}
 	begins := time.Monday
-	if l.o.Sunday {
+	if l.options.Sunday {
 		begins = time.Sunday
 	}
 	beside := func(d day, n int) day {
@@ -252,7 +252,7 @@ func (l *look) table(b *periodBody, days []day) {
 				d.Entries, d.More = d.Entries[:maxInDay], more
 			}
 		}
-		b.Weeks = append(b.Weeks, week)
+		periodBody.Weeks = append(periodBody.Weeks, week)
 	}
 }
 
@@ -267,46 +267,46 @@ const (
 )
 
 // rows gives an entry its rows in an hour grid that begins at midnight.
-func (e *entry) rows() {
+func (entry *entry) rows() {
 	begin, end := 0, 24*60
-	if !e.Before {
-		begin = e.Begins.Hour()*60 + e.Begins.Minute()
+	if !entry.Before {
+		begin = entry.Begins.Hour()*60 + entry.Begins.Minute()
 	}
-	if midnight(e.Ends).Equal(e.on) {
-		end = e.Ends.Hour()*60 + e.Ends.Minute()
+	if midnight(entry.Ends).Equal(entry.on) {
+		end = entry.Ends.Hour()*60 + entry.Ends.Minute()
 	}
-	e.Row = min(begin/minutesOfRow, 24*rowsOfHour-minRows)
-	e.Rows = max(minRows, (end+minutesOfRow-1)/minutesOfRow-e.Row)
+	entry.Row = min(begin/minutesOfRow, 24*rowsOfHour-minRows)
+	entry.Rows = max(minRows, (end+minutesOfRow-1)/minutesOfRow-entry.Row)
 }
 
 // hours makes the hour grid of some days.
-func (l *look) hours(b *periodBody, days []day) {
+func (l *pageBuilder) hours(periodBody *periodBody, days []day) {
 	bars(days)
 	lanes := lanesOfWeek
 	if len(days) == 1 {
 		lanes = lanesOfDay
 	}
 	from, to := firstHour, lastHour
-	for _, d := range days {
-		for _, entry := range d.Entries {
+	for _, day := range days {
+		for _, entry := range day.Entries {
 			entry.rows()
 			from, to = min(from, entry.Row/rowsOfHour), max(to, (entry.Row+entry.Rows+rowsOfHour-1)/rowsOfHour)
 		}
 	}
-	b.Days, b.From, b.Hours = days, from, map[int]string{}
+	periodBody.Days, periodBody.From, periodBody.Hours = days, from, map[int]string{}
 	for h := from; h < to; h++ {
-		b.Hours[(h-from)*rowsOfHour+1] = l.hour(h)
+		periodBody.Hours[(h-from)*rowsOfHour+1] = l.hour(h)
 	}
 	for i := range days {
 		if days[i].lanes(lanes, from*rowsOfHour) > 1 {
-			b.Wide = append(b.Wide, i+1)
+			periodBody.Wide = append(periodBody.Wide, i+1)
 		}
 	}
 }
 
 // lanes puts the entries of a day side by side, below a row that is the first one of the grid.
 // A link to those for which there is no lane stands below the others.
-func (d *day) lanes(most, begin int) (used int) {
+func (day *day) lanes(most, begin int) (used int) {
 	var out, chain []*entry // entries of a chain overlap, one the next
 	var ends []int          // of the last entry of each lane
 	until, left := 0, 0
@@ -327,38 +327,38 @@ func (d *day) lanes(most, begin int) (used int) {
 			used, out, chain, ends = max(used, len(ends)), append(out, chain...), nil, nil
 		}
 	}
-	for _, e := range d.Entries {
+	for _, e := range day.Entries {
 		settle(e.Row)
 		lane := slices.IndexFunc(ends, func(end int) bool { return end <= e.Row })
 		if lane < 0 && len(ends) < most {
 			lane, ends = len(ends), append(ends, 0)
 		}
 		if lane < 0 {
-			d.Rest, left = append(d.Rest, e), left+1
+			day.Rest, left = append(day.Rest, e), left+1
 		} else {
 			put(e, lane)
 		}
 	}
 	settle(math.MaxInt)
-	d.Entries = out
+	day.Entries = out
 	return used
 }
 
 // step leads to the period before and after, as far as there are events, and says where
 // the nearest ones are if none exists here.
-func (l *look) step(b *periodBody, u *unit) {
+func (l *pageBuilder) step(periodBody *periodBody, unit *unit) {
 	over, kept, today := l.sel.over, l.sel.asked.String(), l.today(l.zone)
 	to := func(day time.Time) *link {
-		return &link{Href: l.Href(u.path(day)) + kept, Label: u.label(l.speech, day), Current: !day.Before(over.first) && !day.After(over.last)}
+		return &link{Href: l.Href(unit.path(day)) + kept, Label: unit.label(l.locale, day), Current: !day.Before(over.first) && !day.After(over.last)}
 	}
 	before, after := l.nearest(false)
-	if b.Step.Today = to(today); before != nil {
-		b.Step.Previous = to(u.step(over.first, -1))
+	if periodBody.Step.Today = to(today); before != nil {
+		periodBody.Step.Previous = to(unit.step(over.first, -1))
 	}
 	if after != nil {
-		b.Step.Next = to(u.step(over.first, 1))
+		periodBody.Step.Next = to(unit.step(over.first, 1))
 	}
-	if b.Empty == nil || b.Empty.First != "" {
+	if periodBody.Empty == nil || periodBody.Empty.First != "" {
 		return
 	}
 	rest := l.sel.asked.without(window...)
@@ -374,23 +374,23 @@ func (l *look) step(b *periodBody, u *unit) {
 		text string
 	}{{after, "empty.next"}, {before, "empty.last"}} {
 		if near.day != nil {
-			b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*near.day)) + rest.String(), Label: l.text(near.text, l.date(*near.day))})
+			periodBody.Empty.Links = append(periodBody.Empty.Links, link{Href: l.Href(unit.path(*near.day)) + rest.String(), Label: l.text(near.text, l.date(*near.day))})
 		}
 	}
 }
 
 // nearest finds the days of the nearest events before and after the period: of those that
 // are selected, or of all that are listed. What goes on beyond the period counts as after it.
-func (l *look) nearest(selected bool) (before, after *time.Time) {
-	one := func(in calendar.Input, order string) *time.Time {
+func (l *pageBuilder) nearest(selected bool) (before, after *time.Time) {
+	one := func(input calendar.Input, order string) *time.Time {
 		if selected {
 			for _, linkParam := range l.sel.selecting().without(window...).without(paramOverlap) {
 				name := baseName(linkParam.Name)
-				in[name] = l.Input[name]
+				input[name] = l.Input[name]
 			}
 		}
-		in[paramStrict], in[paramPerPage], in[paramSort], in[paramOrder] = "true", "1", "start", order
-		found := l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller, Sheet: query.Sheet{Zone: l.sel.sheet.Zone}}))
+		input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = "true", "1", "start", order
+		found := l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Sheet: query.Sheet{Zone: l.sel.sheet.Zone}}))
 		if len(found.Views) == 0 {
 			return nil
 		}

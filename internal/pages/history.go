@@ -55,7 +55,7 @@ type changeRow struct {
 }
 
 // serveHistory answers the past of a record (PAGES.md P2.6).
-func (l *look) serveHistory() {
+func (l *pageBuilder) serveHistory() {
 	kind := l.Route.kind
 	if !l.Past.Open(l.Caller) {
 		l.err = notFound(kind)
@@ -90,42 +90,42 @@ func (l *look) serveHistory() {
 	l.head(view.Record)
 	l.Title, l.Heading = l.text("event.history")+l.colon()+l.Title, l.text("history.title")
 	l.Crumbs, l.NoIndex = append(l.Crumbs, *l.Record), true
-	b := &historyBody{Page: page, From: from, To: to, Kept: l.asked().without(paramFrom, paramTo)}
-	l.Body = b
+	body := &historyBody{Page: page, From: from, To: to, Kept: l.asked().without(paramFrom, paramTo)}
+	l.Body = body
 	var pages int
-	if pages, l.err = l.readEntries(b, view.Record); l.err == nil && page > max(pages, 1) {
+	if pages, l.err = l.readEntries(body, view.Record); l.err == nil && page > max(pages, 1) {
 		l.err = notFound(kind)
 	}
 	if l.err == nil {
-		b.Newest, l.err = l.Past.Checkpoint(l.ctx)
+		body.Newest, l.err = l.Past.Checkpoint(l.ctx)
 	}
 	switch {
 	case l.err != nil:
 	case from != 0 || to != 0:
 		var diff *history.Diff
 		if diff, l.err = l.Past.Diff(l.ctx, l.viewer(), kind, view.Record.ID, from, to); l.err == nil {
-			b.Difference = &difference{diff, l.changeRows(diff.Changes)}
-			b.From, b.To = diff.From.Number, diff.To.Number
+			body.Difference = &difference{diff, l.changeRows(diff.Changes)}
+			body.From, body.To = diff.From.Number, diff.To.Number
 		}
-	case len(b.Entries) > 1:
-		b.From, b.To = b.Entries[1].Version, b.Entries[0].Version
+	case len(body.Entries) > 1:
+		body.From, body.To = body.Entries[1].Version, body.Entries[0].Version
 	}
 	if l.err = hidden(kind, l.err); l.err != nil {
 		return
 	}
-	links := query.LinksTo(l.Href(l.Canonical+"history/"), b.Kept.without(paramPage))
-	b.Pager = l.pagerOf(page, pages, links.Page)
+	links := query.LinksTo(l.Href(l.Canonical+"history/"), body.Kept.without(paramPage))
+	body.Pager = l.pagerOf(page, pages, links.Page)
 	l.Canonical = params(nil).link(l.Canonical+"history/", page)
 }
 
 // readEntries reads a page of versions, and returns how many pages there are. Of each
 // version only what the page shows stays in memory.
-func (l *look) readEntries(b *historyBody, record *calendar.Record) (pages int, err error) {
-	h, err := l.Past.History(l.ctx, l.viewer(), record, b.Page, versionsPerPage)
+func (l *pageBuilder) readEntries(historyBody *historyBody, record *calendar.Record) (pages int, err error) {
+	h, err := l.Past.History(l.ctx, l.viewer(), record, historyBody.Page, versionsPerPage)
 	if err != nil {
 		return 0, err
 	}
-	b.Only = h.Only
+	historyBody.Only = h.Only
 	for entry, err := range h.Entries {
 		if err != nil {
 			return 0, err
@@ -134,7 +134,7 @@ func (l *look) readEntries(b *historyBody, record *calendar.Record) (pages int, 
 			continue
 		}
 		shown := history.Entry{Version: entry.Version, Position: entry.Position, Time: entry.Time, Reason: strings.Clone(entry.Reason)}
-		b.Entries = append(b.Entries, entryRow{&shown, template.HTML(entry.SummaryHTML(l.Route.lang)), actorOf(entry.Actor), l.changeRows(entry.Changes)}) //nolint:gosec // escaped by the history
+		historyBody.Entries = append(historyBody.Entries, entryRow{&shown, template.HTML(entry.SummaryHTML(l.Route.lang)), actorOf(entry.Actor), l.changeRows(entry.Changes)}) //nolint:gosec // escaped by the history
 	}
 	return h.Pages, nil
 }
@@ -148,29 +148,31 @@ func actorOf(actor *history.Actor) string {
 }
 
 // Date writes the day of a moment in the zone of the page.
-func (l *look) Date(t time.Time) string { return l.date(l.inZone(t)) }
+func (l *pageBuilder) Date(instant time.Time) string { return l.date(l.inZone(instant)) }
 
 // Moment writes a moment on the clock of the site, or of the zone that was asked for.
-func (l *look) Moment(t time.Time) string {
-	t = l.inZone(t)
-	return l.at(l.date(t), l.time(t)) + t.Format(" MST")
+func (l *pageBuilder) Moment(instant time.Time) string {
+	instant = l.inZone(instant)
+	return l.at(l.date(instant), l.time(instant)) + instant.Format(" MST")
 }
 
 // Instant writes a moment for machines.
-func (l *look) Instant(t time.Time) string { return l.inZone(t).Format(instantLayout) }
+func (l *pageBuilder) Instant(instant time.Time) string {
+	return l.inZone(instant).Format(instantLayout)
+}
 
 // Number writes a number, Count how many there are of a thing.
-func (l *look) Number(n any) string              { return l.number(whole(n)) }
-func (l *look) Count(thing string, n any) string { return l.count(thing, whole(n)) }
+func (l *pageBuilder) Number(n any) string              { return l.number(whole(n)) }
+func (l *pageBuilder) Count(thing string, n any) string { return l.count(thing, whole(n)) }
 
 // whole reads a number of any type.
 func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[int]()).Int()) }
 
 // Interface is the path of the interface in the language of the page.
-func (l *look) Interface() string { return l.Href(l.o.Namespace) }
+func (l *pageBuilder) Interface() string { return l.Href(l.options.Namespace) }
 
 // changeRows writes changes for a table; of long texts only what changed.
-func (l *look) changeRows(changes []history.Change) []changeRow {
+func (l *pageBuilder) changeRows(changes []history.Change) []changeRow {
 	rows := make([]changeRow, len(changes))
 	for i := range changes {
 		change := &changes[i]
@@ -194,14 +196,14 @@ func wordOf(text string) []string {
 }
 
 // value writes a value before or after a change; a clock as it stands on the wall.
-func (l *look) value(change *history.Change, v any, after bool) string {
-	if clock, ok := v.(calendar.Wall); ok {
+func (l *pageBuilder) value(change *history.Change, value any, after bool) string {
+	if clock, ok := value.(calendar.Wall); ok {
 		if change.IsDay(after) {
 			return l.date(clock.UTC())
 		}
 		return l.at(l.date(clock.UTC()), l.time(clock.UTC()))
 	}
-	text := change.Written(v, l.Route.lang)
+	text := change.Written(value, l.Route.lang)
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
@@ -212,4 +214,4 @@ func (l *look) value(change *history.Change, v any, after bool) string {
 }
 
 // Outside reports whether pages link other services.
-func (l *look) Outside() bool { return !l.o.NoExternalLinks }
+func (l *pageBuilder) Outside() bool { return !l.options.NoExternalLinks }

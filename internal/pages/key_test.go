@@ -20,7 +20,7 @@ func TestKey(t *testing.T) {
 		}
 		request := Request{Route: route, Base: base, Query: values(t, query), Input: calendar.Input{}}
 		request.Tidy()
-		return (&Pages{o: Options{Site: time.UTC, Now: func() time.Time { return now }}, assets: &assets{mark: mark}}).Key(&request)
+		return (&Pages{options: Options{Site: time.UTC, Now: func() time.Time { return now }}, assets: &assets{mark: mark}}).Key(&request)
 	}
 	const base = "https://calendar.example.org"
 	plain := key("/events/", "", base, "a", now)

@@ -16,7 +16,7 @@ import (
 
 // listBody is what list, search, home and the pages of records show of a selection.
 type listBody struct {
-	selected
+	selectionSummary
 
 	Groups   []day
 	Featured []card
@@ -26,20 +26,20 @@ type listBody struct {
 	Facets   []facet
 }
 
-// selected is what all pages of a selection show of it.
-type selected struct {
+// selectionSummary is what all pages of a selection show of it.
+type selectionSummary struct {
 	Total int
 	Count string
-	Quick *quick
-	Chips []removable
+	Quick *quickChoice
+	Chips []removableFilter
 	Zone  *calendar.Zone // whose time it is, nil: that of each event
 	Empty *empty
 	Form  *filterForm
 }
 
 // selected makes what pages show of the selection; cards are those on the page.
-func (l *look) selected(cards []card, total int) selected {
-	s := selected{Total: total, Count: l.count("events", total), Zone: l.zone}
+func (l *pageBuilder) selected(cards []card, total int) selectionSummary {
+	s := selectionSummary{Total: total, Count: l.count("events", total), Zone: l.zone}
 	if l.zones(cards); total == 0 {
 		l.NoIndex = true
 		s.Empty = l.nothing()
@@ -60,7 +60,7 @@ func (l *look) selected(cards []card, total int) selected {
 
 // groups puts cards of a list under their days, in their order. What began before today and
 // runs stands first, what ended today first in its section.
-func (l *look) groups(cards []card) (out []day) {
+func (l *pageBuilder) groups(cards []card) (out []day) {
 	if !l.sel.byDays() {
 		if len(cards) == 0 {
 			return nil
@@ -99,49 +99,49 @@ func (l *look) groups(cards []card) (out []day) {
 	return out
 }
 
-// quick is the quick choice: dates, and categories that coming events have.
-type quick struct {
+// quickChoice is the quick choice: dates, and categories that coming events have.
+type quickChoice struct {
 	Dates      bool   // there are some on offer
 	When       string // the word that was asked for; Fixed: other dates are
 	Fixed      bool
 	Categories []facetValue
-	of         selection
+	selection  selection
 }
 
 // To is the path of the selection with another word for its dates, "" for none.
-func (q *quick) To(word string) string {
-	return q.of.to(q.of.asked.without(window...).without(paramOverlap).with(paramWhen, word))
+func (quick *quickChoice) To(word string) string {
+	return quick.selection.to(quick.selection.asked.without(window...).without(paramOverlap).with(paramWhen, word))
 }
 
 // maxQuick is how many categories the quick choice has.
 const maxQuick = 12
 
 // quick makes the quick choice. Links of the home page lead to the list.
-func (l *look) quick() *quick {
+func (l *pageBuilder) quick() *quickChoice {
 	selection := *l.sel
 	if l.Page == pageHome {
 		selection.path = l.Href("/events/")
 	}
-	out := &quick{Dates: !selection.over.set, When: strings.ToLower(selection.asked.value(paramWhen)), Fixed: selection.asked.has(query.DateParams...), of: selection}
+	out := &quickChoice{Dates: !selection.over.set, When: strings.ToLower(selection.asked.value(paramWhen)), Fixed: selection.asked.has(query.DateParams...), selection: selection}
 	chosen := strings.Split(selection.asked.value("categories"), ",")
-	for _, v := range l.categories() {
+	for _, value := range l.categories() {
 		wanted := slices.DeleteFunc(slices.Clone(chosen), func(text string) bool {
 			text = calendar.Trim(text)
-			return strings.EqualFold(text, v.Slug) || text == v.Value
+			return strings.EqualFold(text, value.Slug) || text == value.Value
 		})
-		if v.Selected = len(wanted) < len(chosen); !v.Selected {
-			wanted = []string{v.Slug}
+		if value.Selected = len(wanted) < len(chosen); !value.Selected {
+			wanted = []string{value.Slug}
 		}
 		href := selection.to(selection.asked.with("categories", strings.Join(wanted, ",")))
-		out.Categories = append(out.Categories, facetValue{FacetValue: v, Lang: l.other(v.In), Href: href})
+		out.Categories = append(out.Categories, facetValue{FacetValue: value, Lang: l.other(value.In), Href: href})
 	}
 	return out
 }
 
 // categories are those without a parent that coming events have, made once for a state and
 // a day.
-func (l *look) categories() []query.FacetValue {
-	return keep(l, &l.quickest[l.lang], func(l *look) []query.FacetValue {
+func (l *pageBuilder) categories() []query.FacetValue {
+	return keep(l, &l.quickest[l.lang], func(l *pageBuilder) []query.FacetValue {
 		found := l.ask(calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
 		if l.err != nil {
 			return nil
@@ -170,13 +170,16 @@ type facetValue struct {
 }
 
 // Colour is the one that events of a category have.
-func (v facetValue) Colour() int { id, _ := calendar.ParseID(v.Value); return int(id % noColour) }
+func (facetValue facetValue) Colour() int {
+	id, _ := calendar.ParseID(facetValue.Value)
+	return int(id % noColour)
+}
 
 // shownValues is how many values of a facet are not folded.
 const shownValues = 8
 
 // facets makes the facets of a search.
-func (l *look) facets(found []query.Facet) (out []facet) {
+func (l *pageBuilder) facets(found []query.Facet) (out []facet) {
 	for _, f := range found {
 		most, sent, known := 1, f.Name, map[string]bool{}
 		if listParams[f.Name] {
@@ -217,9 +220,9 @@ func (l *look) facets(found []query.Facet) (out []facet) {
 var switches = []string{"featured", "ticketed", "free", "geoloc", paramOverlap}
 
 // valueWord is the word for a value, "" if none exists.
-func (l *look) valueWord(name, value string) string {
-	if t, ok := units[0].parse(value); ok && name == "month" {
-		return l.month(t)
+func (l *pageBuilder) valueWord(name, value string) string {
+	if instant, ok := units[0].parse(value); ok && name == "month" {
+		return l.month(instant)
 	}
 	if is, ok := calendar.ParseBool(value); ok && slices.Contains(switches, name) {
 		return l.text("value." + strconv.FormatBool(is))
@@ -230,15 +233,15 @@ func (l *look) valueWord(name, value string) string {
 	return l.text("value." + name + "." + strings.ToLower(value))
 }
 
-// removable is a filter that can be taken away.
-type removable struct {
+// removableFilter is a filter that can be taken away.
+type removableFilter struct {
 	Param, Name, Value, Href string // Name: its parameter, "around" for a place
 	Number                   int    // of the events that there are without it, where they are counted
 }
 
 // removable makes the link to the page without a filter, or a value of it.
-func (l *look) removable(name, value string, but params) removable {
-	r := removable{Param: name, Name: name, Value: l.valueName(name, value), Href: l.sel.to(but)}
+func (l *pageBuilder) removable(name, value string, but params) removableFilter {
+	r := removableFilter{Param: name, Name: name, Value: l.valueName(name, value), Href: l.sel.to(but)}
 	if slices.Contains(around, name) {
 		r.Name = "around"
 	}
@@ -247,10 +250,10 @@ func (l *look) removable(name, value string, but params) removable {
 
 // empty is what stands where nothing was found.
 type empty struct {
-	*look
+	*pageBuilder
 
 	Text      string
-	Drop      []removable
+	Drop      []removableFilter
 	Past, All string // paths to what has ended, and to all without filters; "" for none
 	Links     []link
 	First     string // day of the first event of a calendar without events
@@ -259,7 +262,7 @@ type empty struct {
 
 // pager leads through the pages of a list.
 type pager struct {
-	*look
+	*pageBuilder
 
 	At            func(page int) string
 	Numbers       []int // 0 for a gap
@@ -267,11 +270,11 @@ type pager struct {
 }
 
 // pagerOf makes the pager of a list; nil for one page.
-func (l *look) pagerOf(current, last int, at func(page int) string) *pager {
+func (l *pageBuilder) pagerOf(current, last int, at func(page int) string) *pager {
 	if last < 2 {
 		return nil
 	}
-	p := &pager{look: l, At: at, Current: current, Last: last}
+	p := &pager{pageBuilder: l, At: at, Current: current, Last: last}
 	for n := 1; n <= last; n++ {
 		switch {
 		case n == 1 || n == last || n >= p.Current-2 && n <= p.Current+2:
@@ -284,27 +287,27 @@ func (l *look) pagerOf(current, last int, at func(page int) string) *pager {
 }
 
 // list makes the body of a page with a list of events.
-func (l *look) list() *listBody {
+func (l *pageBuilder) list() *listBody {
 	if l.err != nil {
 		return &listBody{}
 	}
 	found := l.run(l.sel.criteria)
 	cards := l.cards(found)
 	l.mark(cards, found)
-	b := &listBody{selected: l.selected(cards, found.Total), Groups: l.groups(cards), Pager: l.pagerOf(l.sel.page, found.TotalPages, l.sel.toPage)}
+	body := &listBody{selectionSummary: l.selected(cards, found.Total), Groups: l.groups(cards), Pager: l.pagerOf(l.sel.page, found.TotalPages, l.sel.toPage)}
 	if l.Page == pageSearch {
-		b.Facets = l.facets(found.Facets)
-		b.Form = l.form(b.Facets)
+		body.Facets = l.facets(found.Facets)
+		body.Form = l.form(body.Facets)
 	}
-	if b.Past = l.sel.past; l.Route.past && !l.Embedded {
-		b.Turn = l.turn()
+	if body.Past = l.sel.past; l.Route.past && !l.Embedded {
+		body.Turn = l.turn()
 	}
-	return b
+	return body
 }
 
 // turn is the path to what has ended, or back; with the same filters where the page can show
 // both.
-func (l *look) turn() string {
+func (l *pageBuilder) turn() string {
 	switch {
 	case !l.Route.past:
 		return l.Href("/events/") + "?past=true"
@@ -315,26 +318,26 @@ func (l *look) turn() string {
 }
 
 // mark marks what the search fits in the cards of a list.
-func (l *look) mark(cards []card, found *query.List) {
+func (l *pageBuilder) mark(cards []card, found *query.List) {
 	highlighter := l.sel.criteria.Highlighter(found.Spelling)
 	if highlighter == nil {
 		return
 	}
 	for i := range found.Views {
-		view, c := &found.Views[i], &cards[i]
-		title, in := view.Record.Name(l.lang)
-		c.Marked = template.HTML(highlighter.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
+		view, card := &found.Views[i], &cards[i]
+		title, lang := view.Record.Name(l.lang)
+		card.Marked = template.HTML(highlighter.Name(title, lang)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			if text, in := l.Shown.HTML(view.Record, field, l.lang); text != "" && !view.Blanked && c.Snippet == "" {
-				c.Snippet = template.HTML(highlighter.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
-				c.SnippetLang = l.other(in)
+			if text, in := l.Shown.HTML(view.Record, field, l.lang); text != "" && !view.Blanked && card.Snippet == "" {
+				card.Snippet = template.HTML(highlighter.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
+				card.SnippetLang = l.other(in)
 			}
 		}
 	}
 }
 
 // chips are the filters of the selection.
-func (l *look) chips() (out []removable) {
+func (l *pageBuilder) chips() (out []removableFilter) {
 	asked := l.sel.asked
 	for i, linkParam := range asked {
 		name := baseName(linkParam.Name)
@@ -364,7 +367,7 @@ var linkParams = map[string]calendar.Kind{"venue": calendar.KindVenue, "organize
 
 // valueName is what people read for the value of a parameter: ids and slugs by the names
 // of their records.
-func (l *look) valueName(name, value string) string {
+func (l *pageBuilder) valueName(name, value string) string {
 	switch {
 	case name == "search":
 		return value
@@ -395,7 +398,7 @@ func (l *look) valueName(name, value string) string {
 
 // recordName is the name of a record by its id or slug, the text itself where it cannot be
 // read.
-func (l *look) recordName(kind calendar.Kind, text string) string {
+func (l *pageBuilder) recordName(kind calendar.Kind, text string) string {
 	id, _ := calendar.ParseID(text)
 	view, err := l.read(kind, id, "")
 	if err != nil {
@@ -408,16 +411,16 @@ func (l *look) recordName(kind calendar.Kind, text string) string {
 }
 
 // nothing is what a page without events says (PAGES.md P1.5).
-func (l *look) nothing() *empty {
+func (l *pageBuilder) nothing() *empty {
 	selection := l.sel
 	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded && l.ask(calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
-		e := &empty{look: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
-		if l.o.Desk {
+		e := &empty{pageBuilder: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
+		if l.options.Desk {
 			e.Desk = l.Path + "/desk/"
 		}
 		return e
 	}
-	e := &empty{look: l, Text: l.text("empty.filtered"), Drop: l.drops()}
+	e := &empty{pageBuilder: l, Text: l.text("empty.filtered"), Drop: l.drops()}
 	if !selection.plain() {
 		e.All = selection.path
 	}
@@ -438,7 +441,7 @@ func (l *look) nothing() *empty {
 const mostTried = 14
 
 // drops are the parameters without which there are events, the most events first.
-func (l *look) drops() (out []removable) {
+func (l *pageBuilder) drops() (out []removableFilter) {
 	tried := []string{paramStrict, paramOverlap}
 	for _, linkParam := range l.sel.selecting() {
 		name := baseName(linkParam.Name)
@@ -466,18 +469,18 @@ func (l *look) drops() (out []removable) {
 			out = append(out, drop)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b removable) int { return cmp.Compare(b.Number, a.Number) })
+	slices.SortStableFunc(out, func(a, b removableFilter) int { return cmp.Compare(b.Number, a.Number) })
 	return out
 }
 
 // zones adds to the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
-func (l *look) zones(cards []card) {
+func (l *pageBuilder) zones(cards []card) {
 	l.Chosen = "event"
 	if l.zone != nil {
 		l.Chosen = l.zone.Name
 	}
-	names := slices.Concat(l.Zones, []string{"event", l.o.SiteZone, "UTC", l.Chosen})
+	names := slices.Concat(l.Zones, []string{"event", l.options.SiteZone, "UTC", l.Chosen})
 	for i := range cards {
 		names = append(names, cards[i].timezone)
 	}
@@ -490,18 +493,18 @@ func (l *look) zones(cards []card) {
 }
 
 // serveHome answers the home page, or sends to the record that is named by its id.
-func (l *look) serveHome() {
+func (l *pageBuilder) serveHome() {
 	if l.serveByID() {
 		return
 	}
-	l.Title, l.Heading = l.o.Brand.Name, l.o.Brand.Name
+	l.Title, l.Heading = l.options.Brand.Name, l.options.Brand.Name
 	listBody := l.listOf()
 	listBody.Featured = l.cards(l.ask(calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
 	l.zones(listBody.Featured)
 }
 
 // serveList answers list, map and search.
-func (l *look) serveList() {
+func (l *pageBuilder) serveList() {
 	l.Heading = l.text(l.Route.title)
 	if isTrue(l.Query.Get(paramPast)) && l.Route.past {
 		l.Heading = l.text("list.past")
@@ -511,11 +514,11 @@ func (l *look) serveList() {
 }
 
 // listOf makes the body of a page with a list of events.
-func (l *look) listOf() *listBody {
+func (l *pageBuilder) listOf() *listBody {
 	l.choose(l.Route.below(), period{}, query.Of{})
-	b := l.list()
-	l.Body, l.Summary = b, l.Heading+l.colon()+b.Count
-	return b
+	listBody := l.list()
+	l.Body, l.Summary = listBody, l.Heading+l.colon()+listBody.Count
+	return listBody
 }
 
 // maxFeatured is how many featured events the home page shows.

@@ -14,13 +14,13 @@ import (
 	"daybook/query"
 )
 
-// look is a page that is being made: what was asked for, and what the answer says. The first
+// pageBuilder is a page that is being made: what was asked for, and what the answer says. The first
 // error is kept in it; what is asked for after it is empty. It lives as long as its request,
 // so that it holds the context.
-type look struct {
+type pageBuilder struct {
 	*Pages
 	*Request
-	speech
+	locale
 
 	ctx    context.Context
 	err    error
@@ -47,7 +47,7 @@ type look struct {
 	NoIndex   bool
 	Record    *named           // whose page it is, nil for none
 	Crumbs    []named          // the records above it
-	Drawer    *drawer          // of the selection
+	Drawer    *exportAddresses // of the selection
 	Image     string           // for other sites, "" for the logo
 	Large     bool             // it is that of the event
 	Bare      bool             // Open Graph holds title and site name only
@@ -59,13 +59,13 @@ type look struct {
 }
 
 // Lang is the language of the page.
-func (l *look) Lang() calendar.Lang { return l.lang }
+func (l *pageBuilder) Lang() calendar.Lang { return l.lang }
 
 // Site is the name of the calendar.
-func (l *look) Site() string { return l.o.Brand.Name }
+func (l *pageBuilder) Site() string { return l.options.Brand.Name }
 
 // FullTitle is the title of the document.
-func (l *look) FullTitle() string {
+func (l *pageBuilder) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
 		return l.Site()
 	}
@@ -77,34 +77,34 @@ func (l *look) FullTitle() string {
 }
 
 // Options are the settings.
-func (l *look) Options() *Options { return &l.o }
+func (l *pageBuilder) Options() *Options { return &l.options }
 
 // Asset returns the path of a file.
-func (l *look) Asset(name string) string { return l.Path + l.assets.named[name].Path }
+func (l *pageBuilder) Asset(name string) string { return l.Path + l.assets.named[name].Path }
 
 // everyVenue is the zoom at which each venue is a cluster of its own: the map makes one of those
 // that would overlap.
 const everyVenue = "22"
 
 // Clusters is the address of those of the selection, for its map.
-func (l *look) Clusters() string {
+func (l *pageBuilder) Clusters() string {
 	selecting := params(l.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...)
 	return l.Interface() + "/events/clusters" + selecting.with("zoom", everyVenue).String()
 }
 
 // Absolute makes the whole URL of a path below a language.
-func (l *look) absolute(lang calendar.Lang, page string) string {
+func (l *pageBuilder) absolute(lang calendar.Lang, page string) string {
 	return l.Base + segments[lang] + page
 }
 
 // Root is the URL of the interface.
-func (l *look) Root() string { return l.absolute(l.lang, l.o.Namespace) }
+func (l *pageBuilder) Root() string { return l.absolute(l.lang, l.options.Namespace) }
 
 // URL makes the whole URL of a path that links have.
-func (l *look) URL(href string) string { return l.Base + strings.TrimPrefix(href, l.Path) }
+func (l *pageBuilder) URL(href string) string { return l.Base + strings.TrimPrefix(href, l.Path) }
 
 // CanonicalURL is that of the page, "" for none.
-func (l *look) CanonicalURL() string {
+func (l *pageBuilder) CanonicalURL() string {
 	if l.Canonical == "" {
 		return ""
 	}
@@ -112,7 +112,7 @@ func (l *look) CanonicalURL() string {
 }
 
 // asked is what the page was asked for.
-func (l *look) asked() params {
+func (l *pageBuilder) asked() params {
 	if l.sel != nil && l.sel.criteria != nil {
 		return l.sel.asked
 	}
@@ -123,10 +123,12 @@ func (l *look) asked() params {
 }
 
 // Search is the text that was searched.
-func (l *look) Search() string { return l.asked().value("search") }
+func (l *pageBuilder) Search() string { return l.asked().value("search") }
 
 // Kept is what forms of the page send along, but one parameter.
-func (l *look) Kept(but string) params { return append(l.Route.named(), l.asked().without(but)...) }
+func (l *pageBuilder) Kept(but string) params {
+	return append(l.Route.named(), l.asked().without(but)...)
+}
 
 // alternate is the page in a language.
 type alternate struct {
@@ -140,7 +142,7 @@ type alternate struct {
 var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}
 
 // Languages are the page in all languages.
-func (l *look) Languages() (out []alternate) {
+func (l *pageBuilder) Languages() (out []alternate) {
 	query := l.asked()
 	if l.sel != nil && l.sel.page > 1 {
 		query = query.with(paramPage, strconv.Itoa(l.sel.page))
@@ -154,10 +156,10 @@ func (l *look) Languages() (out []alternate) {
 }
 
 // Standard is the page for people of other languages.
-func (l *look) Standard() string { return l.inOr(calendar.LangEN) }
+func (l *pageBuilder) Standard() string { return l.inOr(calendar.LangEN) }
 
 // inOr is the page in a language, else in the home language.
-func (l *look) inOr(lang calendar.Lang) string {
+func (l *pageBuilder) inOr(lang calendar.Lang) string {
 	if l.Langs != nil && !slices.Contains(l.Langs, lang) {
 		lang = l.Langs[0]
 	}
@@ -165,7 +167,7 @@ func (l *look) inOr(lang calendar.Lang) string {
 }
 
 // OpenImage is the picture for other sites, "" for none: they take no SVG.
-func (l *look) OpenImage() string {
+func (l *pageBuilder) OpenImage() string {
 	if logo := l.Logo(); l.Image == "" && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
 		return l.URL(logo)
 	}
@@ -173,7 +175,7 @@ func (l *look) OpenImage() string {
 }
 
 // View is the path of a page of the navigation, with the filters of this one.
-func (l *look) View(page string) string {
+func (l *pageBuilder) View(page string) string {
 	if l.sel == nil || l.sel.of.ID != 0 || l.Page == pageHome {
 		return l.Href(page)
 	}
@@ -182,17 +184,17 @@ func (l *look) View(page string) string {
 }
 
 // Footer are the links of the branding.
-func (l *look) Footer() []FooterLink {
-	return slices.DeleteFunc(slices.Clone(l.o.Brand.Footer), func(footerLink FooterLink) bool { return footerLink.Lang != nil && *footerLink.Lang != l.lang })
+func (l *pageBuilder) Footer() []FooterLink {
+	return slices.DeleteFunc(slices.Clone(l.options.Brand.Footer), func(footerLink FooterLink) bool { return footerLink.Lang != nil && *footerLink.Lang != l.lang })
 }
 
 // ask answers a list of what everybody links to; its cards hold venues and categories.
-func (l *look) ask(in calendar.Input) *query.List {
-	return l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller}))
+func (l *pageBuilder) ask(input calendar.Input) *query.List {
+	return l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller}))
 }
 
 // forCards reads the criteria of what becomes cards, with what these show; nil after an error.
-func (l *look) forCards(request query.Request) *query.Criteria {
+func (l *pageBuilder) forCards(request query.Request) *query.Criteria {
 	if l.err != nil {
 		return nil
 	}
@@ -205,7 +207,7 @@ func (l *look) forCards(request query.Request) *query.Criteria {
 }
 
 // run answers a list; after an error it is empty.
-func (l *look) run(criteria *query.Criteria) *query.List {
+func (l *pageBuilder) run(criteria *query.Criteria) *query.List {
 	if l.err != nil {
 		return &query.List{}
 	}
@@ -219,7 +221,7 @@ func (l *look) run(criteria *query.Criteria) *query.List {
 }
 
 // cards makes the cards of a list.
-func (l *look) cards(found *query.List) []card {
+func (l *pageBuilder) cards(found *query.List) []card {
 	out := make([]card, len(found.Views))
 	for i := range found.Views {
 		out[i] = l.card(&found.Views[i])
@@ -228,12 +230,12 @@ func (l *look) cards(found *query.List) []card {
 }
 
 // all hands over the records of a list.
-func (l *look) all(kind calendar.Kind, in calendar.Input, do func(*query.View)) {
-	l.each(l.forCards(query.Request{Kind: kind, Input: in, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
+func (l *pageBuilder) all(kind calendar.Kind, input calendar.Input, do func(*query.View)) {
+	l.each(l.forCards(query.Request{Kind: kind, Input: input, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
 }
 
 // each hands over a list over all its pages; one of more than so many is too large.
-func (l *look) each(criteria *query.Criteria, most int, do func(*query.View)) {
+func (l *pageBuilder) each(criteria *query.Criteria, most int, do func(*query.View)) {
 	if l.err != nil {
 		return
 	}
@@ -253,14 +255,14 @@ func (l *look) each(criteria *query.Criteria, most int, do func(*query.View)) {
 }
 
 // read finds a record that the caller may read, also one that a password protects.
-func (l *look) read(kind calendar.Kind, id calendar.ID, slug string) (query.View, error) {
+func (l *pageBuilder) read(kind calendar.Kind, id calendar.ID, slug string) (query.View, error) {
 	open := func(context.Context, calendar.ID) (bool, error) { return true, nil }
 	return l.Lists.Read(l.ctx, kind, id, slug, l.Caller, l.lang, query.EmbedNone, open)
 }
 
 // unlessAway forgets that the read model is out of reach: pages of records are made without
 // their lists then.
-func (l *look) unlessAway() (away bool) {
+func (l *pageBuilder) unlessAway() (away bool) {
 	if away = errors.Is(l.err, query.ErrUnavailable); away {
 		l.err = nil
 	}
@@ -276,20 +278,20 @@ type made[T any] struct {
 
 // keep returns what was made for everybody of the present state on the present day; one
 // caller makes it, the others wait.
-func keep[T any](l *look, m *made[T], produce func(*look) T) T {
-	state, err := l.Lists.Generation(l.ctx)
+func keep[T any](look *pageBuilder, made *made[T], produce func(*pageBuilder) T) T {
+	state, err := look.Lists.Generation(look.ctx)
 	if err != nil {
-		l.err = err
+		look.err = err
 	}
-	key := state.Key(nil).Number(l.today(nil).Unix()).String()
-	m.Lock()
-	defer m.Unlock()
-	if l.err == nil && m.key != key {
-		everybody := l.look(l.ctx, &Request{Route: l.Route})
+	key := state.Key(nil).Number(look.today(nil).Unix()).String()
+	made.Lock()
+	defer made.Unlock()
+	if look.err == nil && made.key != key {
+		everybody := look.look(look.ctx, &Request{Route: look.Route})
 		if value := produce(everybody); everybody.err == nil {
-			m.key, m.value = key, value
+			made.key, made.value = key, value
 		}
-		l.err = everybody.err
+		look.err = everybody.err
 	}
-	return m.value
+	return made.value
 }

@@ -10,12 +10,12 @@ type named struct {
 	Lang  string // its language, where that is not the one of the page
 	Href  string // path of its page
 	Count int    // of the events with it
-	l     *look
+	l     *pageBuilder
 }
 
-func (l *look) named(record *calendar.Record, status calendar.Status) named {
-	name, in := record.Name(l.lang)
-	n := named{Record: record, Label: name, Lang: l.other(in), l: l}
+func (l *pageBuilder) named(record *calendar.Record, status calendar.Status) named {
+	name, lang := record.Name(l.lang)
+	n := named{Record: record, Label: name, Lang: l.other(lang), l: l}
 	if record.Slug() == "" || record.Kind.IsPost() && status != calendar.StatusPublish && status != calendar.StatusFuture && status != calendar.StatusPrivate {
 		n.Href = l.Path + "/?" + record.Kind.String() + "=" + record.ID.String()
 	} else {
@@ -25,10 +25,10 @@ func (l *look) named(record *calendar.Record, status calendar.Status) named {
 }
 
 // Field is a text of the record.
-func (n named) Field(name string) string { return n.Fields.String(name) }
+func (named named) Field(name string) string { return named.Fields.String(name) }
 
 // Colour is the one that events of a category have.
-func (n named) Colour() int { return int(n.ID % noColour) }
+func (named named) Colour() int { return int(named.ID % noColour) }
 
 // URL is the whole address of its page.
-func (n named) URL() string { return n.l.URL(n.Href) }
+func (named named) URL() string { return named.l.URL(named.Href) }

@@ -16,42 +16,42 @@ import (
 // Lists answers lists of events and makes views of records; query.Service is one.
 type Lists interface {
 	// Parse checks the parameters of a list.
-	Parse(ctx context.Context, r query.Request) (*query.Criteria, error)
+	Parse(ctx context.Context, request query.Request) (*query.Criteria, error)
 	// Run answers a list.
-	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
+	Run(ctx context.Context, criteria *query.Criteria) (*query.List, error)
 	// Count gives how many events a list has over all pages.
-	Count(ctx context.Context, c *query.Criteria) (int, error)
+	Count(ctx context.Context, criteria *query.Criteria) (int, error)
 	// Whole begins to answer a list over all pages.
-	Whole(ctx context.Context, c *query.Criteria) (*query.Whole, error)
+	Whole(ctx context.Context, criteria *query.Criteria) (*query.WholeSelection, error)
 	// Months counts the listed events of everybody by month.
 	Months(ctx context.Context) (*query.Months, error)
 	// StartingIn is the list of the events that a month of Months.Started counts.
 	StartingIn(first time.Time) *query.Criteria
 	// LinkedFrom is what the events of a list link to, with the categories above.
-	LinkedFrom(ctx context.Context, c *query.Criteria) (map[calendar.ID]bool, error)
+	LinkedFrom(ctx context.Context, criteria *query.Criteria) (map[calendar.ID]bool, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Read finds one record by its slug, checks that the caller may read it, and makes
 	// its view.
-	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e query.Embeds,
+	Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
-// Shown gives texts as the interface shows them.
-type Shown interface {
+// TextRenderer gives texts as the interface shows them.
+type TextRenderer interface {
 	// HTML is a description or excerpt in a language, and the language that it is in.
-	HTML(r *calendar.Record, field string, l calendar.Lang) (string, calendar.Lang)
+	HTML(record *calendar.Record, field string, lang calendar.Lang) (string, calendar.Lang)
 	// Plain is the text of shown HTML (LISTINGS, plain text).
 	Plain(shown string) string
 	// Cost is what an event costs, not escaped.
-	Cost(r *calendar.Record) calendar.Cost
+	Cost(record *calendar.Record) calendar.Cost
 }
 
 // Deps are the parts that the pages stand on; all are required.
 type Deps struct {
 	Lists Lists
-	Past  Past
-	Shown Shown
+	Past  HistoryReader
+	Shown TextRenderer
 }
 
 // Options are the settings of PAGES.md P12; the zero value works.
@@ -95,7 +95,7 @@ type Options struct {
 // Pages makes pages. It is safe for concurrent use.
 type Pages struct {
 	Deps
-	o         Options
+	options   Options
 	templates [len(calendar.Langs)]*template.Template
 	assets    *assets
 	policies  policies
@@ -116,7 +116,7 @@ func New(deps Deps, options Options) (*Pages, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	pages := &Pages{Deps: deps, o: options, policies: newPolicies(&options)}
+	pages := &Pages{Deps: deps, options: options, policies: newPolicies(&options)}
 	var err error
 	if pages.assets, err = newAssets(options.Brand, options.Desk); err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func New(deps Deps, options Options) (*Pages, error) {
 }
 
 // speech is how a language speaks, by the settings.
-func (p *Pages) speech(l calendar.Lang) speech {
-	return speech{lang: l, Twelve: p.o.Clock == 12 || p.o.Clock == 0 && l == calendar.LangEN}
+func (pages *Pages) speech(lang calendar.Lang) locale {
+	return locale{lang: lang, Twelve: pages.options.Clock == 12 || pages.options.Clock == 0 && lang == calendar.LangEN}
 }
 
 // Request is one for a page.
@@ -177,18 +177,18 @@ type Answer struct {
 }
 
 // MaxAge is for how many seconds shared caches may keep a page.
-func (p *Pages) MaxAge() int { return int(max(0, p.o.MaxAge) / time.Second) }
+func (pages *Pages) MaxAge() int { return int(max(0, pages.options.MaxAge) / time.Second) }
 
 // NoRobots tells that search engines are kept out of everything.
-func (p *Pages) NoRobots() bool { return p.o.NoRobots }
+func (pages *Pages) NoRobots() bool { return pages.options.NoRobots }
 
 // Files are all that pages load, by their names.
-func (p *Pages) Files() map[string]*File { return p.assets.named }
+func (pages *Pages) Files() map[string]*File { return pages.assets.named }
 
 // FilePath returns the present path of the file of a route, and whether that is the one of
 // the route; "" for no file.
-func (p *Pages) FilePath(route Route) (path string, present bool) {
-	file, present := p.assets.find(route.proper)
+func (pages *Pages) FilePath(route Route) (path string, present bool) {
+	file, present := pages.assets.find(route.proper)
 	if file == nil {
 		return "", false
 	}

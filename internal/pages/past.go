@@ -13,25 +13,25 @@ import (
 	"daybook/query"
 )
 
-// Past reads records as they were, for each caller what is shown to it (docs/spec/history.md).
-type Past interface {
+// HistoryReader reads records as they were, for each caller what is shown to it (docs/spec/history.md).
+type HistoryReader interface {
 	// Named returns the records of a kind that a path may name: the one of an id, else the
 	// one that has the slug, else those that had it, the last one first. They may be trashed
 	// or deleted.
-	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)
+	Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)
 	// WasPublic reports whether everybody could read a record at any time while it had the
 	// slug, "" for any.
-	WasPublic(ctx context.Context, r *calendar.Record, slug string) (bool, error)
+	WasPublic(ctx context.Context, record *calendar.Record, slug string) (bool, error)
 	// Open reports whether a caller may read the past at all.
-	Open(c calendar.Caller) bool
+	Open(caller calendar.Caller) bool
 	// Moved returns an event as it was before its start was moved; nil for none.
-	Moved(ctx context.Context, c calendar.Caller, r *calendar.Record) (*calendar.Record, error)
+	Moved(ctx context.Context, caller calendar.Caller, record *calendar.Record) (*calendar.Record, error)
 	// History reads a page of the versions of a record, the newest first; pages begin with 1.
-	History(ctx context.Context, v history.Viewer, r *calendar.Record, page, perPage int) (*History, error)
+	History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*History, error)
 	// Diff compares two versions; 0 for the newest one, and for the one before the other.
-	Diff(ctx context.Context, v history.Viewer, k calendar.Kind, id calendar.ID, from, to int64) (*history.Diff, error)
+	Diff(ctx context.Context, viewer history.Viewer, kind calendar.Kind, id calendar.ID, from, to int64) (*history.Diff, error)
 	// At returns a record as of a version, a position or a time, as as_of names them.
-	At(ctx context.Context, v history.Viewer, r *calendar.Record, point string) (*Then, error)
+	At(ctx context.Context, viewer history.Viewer, record *calendar.Record, point string) (*PastRecord, error)
 	// Checkpoint returns the newest signed head of the log, of size 0 if none exists.
 	Checkpoint(ctx context.Context) (Checkpoint, error)
 }
@@ -49,8 +49,8 @@ type History struct {
 	Only    bool                             // it is the only version
 }
 
-// Then is a record as it was.
-type Then struct {
+// PastRecord is a record as it was.
+type PastRecord struct {
 	Version int64
 	Time    time.Time
 	View    query.View
@@ -59,16 +59,16 @@ type Then struct {
 const paramAsOf = "as_of"
 
 // asOf is the point that a request names, "" for none.
-func (r *Request) asOf() string { return calendar.Trim(r.Query.Get(paramAsOf)) }
+func (request *Request) asOf() string { return calendar.Trim(request.Query.Get(paramAsOf)) }
 
 // IsPast reports whether the past is asked for, so that a page of it is work.
-func (r *Request) IsPast() bool {
-	return r.Route.name == pageHistory || r.Route.name == pageEvent && r.asOf() != ""
+func (request *Request) IsPast() bool {
+	return request.Route.name == pageHistory || request.Route.name == pageEvent && request.asOf() != ""
 }
 
 // viewer is who reads the page.
-func (r *Request) viewer() history.Viewer {
-	return history.Viewer{Caller: r.Caller, Lang: r.Route.lang}
+func (request *Request) viewer() history.Viewer {
+	return history.Viewer{Caller: request.Caller, Lang: request.Route.lang}
 }
 
 // notFound is the answer for all that is not there, or not for the caller.
@@ -85,11 +85,11 @@ func hidden(kind calendar.Kind, err error) error {
 
 // missing answers for a record that cannot be read: it has moved, is gone, or there is
 // none (PAGES.md P2.4).
-func (l *look) missing(err error) error {
+func (l *pageBuilder) missing(err error) error {
 	if _, ok := errors.AsType[*calendar.Error](err); !ok {
 		return err
 	}
-	route, now := l.Route, l.o.Now()
+	route, now := l.Route, l.options.Now()
 	named, err := l.Past.Named(l.ctx, route.kind, route.id, route.slug)
 	for _, rec := range named {
 		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
@@ -116,20 +116,20 @@ func (l *look) missing(err error) error {
 
 // serveByID answers /?event=<id> and its like, and reports whether it is one: with the slug
 // page of a record that may be read, or with the record itself where it has none.
-func (l *look) serveByID() bool {
+func (l *pageBuilder) serveByID() bool {
 	for _, kind := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 		text := calendar.Trim(l.Query.Get(kind.String()))
 		if text == "" {
 			continue
 		}
-		of := *l.Request
-		of.Route.page = recordPages[kind]
-		of.Route.id, _ = calendar.ParseID(text)
-		of.Query, of.Input = maps.Clone(l.Query), maps.Clone(l.Input)
-		delete(of.Query, kind.String())
-		delete(of.Input, kind.String())
-		l.Request, l.Page = &of, of.Route.name
-		if l.err = notFound(kind); of.Route.id != 0 {
+		request := *l.Request
+		request.Route.page = recordPages[kind]
+		request.Route.id, _ = calendar.ParseID(text)
+		request.Query, request.Input = maps.Clone(l.Query), maps.Clone(l.Input)
+		delete(request.Query, kind.String())
+		delete(request.Input, kind.String())
+		l.Request, l.Page = &request, request.Route.name
+		if l.err = notFound(kind); request.Route.id != 0 {
 			l.err = nil
 			l.serveRecord()
 		}
@@ -139,7 +139,7 @@ func (l *look) serveByID() bool {
 }
 
 // serveThen answers the page of an event as it was.
-func (l *look) serveThen(present *calendar.Record, point string) {
+func (l *pageBuilder) serveThen(present *calendar.Record, point string) {
 	if !l.Past.Open(l.Caller) {
 		l.err = notFound(present.Kind)
 		return
@@ -156,15 +156,15 @@ func (l *look) serveThen(present *calendar.Record, point string) {
 }
 
 // inZone is a moment on the clock of the page.
-func (l *look) inZone(t time.Time) time.Time {
+func (l *pageBuilder) inZone(instant time.Time) time.Time {
 	if l.zone != nil {
-		return t.In(l.zone.Location)
+		return instant.In(l.zone.Location)
 	}
-	return t.In(l.o.Site)
+	return instant.In(l.options.Site)
 }
 
 // historyHref is the path of the history of a record, "" where it is closed.
-func (l *look) historyHref(record *calendar.Record) string {
+func (l *pageBuilder) historyHref(record *calendar.Record) string {
 	if !l.Past.Open(l.Caller) || record.Slug() == "" || record.Kind == calendar.KindEvent && calendar.NeedsPassword(l.Caller, record) {
 		return ""
 	}

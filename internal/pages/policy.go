@@ -33,13 +33,13 @@ func newPolicies(options *Options) policies {
 }
 
 // tileOrigins are where map tiles come from.
-func (o *Options) tileOrigins() (out []string) {
-	hosts := o.TileHosts
-	if !strings.Contains(o.Tiles, "{s}") {
+func (options *Options) tileOrigins() (out []string) {
+	hosts := options.TileHosts
+	if !strings.Contains(options.Tiles, "{s}") {
 		hosts = []string{""}
 	}
 	for _, text := range hosts {
-		if address, err := url.Parse(strings.ReplaceAll(o.Tiles, "{s}", text)); err == nil && address.Host != "" {
+		if address, err := url.Parse(strings.ReplaceAll(options.Tiles, "{s}", text)); err == nil && address.Host != "" {
 			out = append(out, address.Scheme+"://"+address.Host)
 		}
 	}
@@ -47,14 +47,14 @@ func (o *Options) tileOrigins() (out []string) {
 }
 
 // Policy is the Content-Security-Policy of what a path leads to.
-func (p *Pages) Policy(route Route) string {
+func (pages *Pages) Policy(route Route) string {
 	switch {
 	case strings.HasPrefix(route.proper, "/assets/"+logoName+"."):
 		return logoPolicy
 	case route.Desk:
-		return p.policies.desk
+		return pages.policies.desk
 	case route.name == pageEmbed:
-		return p.policies.embed
+		return pages.policies.embed
 	}
-	return p.policies.page
+	return pages.policies.page
 }

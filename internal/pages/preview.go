@@ -12,12 +12,12 @@ import (
 var previewed = regexp.MustCompile(`<a [^>]*?href="([^"]*)"|<form[^>]*>`)
 
 // keepPreview makes the links and forms of a page lead to previews.
-func (r *Request) keepPreview(page []byte) []byte {
+func (request *Request) keepPreview(page []byte) []byte {
 	return previewed.ReplaceAllFunc(page, func(tag []byte) []byte {
 		before, href, isLink := strings.Cut(string(tag), `href="`)
 		switch {
 		case isLink:
-			return []byte(before + `href="` + html.EscapeString(r.toPreview(html.UnescapeString(strings.TrimSuffix(href, `"`)))) + `"`)
+			return []byte(before + `href="` + html.EscapeString(request.toPreview(html.UnescapeString(strings.TrimSuffix(href, `"`)))) + `"`)
 		case strings.Contains(before, `method="post"`):
 			return tag
 		}
@@ -26,12 +26,12 @@ func (r *Request) keepPreview(page []byte) []byte {
 }
 
 // toPreview makes a link to a page of the calendar lead to its preview.
-func (r *Request) toPreview(href string) string {
+func (request *Request) toPreview(href string) string {
 	address, err := url.Parse(href)
 	if err != nil || address.Scheme != "" || address.Host != "" || address.Path == "" {
 		return href
 	}
-	below, ok := strings.CutPrefix(address.EscapedPath(), r.Path)
+	below, ok := strings.CutPrefix(address.EscapedPath(), request.Path)
 	if route, is := Find(below); !ok || !is || route.name == "" {
 		return href
 	}

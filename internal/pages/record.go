@@ -24,7 +24,7 @@ type place struct {
 }
 
 // place makes a venue, of an event too: both may leave out its map.
-func (l *look) place(linkedView query.LinkedView, of ...*calendar.Record) place {
+func (l *pageBuilder) place(linkedView query.LinkedView, records ...*calendar.Record) place {
 	at := place{named: l.named(linkedView.Record, linkedView.Status)}
 	lat, hasLat := at.Fields.Number("geo_lat")
 	lng, hasLng := at.Fields.Number("geo_lng")
@@ -32,10 +32,10 @@ func (l *look) place(linkedView query.LinkedView, of ...*calendar.Record) place 
 		at.Lat, at.Lng = degrees(lat), degrees(lng)
 	}
 	wanted := func(field string) bool {
-		return !slices.ContainsFunc(append(of, linkedView.Record), func(record *calendar.Record) bool { return !record.Fields.BoolOr(field, true) })
+		return !slices.ContainsFunc(append(records, linkedView.Record), func(record *calendar.Record) bool { return !record.Fields.BoolOr(field, true) })
 	}
-	at.ShowMap = at.Lat != "" && l.o.Tiles != "" && wanted("show_map")
-	at.Linked = wanted("show_map_link") || l.o.Tiles == "" && wanted("show_map")
+	at.ShowMap = at.Lat != "" && l.options.Tiles != "" && wanted("show_map")
+	at.Linked = wanted("show_map_link") || l.options.Tiles == "" && wanted("show_map")
 	return at
 }
 
@@ -44,13 +44,13 @@ func degrees(n float64) template.JS {
 }
 
 // Region is the state or the province.
-func (at place) Region() string {
-	return cmp.Or(at.Field("stateprovince"), at.Field("province"), at.Field("state"))
+func (place place) Region() string {
+	return cmp.Or(place.Field("stateprovince"), place.Field("province"), place.Field("state"))
 }
 
 // String is the name and the address in one line.
-func (at place) String() string {
-	texts := []string{at.Label, at.Field("address"), at.Field("city"), at.Region(), at.Field("zip"), at.Field("country")}
+func (place place) String() string {
+	texts := []string{place.Label, place.Field("address"), place.Field("city"), place.Region(), place.Field("zip"), place.Field("country")}
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
@@ -81,33 +81,33 @@ type recordBody struct {
 	Free, Locked                 bool // Locked: it is protected and was not opened
 	Organizers, Categories, Tags []named
 	Parent, Children, Near       []card // Near: coming ones at the same venue
-	Drawer                       *drawer
-	Then                         *Then // it is as it was
+	Drawer                       *exportAddresses
+	Then                         *PastRecord // it is as it was
 }
 
 // Text is a text of the record as it stands on its page, nil for none. Headings in it begin
 // with a level.
-func (n named) Text(field string, highest int) (*richText, error) {
-	text, in := n.l.Shown.HTML(n.Record, field, n.l.lang)
-	html, err := n.l.OnPage(text, highest)
+func (named named) Text(field string, highest int) (*richText, error) {
+	text, lang := named.l.Shown.HTML(named.Record, field, named.l.lang)
+	html, err := named.l.OnPage(text, highest)
 	if html == "" {
 		return nil, err
 	}
-	return &richText{html, n.l.other(in)}, err
+	return &richText{html, named.l.other(lang)}, err
 }
 
 // Plain is the first of some texts that there is, without its form.
-func (n named) Plain(fields ...string) string {
+func (named named) Plain(fields ...string) string {
 	for _, field := range fields {
-		if text, _ := n.l.Shown.HTML(n.Record, field, n.l.lang); text != "" {
-			return n.l.Shown.Plain(text)
+		if text, _ := named.l.Shown.HTML(named.Record, field, named.l.lang); text != "" {
+			return named.l.Shown.Plain(text)
 		}
 	}
 	return ""
 }
 
 // Host is where the website is.
-func (n named) Host() string { return strings.TrimPrefix(hostOf(n.Field("website")), "www.") }
+func (named named) Host() string { return strings.TrimPrefix(hostOf(named.Field("website")), "www.") }
 
 func hostOf(text string) string {
 	parsed, err := url.Parse(text)
@@ -118,9 +118,9 @@ func hostOf(text string) string {
 }
 
 // head begins the page of a record.
-func (l *look) head(record *calendar.Record) *recordBody {
-	b := &recordBody{named: l.named(record, calendar.StatusPublish), History: l.historyHref(record)} // by its slug
-	l.Record, l.Title, l.Heading, l.Body = &b.named, b.Label, b.Label, b
+func (l *pageBuilder) head(record *calendar.Record) *recordBody {
+	body := &recordBody{named: l.named(record, calendar.StatusPublish), History: l.historyHref(record)} // by its slug
+	l.Record, l.Title, l.Heading, l.Body = &body.named, body.Label, body.Label, body
 	l.Canonical, l.Langs, l.NoIndex = recordPath(record), record.Langs(), l.parametered()
 	for up := record.Fields.ID("parent"); len(l.Crumbs) < maxAncestors; {
 		view, ok := l.above(record.Kind, up)
@@ -131,14 +131,14 @@ func (l *look) head(record *calendar.Record) *recordBody {
 		up = view.Record.Fields.ID("parent")
 	}
 	slices.Reverse(l.Crumbs)
-	return b
+	return body
 }
 
 // maxAncestors bounds the way to a category.
 const maxAncestors = 50
 
 // above reads a category that may stand above another one, false if none exists.
-func (l *look) above(kind calendar.Kind, id calendar.ID) (view query.View, ok bool) {
+func (l *pageBuilder) above(kind calendar.Kind, id calendar.ID) (view query.View, ok bool) {
 	if id == 0 || l.err != nil {
 		return view, false
 	}
@@ -150,7 +150,7 @@ func (l *look) above(kind calendar.Kind, id calendar.ID) (view query.View, ok bo
 }
 
 // share tells other sites of a record: its text, and its picture or that of its venue.
-func (l *look) share(view *query.View) {
+func (l *pageBuilder) share(view *query.View) {
 	l.Summary = cutAtWord(l.Record.Plain("excerpt", "description"))
 	l.Image = l.Record.Field("image_url")
 	l.Large = l.Image != "" && view.Record.Kind == calendar.KindEvent
@@ -179,50 +179,50 @@ func cutAtWord(text string) string {
 const maxNear = 4
 
 // event makes the page of an event.
-func (l *look) event(view *query.View, locked bool) *recordBody {
+func (l *pageBuilder) event(view *query.View, locked bool) *recordBody {
 	record := view.Record
 	view.Blanked = locked
-	b, when := l.head(record), l.whenOf(record, locked, l.zone)
-	b.Card, b.Locked, b.Zone = l.card(view), locked, l.zone
-	b.When = l.whenText(when)
-	l.zones([]card{b.Card})
+	recordBody, when := l.head(record), l.whenOf(record, locked, l.zone)
+	recordBody.Card, recordBody.Locked, recordBody.Zone = l.card(view), locked, l.zone
+	recordBody.When = l.whenText(when)
+	l.zones([]card{recordBody.Card})
 	if locked {
 		l.NoIndex, l.Bare = true, true
-		return b
+		return recordBody
 	}
 	l.share(view)
 	when = l.whenOf(record, false, nil)
-	b.Start, b.End, b.Begins, b.Ends = when.Start(), when.End(), when.Begins.UTC(), when.Ends.UTC()
+	recordBody.Start, recordBody.End, recordBody.Begins, recordBody.Ends = when.Start(), when.End(), when.Begins.UTC(), when.Ends.UTC()
 	if when.AllDay {
-		b.Ends = midnight(b.Ends).AddDate(0, 0, 1)
+		recordBody.Ends = midnight(recordBody.Ends).AddDate(0, 0, 1)
 	}
 	if l.moved != nil {
 		before := l.whenOf(l.moved, false, nil)
-		b.Before = before.Start()
+		recordBody.Before = before.Start()
 	}
 	for i, venue := range view.Venues {
-		at := l.place(venue, record)
-		at.ShowMap = at.ShowMap && i == 0
-		b.Places = append(b.Places, at)
+		place := l.place(venue, record)
+		place.ShowMap = place.ShowMap && i == 0
+		recordBody.Places = append(recordBody.Places, place)
 	}
-	b.Organizers, b.Categories, b.Tags = l.linked(view.Organizers), l.linked(view.Categories), l.linked(view.Tags)
-	l.Crumbs = b.Categories[:min(len(b.Categories), 1)]
-	b.Cost, b.Free = l.Shown.Cost(record), query.IsFree(record)
+	recordBody.Organizers, recordBody.Categories, recordBody.Tags = l.linked(view.Organizers), l.linked(view.Categories), l.linked(view.Tags)
+	l.Crumbs = recordBody.Categories[:min(len(recordBody.Categories), 1)]
+	recordBody.Cost, recordBody.Free = l.Shown.Cost(record), query.IsFree(record)
 
-	some := func(most int, in calendar.Input) []card {
-		in[paramPerPage] = strconv.Itoa(most)
-		return l.cards(l.ask(in))
+	some := func(most int, input calendar.Input) []card {
+		input[paramPerPage] = strconv.Itoa(most)
+		return l.cards(l.ask(input))
 	}
 	if parent := record.Fields.ID("post_parent"); parent != 0 {
-		b.Parent = some(1, calendar.Input{"include": parent.String()})
+		recordBody.Parent = some(1, calendar.Input{"include": parent.String()})
 	}
-	b.Children = some(20, calendar.Input{"post_parent": record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
+	recordBody.Children = some(20, calendar.Input{"post_parent": record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
 	if len(view.Venues) > 0 {
 		near := some(maxNear+1, calendar.Input{
-			"venue": view.Venues[0].Record.ID.String(), "ends_after": l.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
+			"venue": view.Venues[0].Record.ID.String(), "ends_after": l.options.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
 		})
 		near = slices.DeleteFunc(near, func(c card) bool { return c.ID == record.ID })
-		b.Near = near[:min(len(near), maxNear)]
+		recordBody.Near = near[:min(len(near), maxNear)]
 	}
 	l.unlessAway()
 
@@ -230,12 +230,12 @@ func (l *look) event(view *query.View, locked bool) *recordBody {
 		l.NoIndex = true
 	} else {
 		list, id := l.Root()+"/events", params{{Name: "include", Value: record.ID.String()}}
-		b.Drawer = &drawer{List: list, JSON: list + "/" + id.String(), Query: id.String(), Element: id}
+		recordBody.Drawer = &exportAddresses{List: list, JSON: list + "/" + id.String(), Query: id.String(), Element: id}
 	}
-	return b
+	return recordBody
 }
 
-func (l *look) linked(views []query.LinkedView) []named {
+func (l *pageBuilder) linked(views []query.LinkedView) []named {
 	out := make([]named, len(views))
 	for i, linkedView := range views {
 		out[i] = l.named(linkedView.Record, linkedView.Status)
@@ -244,18 +244,18 @@ func (l *look) linked(views []query.LinkedView) []named {
 }
 
 // record makes the page of a venue, organizer, category or tag.
-func (l *look) record(view *query.View) {
-	r := view.Record
-	recordBody := l.head(r)
-	if l.choose(l.Canonical, period{}, query.Of{Kind: r.Kind, ID: r.ID}); l.err != nil {
+func (l *pageBuilder) record(view *query.View) {
+	record := view.Record
+	recordBody := l.head(record)
+	if l.choose(l.Canonical, period{}, query.Of{Kind: record.Kind, ID: record.ID}); l.err != nil {
 		return
 	}
 	l.share(view)
-	if r.Kind == calendar.KindVenue {
-		recordBody.Places = []place{l.place(query.LinkedView{Record: r, Status: view.Status})}
+	if record.Kind == calendar.KindVenue {
+		recordBody.Places = []place{l.place(query.LinkedView{Record: record, Status: view.Status})}
 	}
-	if r.Kind == calendar.KindCategory {
-		l.all(r.Kind, calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}, func(view *query.View) {
+	if record.Kind == calendar.KindCategory {
+		l.all(record.Kind, calendar.Input{"parent": record.ID.String(), "hide_empty": "false"}, func(view *query.View) {
 			below := l.named(view.Record, view.Status)
 			below.Count = view.Count
 			recordBody.Below = append(recordBody.Below, below)

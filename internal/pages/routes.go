@@ -51,7 +51,7 @@ type page struct {
 	past    bool           // and on demand those that have ended
 	noIndex bool
 	media   string // of a file
-	serve   func(*look)
+	serve   func(*pageBuilder)
 
 	// Stays tells that it is made from the event store while the read model is away, Still that
 	// it shows nothing of the calendar.
@@ -75,42 +75,42 @@ var (
 const elementFile = "/embed/v1/daybook-calendar.js"
 
 func init() { // what serves a page finds other pages
-	icon := func(l *look) { l.send(l.assets.named["favicon.svg"].Body) }
+	icon := func(l *pageBuilder) { l.send(l.assets.named["favicon.svg"].Body) }
 	pages = []*page{
-		{name: pageHome, pattern: "/", own: []string{paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*look).serveHome},
-		{name: pageList, pattern: "/events/", title: "list.title", selects: true, past: true, serve: (*look).serveList},
-		{name: pageMap, pattern: "/events/map/", title: "map.title", selects: true, serve: (*look).serveList},
-		{name: pageSearch, pattern: "/search/", title: "search.title", selects: true, noIndex: true, serve: (*look).serveList},
-		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*look).serveDocs},
-		{name: pageEmbed, pattern: "/embed/events/", own: []string{paramView, paramTheme}, selects: true, past: true, serve: (*look).serveEmbed},
-		{name: pageEmbed, pattern: "/embed/event/{slug}/", kind: calendar.KindEvent, own: []string{paramTheme}, serve: (*look).serveEmbed, Stays: true},
-		{pattern: "/robots.txt", media: "text/plain; charset=utf-8", serve: func(l *look) { l.write("robots.txt", l.o.Prefixes) }, Still: true},
-		{pattern: "/opensearch.xml", media: "application/opensearchdescription+xml; charset=utf-8", serve: func(l *look) { l.write("opensearch.xml", l.text("search.title")) }, Still: true},
+		{name: pageHome, pattern: "/", own: []string{paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*pageBuilder).serveHome},
+		{name: pageList, pattern: "/events/", title: "list.title", selects: true, past: true, serve: (*pageBuilder).serveList},
+		{name: pageMap, pattern: "/events/map/", title: "map.title", selects: true, serve: (*pageBuilder).serveList},
+		{name: pageSearch, pattern: "/search/", title: "search.title", selects: true, noIndex: true, serve: (*pageBuilder).serveList},
+		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*pageBuilder).serveDocs},
+		{name: pageEmbed, pattern: "/embed/events/", own: []string{paramView, paramTheme}, selects: true, past: true, serve: (*pageBuilder).serveEmbed},
+		{name: pageEmbed, pattern: "/embed/event/{slug}/", kind: calendar.KindEvent, own: []string{paramTheme}, serve: (*pageBuilder).serveEmbed, Stays: true},
+		{pattern: "/robots.txt", media: "text/plain; charset=utf-8", serve: func(l *pageBuilder) { l.write("robots.txt", l.options.Prefixes) }, Still: true},
+		{pattern: "/opensearch.xml", media: "application/opensearchdescription+xml; charset=utf-8", serve: func(l *pageBuilder) { l.write("opensearch.xml", l.text("search.title")) }, Still: true},
 		{pattern: "/favicon.svg", media: medias[".svg"], serve: icon, Still: true},
 		{pattern: "/favicon.ico", media: medias[".svg"], serve: icon, Still: true},
-		{pattern: "/sitemap.xml", media: mediaXML, serve: func(l *look) { l.write("sitemap.xml", l.siteFiles()) }},
-		{pattern: "/sitemap/{slug}", media: mediaXML, serve: (*look).serveSiteFile},
+		{pattern: "/sitemap.xml", media: mediaXML, serve: func(l *pageBuilder) { l.write("sitemap.xml", l.siteFiles()) }},
+		{pattern: "/sitemap/{slug}", media: mediaXML, serve: (*pageBuilder).serveSiteFile},
 		{pattern: "/assets/{slug}", Asset: true},
-		{pattern: "/desk/", media: TypeHTML, serve: (*look).serveDesk, Still: true, Desk: true, Cache: "no-store"},
+		{pattern: "/desk/", media: TypeHTML, serve: (*pageBuilder).serveDesk, Still: true, Desk: true, Cache: "no-store"},
 		{pattern: deskAssets + "{slug}", Asset: true, Desk: true},
-		{pattern: elementFile, media: medias[".js"], serve: func(l *look) { l.send(l.script) }, Still: true, Open: true, Cache: "public, max-age=300, stale-while-revalidate=86400"},
-		{pattern: "/oembed", own: []string{paramURL, paramFormat, maxWidth, maxHeight}, serve: (*look).serveOEmbed, Stays: true, Open: true},
+		{pattern: elementFile, media: medias[".js"], serve: func(l *pageBuilder) { l.send(l.script) }, Still: true, Open: true, Cache: "public, max-age=300, stale-while-revalidate=86400"},
+		{pattern: "/oembed", own: []string{paramURL, paramFormat, maxWidth, maxHeight}, serve: (*pageBuilder).serveOEmbed, Stays: true, Open: true},
 	}
-	for _, u := range units {
+	for _, unit := range units {
 		for _, period := range []string{"", "{period}/"} {
-			pages = append(pages, &page{name: u.page, pattern: "/events/" + string(u.page) + "/" + period, unit: u, selects: true, noIndex: u.page != pageMonth, serve: (*look).servePeriod})
+			pages = append(pages, &page{name: unit.page, pattern: "/events/" + string(unit.page) + "/" + period, unit: unit, selects: true, noIndex: unit.page != pageMonth, serve: (*pageBuilder).servePeriod})
 		}
 	}
-	for _, k := range calendar.Kinds {
-		of, path, isEvent := name(k.String()), "/"+k.String()+"/{slug}/", k == calendar.KindEvent
-		if k.IsTerm() {
+	for _, kind := range calendar.Kinds {
+		of, path, isEvent := name(kind.String()), "/"+kind.String()+"/{slug}/", kind == calendar.KindEvent
+		if kind.IsTerm() {
 			path = "/events" + path
 		}
-		recordPages[k] = &page{name: of, pattern: path, kind: k, own: []string{paramAsOf, paramZone}, selects: !isEvent, past: !isEvent, serve: (*look).serveRecord, Stays: true, Unlocks: isEvent}
-		pages = append(pages, recordPages[k],
-			&page{name: pageHistory, pattern: path + "history/", kind: k, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, noIndex: true, serve: (*look).serveHistory, Stays: true})
+		recordPages[kind] = &page{name: of, pattern: path, kind: kind, own: []string{paramAsOf, paramZone}, selects: !isEvent, past: !isEvent, serve: (*pageBuilder).serveRecord, Stays: true, Unlocks: isEvent}
+		pages = append(pages, recordPages[kind],
+			&page{name: pageHistory, pattern: path + "history/", kind: kind, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, noIndex: true, serve: (*pageBuilder).serveHistory, Stays: true})
 		if !isEvent {
-			pages = append(pages, &page{name: pageDirectory, pattern: "/" + k.Collection() + "/", kind: k, title: "directory." + k.Collection(), serve: (*look).serveDirectory})
+			pages = append(pages, &page{name: pageDirectory, pattern: "/" + kind.Collection() + "/", kind: kind, title: "directory." + kind.Collection(), serve: (*pageBuilder).serveDirectory})
 		}
 	}
 	named := strings.NewReplacer(`\{slug\}`, "([^/]+)", `\{period\}`, `([\dW-]+)`)
@@ -125,48 +125,48 @@ type unit struct {
 	layout string                                 // of its name in paths; "": it is a week
 	start  func(day time.Time) time.Time          // first day of the one in which a day is
 	step   func(first time.Time, n int) time.Time // first day of the nth one after it
-	label  func(s speech, first time.Time) string
+	label  func(s locale, first time.Time) string
 }
 
 var units = []*unit{
-	{pageMonth, "2006-01", func(t time.Time) time.Time { return t.AddDate(0, 0, 1-t.Day()) }, func(t time.Time, n int) time.Time { return t.AddDate(0, n, 0) }, speech.month},
-	{pageWeek, "", func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, 7*n) }, speech.week},
-	{pageDay, time.DateOnly, func(t time.Time) time.Time { return t }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, n) }, speech.date},
+	{pageMonth, "2006-01", func(instant time.Time) time.Time { return instant.AddDate(0, 0, 1-instant.Day()) }, func(instant time.Time, n int) time.Time { return instant.AddDate(0, n, 0) }, locale.month},
+	{pageWeek, "", func(instant time.Time) time.Time { return instant.AddDate(0, 0, -(int(instant.Weekday())+6)%7) }, func(instant time.Time, n int) time.Time { return instant.AddDate(0, 0, 7*n) }, locale.week},
+	{pageDay, time.DateOnly, func(instant time.Time) time.Time { return instant }, func(instant time.Time, n int) time.Time { return instant.AddDate(0, 0, n) }, locale.date},
 }
 
 // format names the one that begins with a day.
-func (u *unit) format(first time.Time) string {
-	if u.layout != "" {
-		return first.Format(u.layout)
+func (unit *unit) format(first time.Time) string {
+	if unit.layout != "" {
+		return first.Format(unit.layout)
 	}
 	year, week := first.ISOWeek()
 	return fmt.Sprintf("%04d-W%02d", year, week)
 }
 
 // path is that of the page on which a day is.
-func (u *unit) path(day time.Time) string {
-	return "/events/" + string(u.page) + "/" + u.format(u.start(day)) + "/"
+func (unit *unit) path(day time.Time) string {
+	return "/events/" + string(unit.page) + "/" + unit.format(unit.start(day)) + "/"
 }
 
-func monthPath(t time.Time) string { return units[0].path(t) }
-func dayPath(t time.Time) string   { return units[2].path(t) }
+func monthPath(instant time.Time) string { return units[0].path(instant) }
+func dayPath(instant time.Time) string   { return units[2].path(instant) }
 
 // over is the one that begins with a day.
-func (u *unit) over(first time.Time) period {
-	return period{true, first, u.step(first, 1).AddDate(0, 0, -1)}
+func (unit *unit) over(first time.Time) period {
+	return period{true, first, unit.step(first, 1).AddDate(0, 0, -1)}
 }
 
 // parse reads YYYY-MM, YYYY-Www or YYYY-MM-DD: the first day, in UTC.
-func (u *unit) parse(text string) (first time.Time, ok bool) {
-	if u.layout != "" {
-		first, _ = time.Parse(u.layout, text)
+func (unit *unit) parse(text string) (first time.Time, ok bool) {
+	if unit.layout != "" {
+		first, _ = time.Parse(unit.layout, text)
 	} else {
 		var year, week int
 		_, _ = fmt.Sscanf(text, "%4d-W%2d", &year, &week)     // what it cannot read is not written so
 		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
-		first = u.step(u.start(fourth), week-1)
+		first = unit.step(unit.start(fourth), week-1)
 	}
-	return first, first.Year() >= 1 && u.format(first) == text
+	return first, first.Year() >= 1 && unit.format(first) == text
 }
 
 // Route is where a path leads.
@@ -204,9 +204,9 @@ var slashes = regexp.MustCompile("//+")
 func Find(escaped string) (Route, bool) {
 	path := slashes.ReplaceAllString(escaped, "/")
 	route, below := Route{lang: calendar.LangEN}, path
-	for _, l := range calendar.Langs {
-		if text := segments[l]; text != "" && strings.HasPrefix(path+"/", text+"/") {
-			route.lang, below = l, path[len(text):]
+	for _, lang := range calendar.Langs {
+		if text := segments[lang]; text != "" && strings.HasPrefix(path+"/", text+"/") {
+			route.lang, below = lang, path[len(text):]
 		}
 	}
 	var named []string
@@ -233,22 +233,22 @@ func Find(escaped string) (Route, bool) {
 }
 
 // Nowhere is the route of a path that is none of a page, in a language.
-func Nowhere(l calendar.Lang) Route { return Route{page: &errorPage, lang: l} }
+func Nowhere(lang calendar.Lang) Route { return Route{page: &errorPage, lang: lang} }
 
 // below is the path of a route below its language, with a query for a record without a slug.
-func (r Route) below() string {
-	if r.slug == "" && r.id != 0 {
-		return "/" + r.named().String()
+func (route Route) below() string {
+	if route.slug == "" && route.id != 0 {
+		return "/" + route.named().String()
 	}
-	return strings.NewReplacer("{slug}", url.PathEscape(r.slug), "{period}", r.period).Replace(r.pattern)
+	return strings.NewReplacer("{slug}", url.PathEscape(route.slug), "{period}", route.period).Replace(route.pattern)
 }
 
 // named is what names a record without a slug.
-func (r Route) named() params {
-	if r.id == 0 {
+func (route Route) named() params {
+	if route.id == 0 {
 		return nil
 	}
-	return params{{Name: r.kind.String(), Value: r.id.String()}}
+	return params{{Name: route.kind.String(), Value: route.id.String()}}
 }
 
 // recordPath is the path of the page of a record below its language.

@@ -47,31 +47,31 @@ var (
 type params []query.LinkParam
 
 // sent are the parameters of a request, in the order of their names.
-func (r *Request) sent() (ps params) {
-	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
-		for _, value := range r.Query[name] {
-			ps = append(ps, query.LinkParam{Name: name, Value: value})
+func (request *Request) sent() (params params) {
+	for _, name := range slices.Sorted(maps.Keys(request.Query)) {
+		for _, value := range request.Query[name] {
+			params = append(params, query.LinkParam{Name: name, Value: value})
 		}
 	}
-	return ps
+	return params
 }
 
 // of are the parameters of a name.
-func (ps params) of(name string) params {
-	return slices.DeleteFunc(slices.Clone(ps), func(linkParam query.LinkParam) bool { return baseName(linkParam.Name) != name })
+func (params params) of(name string) params {
+	return slices.DeleteFunc(slices.Clone(params), func(linkParam query.LinkParam) bool { return baseName(linkParam.Name) != name })
 }
 
 // without leaves parameters out by their names.
-func (ps params) without(names ...string) params {
-	return slices.DeleteFunc(slices.Clone(ps), func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
+func (params params) without(names ...string) params {
+	return slices.DeleteFunc(slices.Clone(params), func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
 }
 
 // with sets a parameter, as the last one; "" leaves it out.
-func (ps params) with(name, value string) params {
-	if ps = ps.without(name); value == "" {
-		return ps
+func (params params) with(name, value string) params {
+	if params = params.without(name); value == "" {
+		return params
 	}
-	return append(ps, query.LinkParam{Name: name, Value: value})
+	return append(params, query.LinkParam{Name: name, Value: value})
 }
 
 // around are the parameters of a place and what is near to it. None stands without the others.
@@ -86,8 +86,8 @@ func together(name string) []string {
 }
 
 // value is what was sent for a parameter, by elements joined with commas.
-func (ps params) value(name string) string {
-	of := ps.of(name)
+func (params params) value(name string) string {
+	of := params.of(name)
 	out := make([]string, len(of))
 	for i, linkParam := range of {
 		out[i] = linkParam.Value
@@ -96,16 +96,16 @@ func (ps params) value(name string) string {
 }
 
 // has reports whether one of some parameters was sent.
-func (ps params) has(names ...string) bool {
-	return slices.ContainsFunc(ps, func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
+func (params params) has(names ...string) bool {
+	return slices.ContainsFunc(params, func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
 }
 
 // String is the query of a link, as links of the interface have it.
-func (ps params) String() string { return ps.link("", 1) }
+func (params params) String() string { return params.link("", 1) }
 
 // link is the link to a page of a list, as the interface has it.
-func (ps params) link(address string, page int) string {
-	links := query.LinksTo(address, ps)
+func (params params) link(address string, page int) string {
+	links := query.LinksTo(address, params)
 	return links.Page(page)
 }
 
@@ -128,27 +128,31 @@ type selection struct {
 }
 
 // dated reports whether a date was asked for.
-func (s *selection) dated() bool { return s.asked.has(query.DateParams...) || s.asked.has(paramWhen) }
-
-// moving reports whether the page has put the window.
-func (s *selection) moving() bool { return s.over.set || !s.dated() && !s.past }
-
-// selecting are the parameters that select, plain reports whether there are none.
-func (s *selection) selecting() params {
-	return s.asked.without(shapes...).without(paramPast, paramZone)
+func (selection *selection) dated() bool {
+	return selection.asked.has(query.DateParams...) || selection.asked.has(paramWhen)
 }
 
-func (s *selection) plain() bool { return len(s.selecting()) == 0 }
+// moving reports whether the page has put the window.
+func (selection *selection) moving() bool {
+	return selection.over.set || !selection.dated() && !selection.past
+}
+
+// selecting are the parameters that select, plain reports whether there are none.
+func (selection *selection) selecting() params {
+	return selection.asked.without(shapes...).without(paramPast, paramZone)
+}
+
+func (selection *selection) plain() bool { return len(selection.selecting()) == 0 }
 
 // byDays reports whether the list is ordered by its days.
-func (s *selection) byDays() bool {
-	order := params(s.criteria.Sent).value(paramSort)
-	return !s.asked.has("include") && (order == "" || order == "start")
+func (selection *selection) byDays() bool {
+	order := params(selection.criteria.Sent).value(paramSort)
+	return !selection.asked.has("include") && (order == "" || order == "start")
 }
 
 // less are the parameters without a filter; without a place there is no order by distance.
-func (s *selection) less(name string) params {
-	out := s.asked.without(together(name)...)
+func (selection *selection) less(name string) params {
+	out := selection.asked.without(together(name)...)
 	if slices.Contains(around, name) && strings.EqualFold(out.value(paramSort), "distance") {
 		out = out.without(paramSort, paramOrder)
 	}
@@ -156,14 +160,14 @@ func (s *selection) less(name string) params {
 }
 
 // to is a link to the page with other parameters.
-func (s *selection) to(ps params) string { return onto(s.path, ps.String()) }
+func (selection *selection) to(params params) string { return onto(selection.path, params.String()) }
 
 // toPage is a link to a page of the selection.
-func (s *selection) toPage(n int) string {
+func (selection *selection) toPage(n int) string {
 	if n == 1 {
-		return s.to(s.asked)
+		return selection.to(selection.asked)
 	}
-	return s.to(s.asked.with(paramPage, strconv.Itoa(n)))
+	return selection.to(selection.asked.with(paramPage, strconv.Itoa(n)))
 }
 
 // period is the first and the last day that a page shows, as times in UTC; it has one
@@ -175,13 +179,13 @@ type period struct {
 
 // choose reads the selection of a page: of a period, or of the events of a record. What was
 // sent badly is in l.err.
-func (l *look) choose(path string, over period, of query.Of) {
+func (l *pageBuilder) choose(path string, over period, of query.Of) {
 	s := &selection{path: l.Href(path), page: 1, of: of, over: over}
 	l.sel = s
-	in, sent := calendar.Input{}, l.sent().without(paramPage)
+	input, sent := calendar.Input{}, l.sent().without(paramPage)
 	for _, param := range query.Params(calendar.KindEvent) {
 		if value, is := l.Input[param.Name]; is && l.Route.takes(param.Name, over.set) {
-			in[param.Name] = value
+			input[param.Name] = value
 			s.asked = append(s.asked, sent.of(param.Name)...)
 		}
 	}
@@ -192,17 +196,17 @@ func (l *look) choose(path string, over period, of query.Of) {
 		}
 	}
 	l.readZone()
-	if l.complete(in); over.set {
+	if l.complete(input); over.set {
 		s.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
 	}
 	if s.past {
-		l.minute(l.o.Now()) // events end all the time
+		l.minute(l.options.Now()) // events end all the time
 		s.sheet.Past, s.asked = true, s.asked.with(paramPast, "true")
 	}
 	if l.zone != nil {
 		s.sheet.Zone, s.asked = l.zone.Location, s.asked.with(paramZone, l.zone.Name)
 	}
-	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.lang, Caller: l.Caller, Of: of, Sheet: s.sheet})
+	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Of: of, Sheet: s.sheet})
 	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && refused.Code == calendar.CodeInvalidParam {
 		l.bad.Fields = append(l.bad.Fields, refused.Fields...)
 		l.err = nil
@@ -218,10 +222,10 @@ func (l *look) choose(path string, over period, of query.Of) {
 }
 
 // complete puts what the page asks for to the parameters that were sent for its list.
-func (l *look) complete(in calendar.Input) {
+func (l *pageBuilder) complete(input calendar.Input) {
 	also := func(name, value string) {
-		if in[name] == nil {
-			in[name] = value
+		if input[name] == nil {
+			input[name] = value
 		}
 	}
 	if l.sel.over.set {
@@ -231,30 +235,30 @@ func (l *look) complete(in calendar.Input) {
 	if l.sel.moving() {
 		also(paramOverlap, "true")
 	}
-	if l.sel.past && in[paramSort] == nil {
-		in[paramSort], in[paramOrder] = "start", "desc"
+	if l.sel.past && input[paramSort] == nil {
+		input[paramSort], input[paramOrder] = "start", "desc"
 	}
 	switch l.Page {
 	case pageHome: // what has ended is not there
-		l.minute(l.o.Now())
-		in["ends_after"], in[paramStrict] = l.o.Now().UTC().Format(time.RFC3339), "true"
+		l.minute(l.options.Now())
+		input["ends_after"], input[paramStrict] = l.options.Now().UTC().Format(time.RFC3339), "true"
 	case pageSearch:
 		also("facets", searchFacets)
-		if in["search"] == nil {
+		if input["search"] == nil {
 			break
 		}
-		in["highlight"] = "true"
+		input["highlight"] = "true"
 		also("typos", "auto")
-		if in[paramSort] == nil {
-			in[paramSort] = "relevance"
-			delete(in, paramOrder)
+		if input[paramSort] == nil {
+			input[paramSort] = "relevance"
+			delete(input, paramOrder)
 		}
 	default:
 	}
 }
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
-func (l *look) canonicalQuery() string {
+func (l *pageBuilder) canonicalQuery() string {
 	selection := l.sel
 	sent := slices.DeleteFunc(selection.asked.without(shapes...).without(paramZone), func(linkParam query.LinkParam) bool {
 		if linkParam.Name == paramOverlap {
@@ -270,7 +274,7 @@ func (l *look) canonicalQuery() string {
 }
 
 // readZone reads the zone that times are asked for in.
-func (l *look) readZone() {
+func (l *pageBuilder) readZone() {
 	sent := l.Query.Get(paramZone)
 	text := calendar.Trim(sent)
 	if text == "" || strings.EqualFold(text, "event") {

@@ -20,11 +20,11 @@ const TypeHTML = "text/html; charset=utf-8"
 
 // Serve answers a request for a page. Errors that people can read are pages; others are
 // those of the store and the read model.
-func (p *Pages) Serve(ctx context.Context, request *Request) (*Answer, error) {
-	look := p.look(ctx, request)
+func (pages *Pages) Serve(ctx context.Context, request *Request) (*Answer, error) {
+	look := pages.look(ctx, request)
 	look.serve()
 	if refused, ok := errors.AsType[*calendar.Error](look.err); ok && statuses[refused.Code] != 0 {
-		return p.Fail(ctx, request, refused, 0, string(refused.Code))
+		return pages.Fail(ctx, request, refused, 0, string(refused.Code))
 	}
 	if look.err != nil || look.answer != nil {
 		return look.answer, look.err
@@ -33,22 +33,22 @@ func (p *Pages) Serve(ctx context.Context, request *Request) (*Answer, error) {
 }
 
 // look begins to make a page.
-func (p *Pages) look(ctx context.Context, request *Request) *look {
-	return &look{Pages: p, Request: request, speech: p.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, Embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
+func (pages *Pages) look(ctx context.Context, request *Request) *pageBuilder {
+	return &pageBuilder{Pages: pages, Request: request, locale: pages.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, Embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
 }
 
-func (l *look) serve() {
+func (l *pageBuilder) serve() {
 	route := &l.Route
 	switch {
 	case route.moved != "":
 		l.answer = redirect(l.Path+route.moved, "")
 	case l.Query.Has(paramLanguage):
-		to, ok := calendar.ParseLang(l.Query.Get(paramLanguage))
+		lang, ok := calendar.ParseLang(l.Query.Get(paramLanguage))
 		if !ok {
 			l.refuse(paramLanguage, calendar.ReasonWord, "cn, en, fr, es")
 			return
 		}
-		l.answer = redirect(l.Path+segments[to]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)
+		l.answer = redirect(l.Path+segments[lang]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)
 	case l.Query.Has(paramPreview) && !isBool(l.Query.Get(paramPreview)):
 		l.refuse(paramPreview, calendar.ReasonTypeBool)
 	case route.wrong:
@@ -59,7 +59,7 @@ func (l *look) serve() {
 }
 
 // refuse says what is wrong with a parameter.
-func (l *look) refuse(param string, why calendar.Reason, args ...string) {
+func (l *pageBuilder) refuse(param string, why calendar.Reason, args ...string) {
 	l.bad.Add(param, why, args...)
 	l.err = l.bad.Err()
 }
@@ -68,13 +68,13 @@ const paramLanguage = "multilang_language"
 
 // parametered tells that a page has any parameter but its number, so that search engines
 // have no use for it.
-func (r *Request) parametered() bool {
-	return r.strange || len(r.Query) > 1 || len(r.Query) == 1 && !r.Query.Has(paramPage)
+func (request *Request) parametered() bool {
+	return request.strange || len(request.Query) > 1 || len(request.Query) == 1 && !request.Query.Has(paramPage)
 }
 
 // readRecord finds the record of the route. Of an event it reports whether a password protects
 // it, and whether it stays locked. Where there is nothing to show l.answer or l.err is set.
-func (l *look) readRecord() (view query.View, locked bool) {
+func (l *pageBuilder) readRecord() (view query.View, locked bool) {
 	route := &l.Route
 	protected := false
 	var refused error
@@ -102,10 +102,10 @@ func (l *look) readRecord() (view query.View, locked bool) {
 }
 
 // done tells that there is nothing more to find out.
-func (l *look) done() bool { return l.err != nil || l.answer != nil }
+func (l *pageBuilder) done() bool { return l.err != nil || l.answer != nil }
 
 // serveRecord answers the page of a record.
-func (l *look) serveRecord() {
+func (l *pageBuilder) serveRecord() {
 	view, locked := l.readRecord()
 	switch {
 	case l.done():
@@ -118,7 +118,7 @@ func (l *look) serveRecord() {
 	}
 }
 
-func (l *look) serveEvent(view *query.View, locked bool) {
+func (l *pageBuilder) serveEvent(view *query.View, locked bool) {
 	l.readZone()
 	if l.err = l.bad.Err(); l.err != nil {
 		return
@@ -160,16 +160,16 @@ var statuses = map[calendar.Code]int{
 }
 
 // Fail makes the page of an error, of which the interface has the status and the code.
-func (p *Pages) Fail(ctx context.Context, request *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
+func (pages *Pages) Fail(ctx context.Context, request *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
 	if request.Route.name == "" { // files are in no language
 		request = &Request{Route: Nowhere(request.Route.lang), Base: request.Base, Path: request.Path}
 	}
-	look := p.look(ctx, request)
+	look := pages.look(ctx, request)
 	look.code = cmp.Or(statuses[refused.Code], status)
 	look.Page, look.Code, look.Position = pageError, code, 0
 	look.Heading = cmp.Or(look.text("error."+strconv.Itoa(look.code)), look.text("error.503"))
-	b := &errorBody{Status: look.code}
-	switch b.Status {
+	body := &errorBody{Status: look.code}
+	switch body.Status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		look.Code = "not-found"
 	case http.StatusGone:
@@ -181,15 +181,15 @@ func (p *Pages) Fail(ctx context.Context, request *Request, refused *calendar.Er
 		if rest, named := strings.CutPrefix(message, fieldError.Field); named { // the name stands beside it
 			message = strings.TrimLeft(rest, " :："+noBreak+narrowNoBreak)
 		}
-		b.Problems = append(b.Problems, problem{name, message})
+		body.Problems = append(body.Problems, problem{name, message})
 		names = append(names, cmp.Or(look.text("filter."+name), name))
 	}
 	look.Title = look.Heading
-	if look.Failed = b.Problems != nil; look.Failed {
+	if look.Failed = body.Problems != nil; look.Failed {
 		look.Title += " " + strings.Join(names, look.comma())
-		b.Form = look.form(nil, b.Problems...)
+		body.Form = look.form(nil, body.Problems...)
 	}
-	look.NoIndex, look.Body = true, b
+	look.NoIndex, look.Body = true, body
 	answer, err := look.render()
 	if answer != nil {
 		answer.Error = refused
@@ -201,7 +201,7 @@ func (p *Pages) Fail(ctx context.Context, request *Request, refused *calendar.Er
 const renderedSize = 64 << 10
 
 // render writes a page.
-func (l *look) render() (*Answer, error) {
+func (l *pageBuilder) render() (*Answer, error) {
 	l.NoIndex = l.NoIndex || l.Preview
 	as := wholePage
 	if l.Embedded {

@@ -27,7 +27,7 @@ type siteURL struct {
 }
 
 // In is the path in a language.
-func (u siteURL) In(lang calendar.Lang) string { return segments[lang] + u.Path }
+func (siteURL siteURL) In(lang calendar.Lang) string { return segments[lang] + siteURL.Path }
 
 // siteFile is a file of the site map. URLs of events are read when they are asked for.
 type siteFile struct {
@@ -38,9 +38,9 @@ type siteFile struct {
 }
 
 // serveSiteFile answers a file of the site map.
-func (l *look) serveSiteFile() {
+func (l *pageBuilder) serveSiteFile() {
 	files := l.siteFiles()
-	i := slices.IndexFunc(files, func(f siteFile) bool { return f.Name == l.Route.slug })
+	i := slices.IndexFunc(files, func(file siteFile) bool { return file.Name == l.Route.slug })
 	if l.err == nil && i < 0 {
 		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
@@ -55,9 +55,11 @@ func (l *look) serveSiteFile() {
 }
 
 // siteFiles returns the files of the present state on the present day, whatever the host.
-func (l *look) siteFiles() []siteFile { return keep(l, &l.siteMap, (*look).makeSiteFiles) }
+func (l *pageBuilder) siteFiles() []siteFile {
+	return keep(l, &l.siteMap, (*pageBuilder).makeSiteFiles)
+}
 
-func (l *look) makeSiteFiles() (files []siteFile) {
+func (l *pageBuilder) makeSiteFiles() (files []siteFile) {
 	coming := l.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: l.lang})
 	paths := []string{"/docs/"}
 	if l.run(coming).Total > 0 {
@@ -91,14 +93,14 @@ func (l *look) makeSiteFiles() (files []siteFile) {
 		pages.urls = append(pages.urls, siteURL{Path: path, Langs: hreflangs})
 	}
 	files = []siteFile{pages}
-	add := func(f siteFile, name string, n int) { // as many files as it takes
-		for part := 1; f.skip < n; part++ {
-			f.Name = name + "-" + strconv.Itoa(part) + ".xml"
-			if part == 1 && f.urls == nil {
-				f.Name = name + ".xml"
+	add := func(file siteFile, name string, n int) { // as many files as it takes
+		for part := 1; file.skip < n; part++ {
+			file.Name = name + "-" + strconv.Itoa(part) + ".xml"
+			if part == 1 && file.urls == nil {
+				file.Name = name + ".xml"
 			}
-			files = append(files, f)
-			f.skip += maxURLs
+			files = append(files, file)
+			file.skip += maxURLs
 		}
 	}
 	for _, monthCount := range months.Started {

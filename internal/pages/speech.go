@@ -10,8 +10,8 @@ import (
 	"daybook/internal/texts"
 )
 
-// speech is how a language writes numbers, dates and times (PAGES.md P4.4).
-type speech struct {
+// locale is how a language writes numbers, dates and times (PAGES.md P4.4).
+type locale struct {
 	lang   calendar.Lang
 	Twelve bool // times of twelve hours
 }
@@ -28,41 +28,43 @@ func word(key string, lang calendar.Lang, values ...string) string {
 	return texts.Pages.In(key, lang, values...)
 }
 
-func (s speech) text(key string, values ...string) string { return word(key, s.lang, values...) }
+func (speech locale) text(key string, values ...string) string {
+	return word(key, speech.lang, values...)
+}
 
 // count writes how many there are of a thing, in the form of the number (CLDR, cardinals). Not
 // all languages have all forms.
-func (s speech) count(thing string, n int) string {
+func (speech locale) count(thing string, n int) string {
 	form := "other"
 	switch {
-	case n == 1, n == 0 && s.lang == calendar.LangFR:
+	case n == 1, n == 0 && speech.lang == calendar.LangFR:
 		form = "one"
 	case n != 0 && n%1_000_000 == 0:
 		form = "many"
 	}
 	key := "count." + thing + "."
-	return cmp.Or(s.text(key+form, s.number(n)), s.text(key+"other", s.number(n)))
+	return cmp.Or(speech.text(key+form, speech.number(n)), speech.text(key+"other", speech.number(n)))
 }
 
 // comma joins two parts of a sentence, colon stands between a name and its value.
-func (s speech) comma() string { return s.text("comma") }
-func (s speech) colon() string { return s.text("colon") }
+func (speech locale) comma() string { return speech.text("comma") }
+func (speech locale) colon() string { return speech.text("colon") }
 
 // monthName and dayName return names as they stand inside a sentence; form is "" or "short.".
-func (s speech) monthName(form string, month time.Month) string {
-	return s.text("month." + form + strconv.Itoa(int(month)))
+func (speech locale) monthName(form string, month time.Month) string {
+	return speech.text("month." + form + strconv.Itoa(int(month)))
 }
 
-func (s speech) dayName(form string, weekday time.Weekday) string {
-	return s.text("day." + form + strconv.Itoa(int(weekday)))
+func (speech locale) dayName(form string, weekday time.Weekday) string {
+	return speech.text("day." + form + strconv.Itoa(int(weekday)))
 }
 
 // number writes a whole number with the groups of the language; Spanish has them from
 // five digits on.
-func (s speech) number(n int) string {
+func (speech locale) number(n int) string {
 	digits := strconv.Itoa(n)
 	between, least := ",", 4
-	switch s.lang {
+	switch speech.lang {
 	case calendar.LangES:
 		between, least = ".", 5
 	case calendar.LangFR:
@@ -79,57 +81,63 @@ func (s speech) number(n int) string {
 }
 
 // dayNumber is the day of the month in a date.
-func (s speech) dayNumber(t time.Time) string {
-	if t.Day() == 1 && s.lang == calendar.LangFR {
+func (speech locale) dayNumber(instant time.Time) string {
+	if instant.Day() == 1 && speech.lang == calendar.LangFR {
 		return "1er"
 	}
-	return strconv.Itoa(t.Day())
+	return strconv.Itoa(instant.Day())
 }
 
 // parts are the weekday, the day, the month and the year of a date; form is that of the names.
-func (s speech) parts(form string, t time.Time) []string {
-	return []string{s.dayName(form, t.Weekday()), s.dayNumber(t), s.monthName(form, t.Month()), strconv.Itoa(t.Year())}
+func (speech locale) parts(form string, instant time.Time) []string {
+	return []string{speech.dayName(form, instant.Weekday()), speech.dayNumber(instant), speech.monthName(form, instant.Month()), strconv.Itoa(instant.Year())}
 }
 
 // date is a whole date: Saturday, July 4, 2026.
-func (s speech) date(t time.Time) string { return s.text("date.whole", s.parts("", t)...) }
+func (speech locale) date(instant time.Time) string {
+	return speech.text("date.whole", speech.parts("", instant)...)
+}
 
 // dayInYear is a date without its year: Saturday, July 4.
-func (s speech) dayInYear(t time.Time) string { return s.text("date.in_year", s.parts("", t)...) }
+func (speech locale) dayInYear(instant time.Time) string {
+	return speech.text("date.in_year", speech.parts("", instant)...)
+}
 
 // month names a month of a year: July 2026.
-func (s speech) month(t time.Time) string { return s.text("date.month", s.parts("", t)...) }
+func (speech locale) month(instant time.Time) string {
+	return speech.text("date.month", speech.parts("", instant)...)
+}
 
 // shortDate is a date as lists have it: Sat, Jul 4. The year stands there when it is not
 // the present one.
-func (s speech) shortDate(t time.Time, presentYear int) string {
+func (speech locale) shortDate(instant time.Time, presentYear int) string {
 	key := "date.short"
-	if t.Year() != presentYear {
+	if instant.Year() != presentYear {
 		key = "date.short_and_year"
 	}
-	return s.text(key, s.parts("short.", t)...)
+	return speech.text(key, speech.parts("short.", instant)...)
 }
 
 // dayOf is a date without its weekday: Jul 4, 2026.
-func (s speech) dayOf(t time.Time, withYear bool) string {
+func (speech locale) dayOf(instant time.Time, withYear bool) string {
 	key := "date.day"
 	if withYear {
 		key = "date.day_and_year"
 	}
-	return s.text(key, s.parts("short.", t)...)
+	return speech.text(key, speech.parts("short.", instant)...)
 }
 
 // week names a week by its days.
-func (s speech) week(first time.Time) string { return s.days(first, first.AddDate(0, 0, 6)) }
+func (speech locale) week(first time.Time) string { return speech.days(first, first.AddDate(0, 0, 6)) }
 
 // days are the dates from the first to the last day: Jul 4 – 6, 2026.
-func (s speech) days(first, last time.Time) string {
-	from, between, to := s.daysText(first, last)
+func (speech locale) days(first, last time.Time) string {
+	from, between, to := speech.daysText(first, last)
 	return from + between + to
 }
 
 // daysText returns days in three parts. What the dates have in common stands there once.
-func (s speech) daysText(first, last time.Time) (from, between, to string) {
+func (speech locale) daysText(first, last time.Time) (from, between, to string) {
 	key := "date.days"
 	switch {
 	case first.Year() != last.Year():
@@ -138,40 +146,40 @@ func (s speech) daysText(first, last time.Time) (from, between, to string) {
 	default:
 		key += ".month"
 	}
-	text := strings.Split(s.text(key, append(s.parts("short.", first), s.parts("short.", last)...)...), "|")
+	text := strings.Split(speech.text(key, append(speech.parts("short.", first), speech.parts("short.", last)...)...), "|")
 	return text[0], text[1], text[2]
 }
 
 // time is a time of day: 6:30 PM.
-func (s speech) time(t time.Time) string {
-	if !s.Twelve {
-		return t.Format("15:04")
+func (speech locale) time(instant time.Time) string {
+	if !speech.Twelve {
+		return instant.Format("15:04")
 	}
 	key := "time.pm"
-	if t.Hour() < 12 {
+	if instant.Hour() < 12 {
 		key = "time.am"
 	}
-	return s.text(key, t.Format("3:04"))
+	return speech.text(key, instant.Format("3:04"))
 }
 
 // hour is a full hour: 6 PM.
-func (s speech) hour(h int) string {
-	return strings.Replace(s.time(time.Date(2000, 1, 1, h, 0, 0, 0, time.UTC)), ":00"+noBreak, noBreak, 1)
+func (speech locale) hour(h int) string {
+	return strings.Replace(speech.time(time.Date(2000, 1, 1, h, 0, 0, 0, time.UTC)), ":00"+noBreak, noBreak, 1)
 }
 
 // shortTime is a time in a month: 6:30p, 7p.
-func (s speech) shortTime(t time.Time) string {
-	if !s.Twelve {
-		return t.Format("15:04")
+func (speech locale) shortTime(instant time.Time) string {
+	if !speech.Twelve {
+		return instant.Format("15:04")
 	}
-	return strings.TrimSuffix(strings.Replace(t.Format("3:04pm"), ":00", "", 1), "m")
+	return strings.TrimSuffix(strings.Replace(instant.Format("3:04pm"), ":00", "", 1), "m")
 }
 
 // at joins a date and what is told of its time.
-func (s speech) at(date, time string) string { return s.text("date.at", date, time) }
+func (speech locale) at(date, time string) string { return speech.text("date.at", date, time) }
 
-// when is how long an event lasts, in the zone that it is told in.
-type when struct {
+// eventTimes is how long an event lasts, in the zone that it is told in.
+type eventTimes struct {
 	Begins, Ends  time.Time // of all-day events the first and the last day, in UTC
 	AllDay        bool
 	Zone, ZoneEnd string // abbreviations at the start and the end; "" for none
@@ -183,39 +191,41 @@ type when struct {
 type whenText struct{ Day, Gap, Clock, Between, To, After string }
 
 // From is the whole start.
-func (w whenText) From() string { return w.Day + w.Gap + w.Clock }
+func (whenText whenText) From() string { return whenText.Day + whenText.Gap + whenText.Clock }
 
 // String is the whole text.
-func (w whenText) String() string { return w.From() + w.Between + w.To + w.After }
+func (whenText whenText) String() string {
+	return whenText.From() + whenText.Between + whenText.To + whenText.After
+}
 
 // whenText tells when an event is in whole: one date and its times, days, or both.
-func (s speech) whenText(w when) (out whenText) {
+func (speech locale) whenText(when eventTimes) (out whenText) {
 	switch {
-	case w.AllDay && sameDay(w.Begins, w.Ends):
-		out.Day, out.After = s.date(w.Begins), " · "+s.text("event.all_day")
+	case when.AllDay && sameDay(when.Begins, when.Ends):
+		out.Day, out.After = speech.date(when.Begins), " · "+speech.text("event.all_day")
 		return out
-	case w.AllDay:
-		out.Day, out.Between, out.To = s.daysText(w.Begins, w.Ends)
+	case when.AllDay:
+		out.Day, out.Between, out.To = speech.daysText(when.Begins, when.Ends)
 		return out
 	}
-	out.Day, out.Gap, out.Clock = s.date(w.Begins), s.at("", ""), s.time(w.Begins)
-	if w.ZoneEnd != "" {
-		out.After = " " + w.ZoneEnd
+	out.Day, out.Gap, out.Clock = speech.date(when.Begins), speech.at("", ""), speech.time(when.Begins)
+	if when.ZoneEnd != "" {
+		out.After = " " + when.ZoneEnd
 	}
-	shift := !w.Begins.Equal(w.Ends) && w.Zone != w.ZoneEnd // a clock is changed meanwhile
+	shift := !when.Begins.Equal(when.Ends) && when.Zone != when.ZoneEnd // a clock is changed meanwhile
 	if shift {
-		out.Clock += " " + w.Zone
+		out.Clock += " " + when.Zone
 	}
 	switch {
-	case w.Begins.Equal(w.Ends):
+	case when.Begins.Equal(when.Ends):
 		return out
-	case sameDay(w.Begins, w.Ends):
-		if out.Between, out.To = dash, s.time(w.Ends); shift || s.Twelve || s.lang == calendar.LangEN {
+	case sameDay(when.Begins, when.Ends):
+		if out.Between, out.To = dash, speech.time(when.Ends); shift || speech.Twelve || speech.lang == calendar.LangEN {
 			out.Between = " " + dash + " "
 		}
 		return out
 	}
-	out.Between, out.To = s.text("until"), s.at(s.date(w.Ends), s.time(w.Ends))
+	out.Between, out.To = speech.text("until"), speech.at(speech.date(when.Ends), speech.time(when.Ends))
 	return out
 }
 

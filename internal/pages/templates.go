@@ -55,7 +55,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	say := speech{lang: l}
+	say := locale{lang: l}
 	out := template.New("").Funcs(template.FuncMap{
 		"t":          func(key ...any) string { return word(fmt.Sprint(key...), l) },
 		"word":       word,

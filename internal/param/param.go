@@ -34,13 +34,13 @@ type Param struct {
 }
 
 // Element returns the type of the elements of a declared list.
-func (p *Param) Element() (string, bool) { return strings.CutPrefix(p.Type, "array of ") }
+func (param *Param) Element() (string, bool) { return strings.CutPrefix(param.Type, "array of ") }
 
 // IsList reports whether the parameter takes several values: sent more than once, all of
 // them count (interface 2.1).
-func (p *Param) IsList() bool {
-	_, list := p.Element()
-	return list || p.Many
+func (param *Param) IsList() bool {
+	_, list := param.Element()
+	return list || param.Many
 }
 
 // Row is a parameter of a table and its reader, which puts what was sent into T. A reader
@@ -48,47 +48,47 @@ func (p *Param) IsList() bool {
 type Row[T any] struct {
 	Param
 
-	Read func(to *T, v *Value)
+	Read func(to *T, value *Value)
 }
 
 // Table are the parameters of an operation, in the order of the documentation.
 type Table[T any] []Row[T]
 
 // IsList reports whether a name is that of a parameter that takes several values.
-func (t Table[T]) IsList(name string) bool {
-	for i := range t {
-		if t[i].Name == name {
-			return t[i].IsList()
+func (table Table[T]) IsList(name string) bool {
+	for i := range table {
+		if table[i].Name == name {
+			return table[i].IsList()
 		}
 	}
 	return false
 }
 
 // Params returns the rows as they are documented.
-func (t Table[T]) Params() []Param {
-	params := make([]Param, len(t))
-	for i := range t {
-		params[i] = t[i].Param
+func (table Table[T]) Params() []Param {
+	params := make([]Param, len(table))
+	for i := range table {
+		params[i] = table[i].Param
 	}
 	return params
 }
 
 // Read reads what was sent into to.
-func (t Table[T]) Read(value *Value, to *T) {
-	for i := range t {
-		t[i].ReadFrom(value, to)
+func (table Table[T]) Read(value *Value, to *T) {
+	for i := range table {
+		table[i].ReadFrom(value, to)
 	}
 }
 
 // ReadFrom reads the parameter out of a request.
-func (r *Row[T]) ReadFrom(value *Value, to *T) {
-	value.Param = &r.Param
-	if r.Required {
+func (row *Row[T]) ReadFrom(value *Value, to *T) {
+	value.Param = &row.Param
+	if row.Required {
 		if _, sent := value.Sent(); !sent {
-			value.missing = append(value.missing, r.Name)
+			value.missing = append(value.missing, row.Name)
 		}
 	}
-	if r.Read != nil {
-		r.Read(to, value)
+	if row.Read != nil {
+		row.Read(to, value)
 	}
 }

@@ -24,23 +24,23 @@ type asked struct {
 
 var table = param.Table[asked]{
 	param.From("", "after", 0, func(a *asked, n int64) { a.after = n }),
-	{Param: param.Param{Name: "size", Default: "10"}, Read: func(a *asked, v *param.Value) {
+	{Param: param.Param{Name: "size", Default: "10"}, Read: func(a *asked, value *param.Value) {
 		a.size = 10
-		if n, ok := v.Whole(1, 50); ok {
+		if n, ok := value.Whole(1, 50); ok {
 			a.size = int(n)
 		}
 	}},
-	{Param: param.Param{Name: "flag"}, Read: func(a *asked, v *param.Value) { a.flag, _ = v.Bool() }},
-	{Param: param.Param{Name: "word", Enum: []string{"up", "down"}}, Read: func(a *asked, v *param.Value) {
-		if word, ok := v.Word(); ok {
+	{Param: param.Param{Name: "flag"}, Read: func(a *asked, value *param.Value) { a.flag, _ = value.Bool() }},
+	{Param: param.Param{Name: "word", Enum: []string{"up", "down"}}, Read: func(a *asked, value *param.Value) {
+		if word, ok := value.Word(); ok {
 			a.word = word
 		}
 	}},
-	{Param: param.Param{Name: "words", Type: "array of string", Enum: []string{"red", "green"}}, Read: func(a *asked, v *param.Value) { a.words = v.Words() }},
+	{Param: param.Param{Name: "words", Type: "array of string", Enum: []string{"red", "green"}}, Read: func(a *asked, value *param.Value) { a.words = value.Words() }},
 	param.Language(func(a *asked) *calendar.Lang { return &a.lang }),
-	{Param: param.Param{Name: "id", Required: true}, Read: func(a *asked, v *param.Value) { a.id, _ = v.ID() }},
-	{Param: param.Param{Name: "title", Many: true}, Read: func(a *asked, v *param.Value) {
-		title, ok := v.Text(3)
+	{Param: param.Param{Name: "id", Required: true}, Read: func(a *asked, value *param.Value) { a.id, _ = value.ID() }},
+	{Param: param.Param{Name: "title", Many: true}, Read: func(a *asked, value *param.Value) {
+		title, ok := value.Text(3)
 		a.title, a.withoutValue = title, !ok
 	}},
 	{Param: param.Param{Name: "listed"}},
@@ -51,7 +51,7 @@ var table = param.Table[asked]{
 func TestTable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		in            calendar.Input
+		input         calendar.Input
 		want          asked
 		refused, lost string
 	}{
@@ -83,17 +83,17 @@ func TestTable(t *testing.T) {
 			problems calendar.Problems
 			lost     string
 		)
-		value := param.NewValue(c.in, &problems)
+		value := param.NewValue(c.input, &problems)
 		table.Read(value, &got)
 		names := make([]string, len(problems.Fields))
 		for i, fieldError := range problems.Fields {
 			names[i] = fieldError.Field
 		}
-		if e, ok := value.Missing().(*calendar.Error); ok { //nolint:errorlint // it is not wrapped
-			lost = strings.Join(e.Missing, " ")
+		if problem, ok := value.Missing().(*calendar.Error); ok { //nolint:errorlint // it is not wrapped
+			lost = strings.Join(problem.Missing, " ")
 		}
 		if refused := strings.Join(names, " "); fmt.Sprint(got) != fmt.Sprint(c.want) || refused != c.refused || lost != c.lost {
-			t.Errorf("%v:\ngot  %+v, refused %q, missing %q\nwant %+v, refused %q, missing %q", c.in, got, refused, lost, c.want, c.refused, c.lost)
+			t.Errorf("%v:\ngot  %+v, refused %q, missing %q\nwant %+v, refused %q, missing %q", c.input, got, refused, lost, c.want, c.refused, c.lost)
 		}
 	}
 }

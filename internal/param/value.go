@@ -15,14 +15,14 @@ import (
 type Value struct {
 	*Param
 
-	in       calendar.Input
+	input    calendar.Input
 	problems *calendar.Problems
 	missing  []string
 }
 
 // NewValue returns a value that reads any parameter of a request.
-func NewValue(in calendar.Input, problems *calendar.Problems) *Value {
-	return &Value{in: in, problems: problems}
+func NewValue(input calendar.Input, problems *calendar.Problems) *Value {
+	return &Value{input: input, problems: problems}
 }
 
 // Missing returns the error that names the required parameters that were not sent, or nil.
@@ -35,7 +35,7 @@ func (v *Value) Missing() error {
 
 // Sent returns what was sent.
 func (v *Value) Sent() (any, bool) {
-	sent, ok := v.in[v.Name]
+	sent, ok := v.input[v.Name]
 	return sent, ok
 }
 
@@ -237,5 +237,5 @@ func Texts(sent any) ([]string, bool) {
 
 // Language reads the language of an answer; otherwise is that without one.
 func (v *Value) Language(otherwise calendar.Lang) calendar.Lang {
-	return calendar.Language(v.in, otherwise, v.problems)
+	return calendar.Language(v.input, otherwise, v.problems)
 }

@@ -27,8 +27,8 @@ var (
 )
 
 // Text returns the text that is signed: three lines.
-func (h Head) Text() string {
-	return h.Origin + "\n" + h.Size.String() + "\n" + base64.StdEncoding.EncodeToString(h.Root[:]) + "\n"
+func (head Head) Text() string {
+	return head.Origin + "\n" + head.Size.String() + "\n" + base64.StdEncoding.EncodeToString(head.Root[:]) + "\n"
 }
 
 // parseHead reads the text of a note. Lines behind the third are allowed, as C2SP

@@ -45,10 +45,10 @@ func signed(t *testing.T, head proof.Head, keys ...*proof.PrivateKey) []byte {
 // it verifies by each alone.
 func TestCheckpoint(t *testing.T) {
 	t.Parallel()
-	a, b, other := newKey(t), newKey(t), newKey(t)
+	privateKey, key, other := newKey(t), newKey(t), newKey(t)
 	head := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
-	text := signed(t, head, a, b)
-	for _, k := range []*proof.PrivateKey{a, b} {
+	text := signed(t, head, privateKey, key)
+	for _, k := range []*proof.PrivateKey{privateKey, key} {
 		name, size, root := signedBy(t, text, k.Public.String())
 		if name != head.Origin || size != int(head.Size) || root != digest(head.Root) {
 			t.Errorf("read %s %d %x", name, size, root)
@@ -58,7 +58,7 @@ func TestCheckpoint(t *testing.T) {
 			t.Errorf("Open: %+v, %v", got, err)
 		}
 	}
-	if got, err := proof.Open(text, a.Public, b.Public, a.Public); err != nil || got != head {
+	if got, err := proof.Open(text, privateKey.Public, key.Public, privateKey.Public); err != nil || got != head {
 		t.Errorf("by both: %+v, %v", got, err)
 	}
 	if got, err := proof.Open(text, other.Public); !errors.Is(err, proof.ErrUnsigned) || got != head {
@@ -72,8 +72,8 @@ func TestCheckpoint(t *testing.T) {
 		if bad[i] ^= 1; i+1 < len(text) && text[i+1] == '=' {
 			continue // the last bits of base64 say nothing
 		}
-		_, byA := proof.Open(bad, a.Public)
-		if _, byB := proof.Open(bad, b.Public); byA == nil && byB == nil {
+		_, byA := proof.Open(bad, privateKey.Public)
+		if _, byB := proof.Open(bad, key.Public); byA == nil && byB == nil {
 			t.Fatalf("with byte %d changed it verifies:\n%s", i, bad)
 		}
 	}
@@ -81,11 +81,11 @@ func TestCheckpoint(t *testing.T) {
 		"x\n", "\n1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n", "o\n01\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
 		"o\n1\nAAAA\n", "o\n1\n", "o\n-1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n", "o\nx\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
 	} {
-		n, err := note.Sign(&note.Note{Text: bad}, a)
+		n, err := note.Sign(&note.Note{Text: bad}, privateKey)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := proof.Open(n, a.Public); !errors.Is(err, proof.ErrForm) {
+		if got, err := proof.Open(n, privateKey.Public); !errors.Is(err, proof.ErrForm) {
 			t.Errorf("%q: %+v, %v; want ErrForm", bad, got, err)
 		}
 	}
@@ -93,13 +93,13 @@ func TestCheckpoint(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	a, b := newKey(t), newKey(t)
-	got, err := proof.ParsePrivateKeys([]byte("# old\n" + a.Text() + "\r\n\n  " + b.Text()))
-	if err != nil || len(got) != 2 || got[0].Public.String() != a.Public.String() || got[1].Text() != b.Text() {
+	privateKey, b := newKey(t), newKey(t)
+	got, err := proof.ParsePrivateKeys([]byte("# old\n" + privateKey.Text() + "\r\n\n  " + b.Text()))
+	if err != nil || len(got) != 2 || got[0].Public.String() != privateKey.Public.String() || got[1].Text() != b.Text() {
 		t.Errorf("keys of a file: %v, %v", got, err)
 	}
-	secret := strings.TrimSpace(a.Text())
-	for _, bad := range []string{"", "# nothing\n", a.Public.String(), secret[:len(secret)-4], secret + "\nx"} {
+	secret := strings.TrimSpace(privateKey.Text())
+	for _, bad := range []string{"", "# nothing\n", privateKey.Public.String(), secret[:len(secret)-4], secret + "\nx"} {
 		_, err := proof.ParsePrivateKeys([]byte(bad))
 		if !errors.Is(err, proof.ErrForm) {
 			t.Errorf("%q: %v, want ErrForm", bad, err)
@@ -108,7 +108,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("the error shows the key: %v", err)
 		}
 	}
-	vkey := a.Public.String()
+	vkey := privateKey.Public.String()
 	hash := strings.Split(vkey, "+")[1]
 	for _, bad := range []string{
 		"", "x", "x+y", vkey + "AA", "x" + vkey, strings.Replace(vkey, hash, "00000000", 1), strings.Replace(vkey, hash, hash[1:], 1),
@@ -161,11 +161,11 @@ type witnessKey struct {
 
 func newEd25519Witness(name string) *witnessKey {
 	public, private, _ := ed25519.GenerateKey(nil)
-	w := &witnessKey{name: name, vkey: vkeyOf(name, 0x04, public)}
-	w.sign = func(at uint64, text string) []byte {
+	key := &witnessKey{name: name, vkey: vkeyOf(name, 0x04, public)}
+	key.sign = func(at uint64, text string) []byte {
 		return ed25519.Sign(private, []byte(fmt.Sprintf("cosignature/v1\ntime %d\n", at)+text))
 	}
-	return w.withID()
+	return key.withID()
 }
 
 func newMLDSAWitness(name string) *witnessKey {
@@ -173,8 +173,8 @@ func newMLDSAWitness(name string) *witnessKey {
 	if err != nil {
 		panic(err)
 	}
-	w := &witnessKey{name: name, vkey: vkeyOf(name, 0x06, private.PublicKey().Bytes())}
-	w.sign = func(at uint64, text string) []byte {
+	key := &witnessKey{name: name, vkey: vkeyOf(name, 0x06, private.PublicKey().Bytes())}
+	key.sign = func(at uint64, text string) []byte {
 		lines := strings.Split(text, "\n")
 		root, _ := base64.StdEncoding.DecodeString(lines[2])
 		var size uint64
@@ -193,20 +193,20 @@ func newMLDSAWitness(name string) *witnessKey {
 		}
 		return sig
 	}
-	return w.withID()
+	return key.withID()
 }
 
-func (w *witnessKey) withID() *witnessKey {
-	id, _ := hex.DecodeString(strings.Split(w.vkey, "+")[1])
-	w.id = binary.BigEndian.Uint32(id)
-	return w
+func (witnessKey *witnessKey) withID() *witnessKey {
+	id, _ := hex.DecodeString(strings.Split(witnessKey.vkey, "+")[1])
+	witnessKey.id = binary.BigEndian.Uint32(id)
+	return witnessKey
 }
 
 // line returns the line of a signature.
-func (w *witnessKey) line(at uint64, text string) string {
-	data := binary.BigEndian.AppendUint32(nil, w.id)
+func (witnessKey *witnessKey) line(at uint64, text string) string {
+	data := binary.BigEndian.AppendUint32(nil, witnessKey.id)
 	data = binary.BigEndian.AppendUint64(data, at)
-	return "— " + w.name + " " + base64.StdEncoding.EncodeToString(append(data, w.sign(at, text)...)) + "\n"
+	return "— " + witnessKey.name + " " + base64.StdEncoding.EncodeToString(append(data, witnessKey.sign(at, text)...)) + "\n"
 }
 
 func TestCosignatures(t *testing.T) {

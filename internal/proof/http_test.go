@@ -37,41 +37,41 @@ func newProving(t *testing.T, options httpapi.Options) *proving {
 	return &proving{t, w, key, signer, w.As(calendar.Anonymous)}
 }
 
-func (p *proving) sign() int {
-	p.Helper()
-	checkpoint, err := p.signer.Sign(p.Context())
+func (proving *proving) sign() int {
+	proving.Helper()
+	checkpoint, err := proving.signer.Sign(proving.Context())
 	if err != nil {
-		p.Fatal(err)
+		proving.Fatal(err)
 	}
 	return int(checkpoint.Size)
 }
 
-func (p *proving) leaves(n int) []digest {
-	p.Helper()
-	commits, err := p.Store.Commits(p.Context(), 1, n)
+func (proving *proving) leaves(n int) []digest {
+	proving.Helper()
+	commits, err := proving.Store.Commits(proving.Context(), 1, n)
 	var leaves []digest
 	for _, commit := range commits {
 		leaves = append(leaves, commit.Leaves...)
 	}
 	if err != nil || len(leaves) < n {
-		p.Fatalf("%d leaves, %v", len(leaves), err)
+		proving.Fatalf("%d leaves, %v", len(leaves), err)
 	}
 	return leaves[:n]
 }
 
-func (p *proving) digest(value any) digest {
-	p.Helper()
+func (proving *proving) digest(value any) digest {
+	proving.Helper()
 	data, err := base64.StdEncoding.DecodeString(value.(string))
 	if err != nil || len(data) != 32 {
-		p.Fatalf("%v is no hash", value)
+		proving.Fatalf("%v is no hash", value)
 	}
 	return digest(data)
 }
 
-func (p *proving) hashes(response *world.Response) (out []tlog.Hash) {
-	p.Helper()
+func (proving *proving) hashes(response *world.Response) (out []tlog.Hash) {
+	proving.Helper()
 	for _, value := range response.Get("hashes").([]any) {
-		out = append(out, p.digest(value))
+		out = append(out, proving.digest(value))
 	}
 	return out
 }
@@ -232,14 +232,14 @@ func TestOpenings(t *testing.T) {
 	editor.Patch(protected.Path(calendar.KindEvent), world.Object{"password": "xyz"})
 	own := author.Event("Own", nil).Position()
 	size := proving.sign()
-	ask := func(client *world.Client, at calendar.Position) *world.Response {
-		return client.Read("/proof/inclusion?position=" + at.String())
+	ask := func(client *world.Client, position calendar.Position) *world.Response {
+		return client.Read("/proof/inclusion?position=" + position.String())
 	}
 	leaves := proving.leaves(size)
-	check := func(response *world.Response, at calendar.Position) {
+	check := func(response *world.Response, position calendar.Position) {
 		t.Helper()
-		if got := openedLeaf(t, response.Get("opening").(map[string]any)); got != leaves[at-1] || got != proving.digest(response.Get("leaf")) {
-			t.Errorf("entry %d: the opening gives %x, the leaf is %x", at, got, leaves[at-1])
+		if got := openedLeaf(t, response.Get("opening").(map[string]any)); got != leaves[position-1] || got != proving.digest(response.Get("leaf")) {
+			t.Errorf("entry %d: the opening gives %x, the leaf is %x", position, got, leaves[position-1])
 		}
 	}
 	response := ask(proving.nobody, open).WantField("opening.form", 2).WantField("opening.kind", "event").WantField("opening.version", 1)
@@ -255,16 +255,16 @@ func TestOpenings(t *testing.T) {
 	if ask(author, own).Has("opening.bodies.actor.actor") {
 		t.Error("an author gets the actor")
 	}
-	for at := calendar.Position(1); int(at) <= size; at++ {
-		response := ask(auditor, at)
-		check(response, at)
+	for position := calendar.Position(1); int(position) <= size; position++ {
+		response := ask(auditor, position)
+		check(response, position)
 		if !response.Has("opening.bodies.actor.actor") || !response.Has("opening.bodies.cause.client") || !response.Has("opening.bodies.fields.text") || response.Has("opening.bodies.secret.salt") {
 			t.Errorf("an auditor gets %s", response.Body)
 		}
 	}
-	for _, at := range []calendar.Position{1, draft, withdrawn.Position(), protected.Position()} {
-		if ask(proving.nobody, at).Has("opening") {
-			t.Errorf("anonymous gets an opening of entry %d", at)
+	for _, position := range []calendar.Position{1, draft, withdrawn.Position(), protected.Position()} {
+		if ask(proving.nobody, position).Has("opening") {
+			t.Errorf("anonymous gets an opening of entry %d", position)
 		}
 	}
 	if ask(editor, 1).Has("opening") { // of a user
@@ -283,9 +283,9 @@ func TestClosedProofs(t *testing.T) {
 			t.Parallel()
 			proving := newProving(t, httpapi.Options{PublicHistory: openness})
 			editor, author := proving.As(calendar.Editor), proving.As(calendar.Author)
-			at := author.Event("One", nil).Position()
+			position := author.Event("One", nil).Position()
 			proving.sign()
-			for _, path := range []string{"/checkpoint", "/checkpoint/keys", "/proof/inclusion?position=" + at.String(), "/proof/consistency?from=0", "/tile/0/000.p/1"} {
+			for _, path := range []string{"/checkpoint", "/checkpoint/keys", "/proof/inclusion?position=" + position.String(), "/proof/consistency?from=0", "/tile/0/000.p/1"} {
 				if openness == httpapi.PublicHistoryProofs {
 					proving.nobody.Read(path)
 					continue
@@ -294,10 +294,10 @@ func TestClosedProofs(t *testing.T) {
 				author.Get(path).WantCode(http.StatusForbidden, "rest_forbidden")
 				editor.Read(path)
 			}
-			if !editor.Read("/proof/inclusion?position=" + at.String()).Has("opening") {
+			if !editor.Read("/proof/inclusion?position=" + position.String()).Has("opening") {
 				t.Error("an editor gets no opening")
 			}
-			if openness == httpapi.PublicHistoryProofs && author.Read("/proof/inclusion?position="+at.String()).Has("opening") {
+			if openness == httpapi.PublicHistoryProofs && author.Read("/proof/inclusion?position="+position.String()).Has("opening") {
 				t.Error("an author gets an opening")
 			}
 		})

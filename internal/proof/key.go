@@ -32,19 +32,19 @@ type Key struct {
 }
 
 // Name returns that of the log or witness.
-func (k *Key) Name() string { return k.name }
+func (key *Key) Name() string { return key.name }
 
 // KeyHash returns the id of the key next to its name.
-func (k *Key) KeyHash() uint32 { return k.hash }
+func (key *Key) KeyHash() uint32 { return key.hash }
 
 // Verify reports whether a signature is one of a text.
-func (k *Key) Verify(text, signature []byte) bool { return k.verify(text, signature) }
+func (key *Key) Verify(text, signature []byte) bool { return key.verify(text, signature) }
 
 // String returns the vkey.
-func (k *Key) String() string { return k.vkey }
+func (key *Key) String() string { return key.vkey }
 
 // Cosigns reports whether it is the key of a witness.
-func (k *Key) Cosigns() bool { return k.kind != typeEd25519 }
+func (key *Key) Cosigns() bool { return key.kind != typeEd25519 }
 
 // ParseKey reads a vkey, NAME+HASH+KEY: of a log (type 0x01) or of a witness (types
 // 0x04 and 0x06, C2SP tlog-cosignature). Errors: ErrForm.
@@ -126,8 +126,8 @@ func CheckOrigin(name string) error {
 type verifiers []*Key
 
 // Verifier implements note.Verifiers.
-func (v verifiers) Verifier(name string, hash uint32) (note.Verifier, error) {
-	for _, key := range v {
+func (verifiers verifiers) Verifier(name string, hash uint32) (note.Verifier, error) {
+	for _, key := range verifiers {
 		if key.name == name && key.hash == hash {
 			return key, nil
 		}
@@ -144,7 +144,7 @@ type PrivateKey struct {
 }
 
 // Text returns the key as a file has it, PRIVATE+KEY+…, with a line end.
-func (k *PrivateKey) Text() string { return k.text + "\n" }
+func (privateKey *PrivateKey) Text() string { return privateKey.text + "\n" }
 
 // NewKey makes an Ed25519 key of a log.
 func NewKey(origin string) (*PrivateKey, error) {

@@ -35,46 +35,46 @@ type Keyring struct {
 }
 
 // own reports whether the keys are those of File.
-func (r *Keyring) own() bool { return len(r.Keys) == 0 && r.File != "" }
+func (keyring *Keyring) own() bool { return len(keyring.Keys) == 0 && keyring.File != "" }
 
 // readFile reads File; no keys: it is not there yet. Errors: ErrKeyMissing.
-func (r *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error) {
-	data, err := os.ReadFile(r.File)
+func (keyring *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error) {
+	data, err := os.ReadFile(keyring.File)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && newest.Size == 0 && !r.signedBefore():
+	case errors.Is(err, os.ErrNotExist) && newest.Size == 0 && !keyring.signedBefore():
 		return nil, nil
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%w: put %s back, or begin a new log: daybook audit key new --origin NAME", ErrKeyMissing, r.File)
+		return nil, fmt.Errorf("%w: put %s back, or begin a new log: daybook audit key new --origin NAME", ErrKeyMissing, keyring.File)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrKeyMissing, err)
 	}
 	keys, err := ParsePrivateKeys(data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrKeyMissing, r.File, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrKeyMissing, keyring.File, err)
 	}
 	return keys, nil
 }
 
 // newFile makes File with a key. Its note comes first: with that of another key the former
 // one signs nothing more. Errors: ErrNotStored.
-func (r *Keyring) newFile(privateKey *PrivateKey) error {
+func (keyring *Keyring) newFile(privateKey *PrivateKey) error {
 	keys := []*PrivateKey{privateKey}
-	if err := storeNotes(r.Notes, emptyHead(privateKey.Name()), keys); err != nil {
+	if err := storeNotes(keyring.Notes, emptyHead(privateKey.Name()), keys); err != nil {
 		return err
 	}
-	if err := os.Rename(r.File, r.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Rename(keyring.File, keyring.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	if err := writeFile(r.File, []byte(privateKey.Text())); err != nil {
+	if err := writeFile(keyring.File, []byte(privateKey.Text())); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
 	return nil
 }
 
 // check refuses keys and a setting of another log: ErrOrigin.
-func (r *Keyring) check(origin string, keys []*PrivateKey) error {
-	if r.Origin != "" && r.Origin != origin {
-		return fmt.Errorf("log-origin %q is %w: it is %q", r.Origin, ErrOrigin, origin)
+func (keyring *Keyring) check(origin string, keys []*PrivateKey) error {
+	if keyring.Origin != "" && keyring.Origin != origin {
+		return fmt.Errorf("log-origin %q is %w: it is %q", keyring.Origin, ErrOrigin, origin)
 	}
 	for _, privateKey := range keys {
 		if privateKey.Name() != origin {
@@ -89,8 +89,8 @@ func (r *Keyring) check(origin string, keys []*PrivateKey) error {
 func emptyHead(origin string) Head { return Head{Origin: origin, Root: sha256.Sum256(nil)} }
 
 // notes returns the notes that there are.
-func (r *Keyring) notes() (notes [][]byte, err error) {
-	for _, file := range r.Notes {
+func (keyring *Keyring) notes() (notes [][]byte, err error) {
+	for _, file := range keyring.Notes {
 		data, err := os.ReadFile(file) //nolint:gosec // the operator names the folder
 		switch {
 		case err == nil:
@@ -103,8 +103,8 @@ func (r *Keyring) notes() (notes [][]byte, err error) {
 }
 
 // signedBefore reports whether a note says that something was signed, by whatever key.
-func (r *Keyring) signedBefore() bool {
-	notes, err := r.notes()
+func (keyring *Keyring) signedBefore() bool {
+	notes, err := keyring.notes()
 	return err != nil || slices.ContainsFunc(notes, func(data []byte) bool {
 		head, err := ReadHead(data)
 		return err != nil || head.Size > 0
@@ -113,8 +113,8 @@ func (r *Keyring) signedBefore() bool {
 
 // signed returns what the notes say that the keys signed. A note of former keys, or of a
 // former log, says nothing of these.
-func (r *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
-	notes, err := r.notes()
+func (keyring *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
+	notes, err := keyring.notes()
 	for _, data := range notes {
 		if head, err := Open(data, public(keys)...); err == nil {
 			heads = append(heads, head)

@@ -24,14 +24,14 @@ func NewLog(store eventstore.Store) *Log { return &Log{NewTree(leaves{store}), s
 type leaves struct{ eventstore.Store }
 
 // Epoch implements Leaves.
-func (l leaves) Epoch() uint64 { return l.Store.Epoch().History }
+func (leaves leaves) Epoch() uint64 { return leaves.Store.Epoch().History }
 
 // leavesPage is how many commits are read at once.
 const leavesPage = 64
 
 // Leaves implements Leaves.
-func (l leaves) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
-	commits, err := l.Commits(ctx, after+1, min(limit, leavesPage))
+func (leaves leaves) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	commits, err := leaves.Commits(ctx, after+1, min(limit, leavesPage))
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (l leaves) Leaves(ctx context.Context, after calendar.Position, limit int) 
 var ErrNoCheckpoint = errors.New("no checkpoint")
 
 // Checkpoint returns the one of a size, of 0 the newest. Errors: ErrNoCheckpoint.
-func (l *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
-	checkpoint, err := eventstore.CheckpointAt(ctx, l.store, size)
+func (log *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
+	checkpoint, err := eventstore.CheckpointAt(ctx, log.store, size)
 	if err == nil && checkpoint.Size == 0 {
 		err = ErrNoCheckpoint
 	}
@@ -56,20 +56,20 @@ func (l *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventstor
 }
 
 // put stores a checkpoint, or one with further lines.
-func (l *Log) put(ctx context.Context, checkpoint eventstore.Checkpoint) error {
-	return l.store.Append(ctx, []eventstore.Append{{Checkpoint: &checkpoint}})[0].Err
+func (log *Log) put(ctx context.Context, checkpoint eventstore.Checkpoint) error {
+	return log.store.Append(ctx, []eventstore.Append{{Checkpoint: &checkpoint}})[0].Err
 }
 
 // head returns the position of the last entry.
-func (l *Log) head(ctx context.Context) (calendar.Position, error) {
-	h, err := l.store.Head(ctx, eventstore.Point{})
-	return h.Position, err
+func (log *Log) head(ctx context.Context) (calendar.Position, error) {
+	head, err := log.store.Head(ctx, eventstore.Point{})
+	return head.Position, err
 }
 
 // CheckOrigin refuses a setting log-origin that names another log than the one of the
 // newest checkpoint: ErrOrigin. "" is no setting.
-func (l *Log) CheckOrigin(ctx context.Context, origin string) error {
-	checkpoint, err := eventstore.CheckpointAt(ctx, l.store, 0)
+func (log *Log) CheckOrigin(ctx context.Context, origin string) error {
+	checkpoint, err := eventstore.CheckpointAt(ctx, log.store, 0)
 	if err != nil || checkpoint.Size == 0 || origin == "" || checkpoint.Origin == origin {
 		return err
 	}
@@ -77,8 +77,8 @@ func (l *Log) CheckOrigin(ctx context.Context, origin string) error {
 }
 
 // Leaf returns the stored leaf of the entry at a position.
-func (l *Log) Leaf(ctx context.Context, position calendar.Position) ([32]byte, error) {
-	leaves, err := l.stored(ctx, position-1, 1)
+func (log *Log) Leaf(ctx context.Context, position calendar.Position) ([32]byte, error) {
+	leaves, err := log.stored(ctx, position-1, 1)
 	if err != nil {
 		return [32]byte{}, err
 	}

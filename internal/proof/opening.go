@@ -73,8 +73,8 @@ func OpeningOf(entry *eventstore.Entry, all bool) *Opening {
 
 // Opening returns the opening of the entry at a position for a caller, nil when the caller
 // gets none of it.
-func (l *Log) Opening(ctx context.Context, reader *history.Reader, caller calendar.Caller, position calendar.Position) (*Opening, error) {
-	entries, err := l.store.Read(ctx, eventstore.Range{After: uint64(position) - 1, Limit: 1})
+func (log *Log) Opening(ctx context.Context, reader *history.Reader, caller calendar.Caller, position calendar.Position) (*Opening, error) {
+	entries, err := log.store.Read(ctx, eventstore.Range{After: uint64(position) - 1, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

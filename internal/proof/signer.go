@@ -75,9 +75,9 @@ type Stats struct {
 // store keeps no two checkpoints that do not follow each other, so two that overlap do
 // no harm. It is safe for concurrent use.
 type Signer struct {
-	log  *Log
-	ring Keyring
-	o    SignerOptions
+	log           *Log
+	ring          Keyring
+	signerOptions SignerOptions
 
 	signing sync.Mutex // one caller signs
 
@@ -99,70 +99,70 @@ func NewSigner(log *Log, ring Keyring, signerOptions SignerOptions) *Signer {
 		signerOptions.Log = slog.New(slog.DiscardHandler)
 	}
 	signerOptions.Interval = cmp.Or(signerOptions.Interval, DefaultInterval)
-	return &Signer{log: log, ring: ring, o: signerOptions}
+	return &Signer{log: log, ring: ring, signerOptions: signerOptions}
 }
 
 // Fault returns why nothing is signed, one of Refusals, or nil.
-func (s *Signer) Fault() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fault
+func (signer *Signer) Fault() error {
+	signer.mu.Lock()
+	defer signer.mu.Unlock()
+	return signer.fault
 }
 
 // Stats returns the counts.
-func (s *Signer) Stats() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.stats
-	out.Extends = !errors.Is(s.fault, ErrNotExtended)
+func (signer *Signer) Stats() Stats {
+	signer.mu.Lock()
+	defer signer.mu.Unlock()
+	out := signer.stats
+	out.Extends = !errors.Is(signer.fault, ErrNotExtended)
 	return out
 }
 
 // outcome records what became of an attempt, and logs a fault once.
-func (s *Signer) outcome(ctx context.Context, checkpoint *eventstore.Checkpoint, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (signer *Signer) outcome(ctx context.Context, checkpoint *eventstore.Checkpoint, err error) {
+	signer.mu.Lock()
+	defer signer.mu.Unlock()
 	if errors.Is(err, ErrNoCheckpoint) { // there is nothing to be signed yet
 		err = nil
 	}
 	text := ""
 	if err != nil {
-		s.stats.Failed++
+		signer.stats.Failed++
 		text = err.Error()
 	} else if checkpoint.Size > 0 {
-		s.stats.Size, s.stats.Time = checkpoint.Size, checkpoint.Time
+		signer.stats.Size, signer.stats.Time = checkpoint.Size, checkpoint.Time
 	}
 	refusal := Refusal(err) != nil
 	if err == nil || refusal {
-		s.fault = err
+		signer.fault = err
 	}
 	switch {
-	case text == s.logged:
+	case text == signer.logged:
 	case err == nil:
-		s.o.Log.InfoContext(ctx, "checkpoints are signed again")
+		signer.signerOptions.Log.InfoContext(ctx, "checkpoints are signed again")
 	case refusal:
-		s.o.Log.ErrorContext(ctx, "checkpoint not signed", "error", err)
+		signer.signerOptions.Log.ErrorContext(ctx, "checkpoint not signed", "error", err)
 	default:
-		s.o.Log.WarnContext(ctx, "checkpoint not signed", "error", err)
+		signer.signerOptions.Log.WarnContext(ctx, "checkpoint not signed", "error", err)
 	}
-	s.logged = text
+	signer.logged = text
 }
 
 // Origin returns the name of the log: that of its newest checkpoint, else the one that it
 // will get, "" while it has no entry to be named by.
-func (s *Signer) Origin(ctx context.Context) (string, error) {
-	newest, err := eventstore.CheckpointAt(ctx, s.log.store, 0)
+func (signer *Signer) Origin(ctx context.Context) (string, error) {
+	newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0)
 	if err != nil {
 		return "", err
 	}
-	return s.origin(ctx, &newest)
+	return signer.origin(ctx, &newest)
 }
 
-func (s *Signer) origin(ctx context.Context, newest *eventstore.Checkpoint) (string, error) {
-	if name := cmp.Or(newest.Origin, s.ring.Origin, s.ring.Address); name != "" {
+func (signer *Signer) origin(ctx context.Context, newest *eventstore.Checkpoint) (string, error) {
+	if name := cmp.Or(newest.Origin, signer.ring.Origin, signer.ring.Address); name != "" {
 		return name, nil
 	}
-	leaf, err := s.log.Leaf(ctx, 1)
+	leaf, err := signer.log.Leaf(ctx, 1)
 	switch {
 	case errors.Is(err, eventstore.ErrAhead):
 		return "", nil
@@ -175,14 +175,14 @@ func (s *Signer) origin(ctx context.Context, newest *eventstore.Checkpoint) (str
 // load returns the newest checkpoint and the keys of the log, made now when they have a
 // file that is not there yet and fresh is set. No keys and no error while there is nothing
 // to be signed. Errors: ErrOrigin, ErrKeyMissing, ErrNoKey, ErrNotStored.
-func (s *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkpoint, keys []*PrivateKey, err error) {
-	if newest, err = eventstore.CheckpointAt(ctx, s.log.store, 0); err != nil {
+func (signer *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkpoint, keys []*PrivateKey, err error) {
+	if newest, err = eventstore.CheckpointAt(ctx, signer.log.store, 0); err != nil {
 		return newest, nil, err
 	}
-	keys = s.ring.Keys
+	keys = signer.ring.Keys
 	var origin string
-	if s.ring.own() {
-		if keys, err = s.ring.readFile(&newest); err != nil {
+	if signer.ring.own() {
+		if keys, err = signer.ring.readFile(&newest); err != nil {
 			return newest, nil, err
 		}
 		if len(keys) > 0 { // it begins a new log where it has another name, see Begin
@@ -190,22 +190,22 @@ func (s *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkp
 		}
 	}
 	if origin == "" {
-		if origin, err = s.origin(ctx, &newest); err != nil || origin == "" {
+		if origin, err = signer.origin(ctx, &newest); err != nil || origin == "" {
 			return newest, nil, err
 		}
 	}
-	if err := s.ring.check(origin, keys); err != nil {
+	if err := signer.ring.check(origin, keys); err != nil {
 		return newest, nil, err
 	}
 	switch {
 	case len(keys) > 0 || !fresh:
 		return newest, keys, nil
-	case !s.ring.own():
+	case !signer.ring.own():
 		return newest, nil, ErrNoKey
 	}
 	privateKey, err := NewKey(origin)
 	if err == nil {
-		err = s.ring.newFile(privateKey)
+		err = signer.ring.newFile(privateKey)
 	}
 	if err != nil {
 		return newest, nil, err
@@ -214,8 +214,8 @@ func (s *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkp
 }
 
 // PublicKeys returns the keys that sign, none where there are none yet.
-func (s *Signer) PublicKeys(ctx context.Context) ([]*Key, error) {
-	_, keys, err := s.load(ctx, false)
+func (signer *Signer) PublicKeys(ctx context.Context) ([]*Key, error) {
+	_, keys, err := signer.load(ctx, false)
 	if errors.Is(err, ErrKeyMissing) {
 		err = nil
 	}
@@ -225,8 +225,8 @@ func (s *Signer) PublicKeys(ctx context.Context) ([]*Key, error) {
 // Follow checks whether the keys may sign the log, and stores the newest checkpoint of the
 // log next to them: a process that may sign once another one has signed has to know of it.
 // Errors: those of Refusals, and those of the store.
-func (s *Signer) Follow(ctx context.Context) error {
-	_, err := s.follow(ctx, false)
+func (signer *Signer) Follow(ctx context.Context) error {
+	_, err := signer.follow(ctx, false)
 	return err
 }
 
@@ -234,45 +234,47 @@ func (s *Signer) Follow(ctx context.Context) error {
 // checkpoint of the store, of which they get the note, and returns its size. Errors:
 // ErrNotExtended and ErrOrigin, which nothing confirms, ErrKeyMissing, ErrNoKey,
 // ErrNotStored, and those of the store.
-func (s *Signer) Confirm(ctx context.Context) (calendar.Position, error) { return s.follow(ctx, true) }
+func (signer *Signer) Confirm(ctx context.Context) (calendar.Position, error) {
+	return signer.follow(ctx, true)
+}
 
-func (s *Signer) follow(ctx context.Context, confirmed bool) (size calendar.Position, err error) {
-	s.signing.Lock()
-	defer s.signing.Unlock()
-	newest, keys, err := s.load(ctx, false)
+func (signer *Signer) follow(ctx context.Context, confirmed bool) (size calendar.Position, err error) {
+	signer.signing.Lock()
+	defer signer.signing.Unlock()
+	newest, keys, err := signer.load(ctx, false)
 	switch {
 	case err != nil || len(keys) > 0:
 	case confirmed:
 		err = ErrNoKey
-	case s.ring.Shared:
-		keys = s.ring.Keys // of a log without entries, which another process may begin at any moment
+	case signer.ring.Shared:
+		keys = signer.ring.Keys // of a log without entries, which another process may begin at any moment
 	}
 	if err == nil && len(keys) > 0 {
 		var stored Head
-		if _, stored, err = s.extends(ctx, &newest, keys, confirmed); err == nil {
-			size, err = stored.Size, storeNotes(s.ring.Notes, stored, keys)
+		if _, stored, err = signer.extends(ctx, &newest, keys, confirmed); err == nil {
+			size, err = stored.Size, storeNotes(signer.ring.Notes, stored, keys)
 		}
 	}
-	s.outcome(ctx, &newest, err)
+	signer.outcome(ctx, &newest, err)
 	return size, err
 }
 
 // extends returns the head and what the newest checkpoint says, when the log up to the head
 // extends that and the notes next to the keys, of which there has to be one unless that is
 // confirmed.
-func (s *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, confirmed bool) (head calendar.Position, stored Head, err error) {
-	known, err := s.ring.signed(keys)
+func (signer *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, confirmed bool) (head calendar.Position, stored Head, err error) {
+	known, err := signer.ring.signed(keys)
 	if err == nil && len(known) == 0 && !confirmed {
-		confirmed, err = s.begins(ctx, newest, keys)
+		confirmed, err = signer.begins(ctx, newest, keys)
 		if err == nil && !confirmed {
-			err = fmt.Errorf("%w: put %s back, or declare that it signed nothing that the store lacks: daybook audit key confirm", ErrUnconfirmed, s.ring.Notes[0])
+			err = fmt.Errorf("%w: put %s back, or declare that it signed nothing that the store lacks: daybook audit key confirm", ErrUnconfirmed, signer.ring.Notes[0])
 		}
 	}
 	if err == nil {
 		stored, err = headOf(newest, keys)
 	}
 	if err == nil {
-		head, err = s.log.head(ctx)
+		head, err = signer.log.head(ctx)
 	}
 	if err != nil {
 		return 0, stored, err
@@ -281,7 +283,7 @@ func (s *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, key
 		if h.Size > head {
 			return 0, stored, fmt.Errorf("%w: that of %d entries was signed, there are %d", ErrNotExtended, h.Size, head)
 		}
-		root, err := s.log.Root(ctx, h.Size)
+		root, err := signer.log.Root(ctx, h.Size)
 		if err == nil && root != h.Root {
 			err = fmt.Errorf("%w: the first %d entries are not those that were signed", ErrNotExtended, h.Size)
 		}
@@ -294,11 +296,11 @@ func (s *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, key
 
 // begins reports whether keys without a note may sign all the same: those that settings
 // name and that begin a log, because no one else can have signed it before.
-func (s *Signer) begins(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey) (bool, error) {
+func (signer *Signer) begins(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey) (bool, error) {
 	switch {
-	case len(s.ring.Notes) == 0:
+	case len(signer.ring.Notes) == 0:
 		return true, nil
-	case s.ring.own():
+	case signer.ring.own():
 		return false, nil // its note is made with it
 	case newest.Size == 0:
 		return true, nil
@@ -307,7 +309,7 @@ func (s *Signer) begins(ctx context.Context, newest *eventstore.Checkpoint, keys
 	if _, err := Open(newest.Note, public(keys)...); err != nil {
 		return false, nil //nolint:nilerr // it is by other keys
 	}
-	found, err := s.log.store.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{Limit: 1}})
+	found, err := signer.log.store.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{Limit: 1}})
 	if err != nil || len(found.Signed) == 0 || found.Signed[0].Origin == newest.Origin {
 		return false, err
 	}
@@ -332,112 +334,112 @@ func headOf(newest *eventstore.Checkpoint, keys []*PrivateKey) (Head, error) {
 // Sign signs a checkpoint when there are new entries, and returns the newest one. Errors:
 // those of Refusals, ErrNoKey, ErrNoCheckpoint for a log without entries, and those of
 // the store.
-func (s *Signer) Sign(ctx context.Context) (eventstore.Checkpoint, error) {
-	s.signing.Lock()
-	defer s.signing.Unlock()
-	checkpoint, err := s.sign(ctx)
-	s.outcome(ctx, &checkpoint, err)
+func (signer *Signer) Sign(ctx context.Context) (eventstore.Checkpoint, error) {
+	signer.signing.Lock()
+	defer signer.signing.Unlock()
+	checkpoint, err := signer.sign(ctx)
+	signer.outcome(ctx, &checkpoint, err)
 	return checkpoint, err
 }
 
-func (s *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
-	newest, keys, err := s.load(ctx, true)
+func (signer *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
+	newest, keys, err := signer.load(ctx, true)
 	if err == nil && len(keys) == 0 {
 		err = ErrNoCheckpoint
 	}
 	if err != nil {
 		return eventstore.Checkpoint{}, err
 	}
-	head, stored, err := s.extends(ctx, &newest, keys, false)
+	head, stored, err := signer.extends(ctx, &newest, keys, false)
 	switch {
 	case err != nil:
 		return eventstore.Checkpoint{}, err
 	case head == 0:
 		return eventstore.Checkpoint{}, ErrNoCheckpoint
 	case newest.Size >= head: // another process may have been faster
-		return newest, storeNotes(s.ring.Notes, stored, keys)
+		return newest, storeNotes(signer.ring.Notes, stored, keys)
 	}
-	checkpoint, err := s.checkpoint(ctx, &newest, keys, head, s.ring.Notes)
+	checkpoint, err := signer.checkpoint(ctx, &newest, keys, head, signer.ring.Notes)
 	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
-		return s.log.Checkpoint(ctx, 0)
+		return signer.log.Checkpoint(ctx, 0)
 	}
 	if err == nil {
-		s.count(&s.stats.Signed)
+		signer.count(&signer.stats.Signed)
 	}
 	return checkpoint, err
 }
 
-func (s *Signer) count(n *uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (signer *Signer) count(n *uint64) {
+	signer.mu.Lock()
+	defer signer.mu.Unlock()
 	*n++
 }
 
 // checkpoint signs the tree of a size, which follows the newest checkpoint, and stores it:
 // in the notes first, because one that was signed and lost would not be known of.
-func (s *Signer) checkpoint(
+func (signer *Signer) checkpoint(
 	ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, size calendar.Position, notes []string,
-) (c eventstore.Checkpoint, err error) {
-	root, err := s.log.Root(ctx, size)
+) (checkpoint eventstore.Checkpoint, err error) {
+	root, err := signer.log.Root(ctx, size)
 	if err != nil {
-		return c, err
+		return checkpoint, err
 	}
 	head := Head{Origin: keys[0].Name(), Size: size, Root: root}
-	c = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(s.o.Now())}
-	if c.Note, err = signHead(head, keys); err != nil {
-		return c, err
+	checkpoint = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(signer.signerOptions.Now())}
+	if checkpoint.Note, err = signHead(head, keys); err != nil {
+		return checkpoint, err
 	}
 	of := Keys{Origin: head.Origin}
 	if newest.Origin == head.Origin {
 		if of, err = ReadKeys(newest); err != nil {
-			return c, err
+			return checkpoint, err
 		}
 	}
-	spans, err := json.Marshal(of.next(newest.Size, size, keys, s.o.Witnesses))
-	c.Keys = string(spans)
+	spans, err := json.Marshal(of.next(newest.Size, size, keys, signer.signerOptions.Witnesses))
+	checkpoint.Keys = string(spans)
 	if err == nil {
 		err = storeNotes(notes, head, keys)
 	}
 	if err == nil {
-		err = s.log.put(ctx, c)
+		err = signer.log.put(ctx, checkpoint)
 	}
-	return c, err
+	return checkpoint, err
 }
 
 // Begin begins a new log with a fresh key: after the store was put back to before its
 // last checkpoint. Its first checkpoint is signed now, or with the next entry where
 // the last one of the former log has the same size. The former key file, if there is
 // one, is renamed to the extension .former.
-func (s *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, error) {
-	s.signing.Lock()
-	defer s.signing.Unlock()
+func (signer *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, error) {
+	signer.signing.Lock()
+	defer signer.signing.Unlock()
 	privateKey, err := NewKey(origin)
 	if err != nil {
 		return nil, err
 	}
-	newest, err := eventstore.CheckpointAt(ctx, s.log.store, 0)
+	newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0)
 	if err != nil {
 		return nil, err
 	}
 	if newest.Origin == origin {
 		return nil, fmt.Errorf("the log is %q already; a new log has another origin", origin)
 	}
-	head, err := s.log.head(ctx)
+	head, err := signer.log.head(ctx)
 	if err != nil {
 		return nil, err
 	}
 	signs := head > newest.Size
 	var notes []string
 	switch {
-	case s.ring.own():
-		notes, err = s.ring.Notes, s.ring.newFile(privateKey)
+	case signer.ring.own():
+		notes, err = signer.ring.Notes, signer.ring.newFile(privateKey)
 	case newest.Size == 0: // the first checkpoint begins the log
 		signs = false
 	case !signs:
 		err = fmt.Errorf("no entry came since the last checkpoint of %q, which has size %d: write something first", newest.Origin, newest.Size)
 	}
 	if err == nil && signs {
-		_, err = s.checkpoint(ctx, &newest, []*PrivateKey{privateKey}, head, notes)
+		_, err = signer.checkpoint(ctx, &newest, []*PrivateKey{privateKey}, head, notes)
 	}
 	return privateKey, err
 }
@@ -445,42 +447,42 @@ func (s *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, error) 
 // Cosign asks all witnesses for their signatures of a checkpoint, all together, and adds
 // the lines to it as they come. It ends when each has answered, for 10 s at most; one that
 // is still asked about another checkpoint is skipped.
-func (s *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoint) {
-	var wg sync.WaitGroup
-	for _, witness := range s.o.Witnesses {
+func (signer *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoint) {
+	var group sync.WaitGroup
+	for _, witness := range signer.signerOptions.Witnesses {
 		if _, err := Open(checkpoint.Note, witness.Key); err == nil || !witness.mu.TryLock() {
 			continue
 		}
-		wg.Go(func() {
+		group.Go(func() {
 			defer witness.mu.Unlock()
-			line, err := witness.cosign(ctx, s.o.Client, s.log.Tree, &checkpoint)
+			line, err := witness.cosign(ctx, signer.signerOptions.Client, signer.log.Tree, &checkpoint)
 			if err == nil {
-				err = s.add(ctx, checkpoint.Size, line)
+				err = signer.add(ctx, checkpoint.Size, line)
 			}
 			switch {
 			case err == nil:
-				s.count(&s.stats.Cosigned)
+				signer.count(&signer.stats.Cosigned)
 			case ctx.Err() == nil:
-				s.count(&s.stats.Refused)
-				s.o.Log.WarnContext(ctx, "checkpoint not cosigned", "witness", witness.Key.Name(), "size", checkpoint.Size, "error", err)
+				signer.count(&signer.stats.Refused)
+				signer.signerOptions.Log.WarnContext(ctx, "checkpoint not cosigned", "witness", witness.Key.Name(), "size", checkpoint.Size, "error", err)
 			}
 		})
 	}
-	wg.Wait()
+	group.Wait()
 }
 
 // addTries is how often a line is added because others were added meanwhile.
 const addTries = MaxWitnesses + 1
 
 // add adds a line to the checkpoint of a size.
-func (s *Signer) add(ctx context.Context, size calendar.Position, line []byte) (err error) {
+func (signer *Signer) add(ctx context.Context, size calendar.Position, line []byte) (err error) {
 	for range addTries {
-		checkpoint, err := s.log.Checkpoint(ctx, size)
+		checkpoint, err := signer.log.Checkpoint(ctx, size)
 		if err != nil || bytes.Contains(checkpoint.Note, line) {
 			return err
 		}
 		checkpoint.Note = slices.Concat(checkpoint.Note, line)
-		if err = s.log.put(ctx, checkpoint); !errors.Is(err, eventstore.ErrConflict) {
+		if err = signer.log.put(ctx, checkpoint); !errors.Is(err, eventstore.ErrConflict) {
 			return err
 		}
 	}
@@ -490,22 +492,22 @@ func (s *Signer) add(ctx context.Context, size calendar.Position, line []byte) (
 // Run signs every interval, while there are new entries, until the context ends, and
 // has each checkpoint cosigned once. Before, it looks whether the log extends its last
 // checkpoint, and lets the witnesses catch up with it.
-func (s *Signer) Run(ctx context.Context) error {
+func (signer *Signer) Run(ctx context.Context) error {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	var size calendar.Position // of the checkpoint that witnesses were asked about last
 	cosign := func(checkpoint eventstore.Checkpoint) {
 		if checkpoint.Size > size {
 			size = checkpoint.Size
-			asked.Go(func() { s.Cosign(ctx, checkpoint) })
+			asked.Go(func() { signer.Cosign(ctx, checkpoint) })
 		}
 	}
-	if s.Follow(ctx) == nil {
-		if newest, err := eventstore.CheckpointAt(ctx, s.log.store, 0); err == nil {
+	if signer.Follow(ctx) == nil {
+		if newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0); err == nil {
 			cosign(newest)
 		}
 	}
-	tick := time.NewTicker(s.o.Interval)
+	tick := time.NewTicker(signer.signerOptions.Interval)
 	defer tick.Stop()
 	for {
 		select {
@@ -513,7 +515,7 @@ func (s *Signer) Run(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		if checkpoint, err := s.Sign(ctx); err == nil {
+		if checkpoint, err := signer.Sign(ctx); err == nil {
 			cosign(checkpoint)
 		}
 	}

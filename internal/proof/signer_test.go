@@ -42,31 +42,31 @@ func setup(t *testing.T) *signing {
 }
 
 // write appends entries, each of a tag of its own.
-func (s *signing) write(n int) {
-	s.Helper()
+func (signing *signing) write(n int) {
+	signing.Helper()
 	for range n {
-		id, err := s.store.NewIDs(s.Context(), 1)
+		id, err := signing.store.NewIDs(signing.Context(), 1)
 		if err != nil {
-			s.Fatal(err)
+			signing.Fatal(err)
 		}
-		results := s.store.Append(s.Context(), []eventstore.Append{{
+		results := signing.store.Append(signing.Context(), []eventstore.Append{{
 			Time: time.Unix(int64(id), 0), Actor: 7,
 			Drafts: []eventstore.Draft{{Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{}`)}},
 		}})
 		if results[0].Err != nil {
-			s.Fatal(results[0].Err)
+			signing.Fatal(results[0].Err)
 		}
 	}
 }
 
 // ring is that of an embedded store.
-func (s *signing) ring() proof.Keyring {
-	file := filepath.Join(s.dir, "audit.key")
+func (signing *signing) ring() proof.Keyring {
+	file := filepath.Join(signing.dir, "audit.key")
 	return proof.Keyring{File: file, Notes: []string{file + ".note"}, Address: origin}
 }
 
 // named is the ring of keys that settings name, with their notes in a folder.
-func (s *signing) named(dir string, keys ...*proof.PrivateKey) proof.Keyring {
+func (signing *signing) named(dir string, keys ...*proof.PrivateKey) proof.Keyring {
 	ring := proof.Keyring{Keys: keys, Address: origin}
 	for _, privateKey := range keys {
 		ring.Notes = append(ring.Notes, filepath.Join(dir, fmt.Sprintf("%08x.note", privateKey.KeyHash())))
@@ -74,50 +74,50 @@ func (s *signing) named(dir string, keys ...*proof.PrivateKey) proof.Keyring {
 	return ring
 }
 
-func (s *signing) signer(ring proof.Keyring, signerOptions proof.SignerOptions) *proof.Signer {
-	s.Helper()
-	signerOptions.Log = slog.New(slog.NewTextHandler(s.told, nil))
-	return proof.NewSigner(s.log, ring, signerOptions)
+func (signing *signing) signer(ring proof.Keyring, signerOptions proof.SignerOptions) *proof.Signer {
+	signing.Helper()
+	signerOptions.Log = slog.New(slog.NewTextHandler(signing.told, nil))
+	return proof.NewSigner(signing.log, ring, signerOptions)
 }
 
 // own returns a signer with the key of an embedded store.
-func (s *signing) own() *proof.Signer {
-	s.Helper()
-	return s.signer(s.ring(), proof.SignerOptions{})
+func (signing *signing) own() *proof.Signer {
+	signing.Helper()
+	return signing.signer(signing.ring(), proof.SignerOptions{})
 }
 
 // with returns a signer with keys that settings name, and their notes in a folder.
-func (s *signing) with(dir string, keys ...*proof.PrivateKey) *proof.Signer {
-	s.Helper()
-	return s.signer(s.named(dir, keys...), proof.SignerOptions{})
+func (signing *signing) with(dir string, keys ...*proof.PrivateKey) *proof.Signer {
+	signing.Helper()
+	return signing.signer(signing.named(dir, keys...), proof.SignerOptions{})
 }
 
 // ok ends the test with an error.
-func (s *signing) ok(err error) {
-	s.Helper()
+func (signing *signing) ok(err error) {
+	signing.Helper()
 	if err != nil {
-		s.Fatal(err)
+		signing.Fatal(err)
 	}
 }
 
-func (s *signing) sign(signer *proof.Signer) eventstore.Checkpoint {
-	s.Helper()
-	checkpoint, err := signer.Sign(s.Context())
-	s.ok(err)
+func (signing *signing) sign(signer *proof.Signer) eventstore.Checkpoint {
+	signing.Helper()
+	checkpoint, err := signer.Sign(signing.Context())
+	signing.ok(err)
 	return checkpoint
 }
 
-func (s *signing) vkeys(checkpoint *eventstore.Checkpoint) proof.Keys {
-	s.Helper()
+func (signing *signing) vkeys(checkpoint *eventstore.Checkpoint) proof.Keys {
+	signing.Helper()
 	keys, err := proof.ReadKeys(checkpoint)
-	s.ok(err)
+	signing.ok(err)
 	return keys
 }
 
-func (s *signing) leaves() []digest {
-	s.Helper()
-	commits, err := s.store.Commits(s.Context(), 1, 1<<20)
-	s.ok(err)
+func (signing *signing) leaves() []digest {
+	signing.Helper()
+	commits, err := signing.store.Commits(signing.Context(), 1, 1<<20)
+	signing.ok(err)
 	var leaves []digest
 	for _, commit := range commits {
 		leaves = append(leaves, commit.Leaves...)
@@ -126,10 +126,10 @@ func (s *signing) leaves() []digest {
 }
 
 // checkpoints returns all of the log.
-func (s *signing) checkpoints() []eventstore.Checkpoint {
-	s.Helper()
-	found, err := s.store.Find(s.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
-	s.ok(err)
+func (signing *signing) checkpoints() []eventstore.Checkpoint {
+	signing.Helper()
+	found, err := signing.store.Find(signing.Context(), eventstore.Lookup{Signed: eventstore.Range{Limit: 100}})
+	signing.ok(err)
 	return found.Signed
 }
 
@@ -273,19 +273,19 @@ func TestRotation(t *testing.T) {
 }
 
 // refuses checks that a signer signs nothing, says why once and shows it.
-func (s *signing) refuses(what string, signer *proof.Signer, want error) {
-	s.Helper()
-	before := len(s.checkpoints())
+func (signing *signing) refuses(what string, signer *proof.Signer, want error) {
+	signing.Helper()
+	before := len(signing.checkpoints())
 	for range 2 {
-		if _, err := signer.Sign(s.Context()); !errors.Is(err, want) {
-			s.Errorf("%s: Sign: %v, want %v", what, err, want)
+		if _, err := signer.Sign(signing.Context()); !errors.Is(err, want) {
+			signing.Errorf("%s: Sign: %v, want %v", what, err, want)
 		}
 	}
-	if err := signer.Follow(s.Context()); !errors.Is(err, want) {
-		s.Errorf("%s: Follow: %v, want %v", what, err, want)
+	if err := signer.Follow(signing.Context()); !errors.Is(err, want) {
+		signing.Errorf("%s: Follow: %v, want %v", what, err, want)
 	}
-	if n := len(s.checkpoints()); n != before {
-		s.Errorf("%s: %d checkpoints, there were %d", what, n, before)
+	if n := len(signing.checkpoints()); n != before {
+		signing.Errorf("%s: %d checkpoints, there were %d", what, n, before)
 	}
 }
 
@@ -408,11 +408,11 @@ type witness struct {
 	alter func(http.ResponseWriter, string) bool // answers in its place
 }
 
-func (w *witness) ServeHTTP(out http.ResponseWriter, request *http.Request) {
+func (witness *witness) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	body, _ := io.ReadAll(request.Body)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.calls = append(w.calls, strings.SplitN(string(body), "\n", 2)[0])
+	witness.mu.Lock()
+	defer witness.mu.Unlock()
+	witness.calls = append(witness.calls, strings.SplitN(string(body), "\n", 2)[0])
 	if request.Method != http.MethodPost || request.URL.Path != "/w/add-checkpoint" {
 		http.NotFound(out, request)
 		return
@@ -440,20 +440,20 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	_, _ = fmt.Sscan(parts[1], &size)
 	data, _ := base64.StdEncoding.DecodeString(parts[2])
 	switch {
-	case from != w.size:
+	case from != witness.size:
 		out.Header().Set("Content-Type", "text/x.tlog.size")
 		out.WriteHeader(http.StatusConflict)
-		fmt.Fprintf(out, "%d\n", w.size)
+		fmt.Fprintf(out, "%d\n", witness.size)
 		return
-	case from == 0 && len(path) > 0 || from > 0 && tlog.CheckTree(path, int64(size), tlog.Hash(data), int64(from), w.root) != nil:
+	case from == 0 && len(path) > 0 || from > 0 && tlog.CheckTree(path, int64(size), tlog.Hash(data), int64(from), witness.root) != nil:
 		http.Error(out, "inconsistent", http.StatusUnprocessableEntity)
 		return
 	}
-	if w.alter != nil && w.alter(out, text) {
+	if witness.alter != nil && witness.alter(out, text) {
 		return
 	}
-	w.size, w.root = size, tlog.Hash(data)
-	_, _ = io.WriteString(out, "— unknown.example AAAAAAAA\n"+w.line(1700000000, text))
+	witness.size, witness.root = size, tlog.Hash(data)
+	_, _ = io.WriteString(out, "— unknown.example AAAAAAAA\n"+witness.line(1700000000, text))
 }
 
 // HISTORY 20.30: a witness that answers has its line, one that is down or signs wrongly
@@ -536,8 +536,8 @@ func TestWitnesses(t *testing.T) {
 	if keys := signing.vkeys(&last); len(keys.Witnesses) != 4 || keys.Witnesses[0] != good.vkey {
 		t.Errorf("witnesses %q", keys.Witnesses)
 	}
-	if n := signer.Stats(); n.Signed != 3 || n.Cosigned != 6 || n.Refused == 0 {
-		t.Errorf("stats %+v", n)
+	if stats := signer.Stats(); stats.Signed != 3 || stats.Cosigned != 6 || stats.Refused == 0 {
+		t.Errorf("stats %+v", stats)
 	}
 }
 

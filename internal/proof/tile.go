@@ -44,20 +44,20 @@ func ParseTile(level, path string) (Tile, error) {
 // Tile returns the bytes of a tile that a tree of a size has, of any width that it
 // covers: hashes of 32 bytes; for a bundle 0x00 0x20 and the leaf of each entry. A tile
 // beyond it is ErrNoTile; other errors are those of Root.
-func (t *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) ([]byte, error) {
+func (tree *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) ([]byte, error) {
 	nodes := int64(size) >> (blockLevel * max(tile.L, 0)) // of the level; 0 for shifts beyond 63
 	if tile.N > nodes/block || tile.N*block+int64(tile.W) > nodes {
 		return nil, ErrNoTile
 	}
 	if tile.L == Entries {
-		leaves, err := t.stored(ctx, calendar.Position(tile.N*block), tile.W)
+		leaves, err := tree.stored(ctx, calendar.Position(tile.N*block), tile.W)
 		out := make([]byte, 0, tile.W*34)
 		for i := range leaves {
 			out = append(append(out, 0, 32), leaves[i][:]...)
 		}
 		return out, err
 	}
-	hashReader, err := t.reader(ctx, size)
+	hashReader, err := tree.reader(ctx, size)
 	if err != nil {
 		return nil, err
 	}

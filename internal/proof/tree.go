@@ -40,7 +40,7 @@ const (
 type Tree struct {
 	leaves  Leaves
 	growing *semaphore.Weighted // one caller reads
-	upper   atomic.Pointer[upper]
+	upper   atomic.Pointer[upperTree]
 }
 
 // NewTree makes the tree of a store; it reads nothing yet.
@@ -48,85 +48,85 @@ func NewTree(leaves Leaves) *Tree {
 	return &Tree{leaves: leaves, growing: semaphore.NewWeighted(1)}
 }
 
-// upper is the tree above the first blocks, in one epoch: a tree whose leaves are the
+// upperTree is the tree above the first blocks, in one epoch: a tree whose leaves are the
 // roots of blocks, in the order of package tlog.
-type upper struct {
+type upperTree struct {
 	epoch  uint64
 	blocks int64
 	nodes  []Hash
 }
 
 // ReadHashes implements tlog.HashReader.
-func (u *upper) ReadHashes(indexes []int64) ([]Hash, error) {
+func (upper *upperTree) ReadHashes(indexes []int64) ([]Hash, error) {
 	out := make([]Hash, len(indexes))
 	for i, index := range indexes {
-		out[i] = u.nodes[index]
+		out[i] = upper.nodes[index]
 	}
 	return out, nil
 }
 
 // cached returns what is cached of the present history.
-func (t *Tree) cached() *upper {
-	epoch := t.leaves.Epoch()
-	if u := t.upper.Load(); u != nil && u.epoch == epoch {
+func (tree *Tree) cached() *upperTree {
+	epoch := tree.leaves.Epoch()
+	if u := tree.upper.Load(); u != nil && u.epoch == epoch {
 		return u
 	}
-	return &upper{epoch: epoch}
+	return &upperTree{epoch: epoch}
 }
 
 // grown returns the tree above at least the blocks of a size. What was read stays cached
 // when the context ends.
-func (t *Tree) grown(ctx context.Context, size calendar.Position) (*upper, error) {
+func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree, error) {
 	wanted := int64(size / block)
-	if u := t.cached(); u.blocks >= wanted {
-		return u, nil
+	if upper := tree.cached(); upper.blocks >= wanted {
+		return upper, nil
 	}
-	if err := t.growing.Acquire(ctx, 1); err != nil {
+	if err := tree.growing.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer t.growing.Release(1)
+	defer tree.growing.Release(1)
 	for {
-		u := t.cached()
-		if u.blocks >= wanted {
-			return u, nil
+		upper := tree.cached()
+		if upper.blocks >= wanted {
+			return upper, nil
 		}
-		if err := t.grow(ctx, *u, wanted); err != nil {
+		if err := tree.grow(ctx, *upper, wanted); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // grow reads the next blocks.
-func (t *Tree) grow(ctx context.Context, u upper, wanted int64) error {
-	leaves, err := t.stored(ctx, calendar.Position(u.blocks*block), block*int(min(wanted-u.blocks, readBlocks)))
+func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error {
+	leaves, err := tree.stored(ctx, calendar.Position(upper.blocks*block), block*int(min(wanted-upper.blocks, readBlocks)))
 	if err != nil {
 		return err
 	}
 	for bottom := range slices.Chunk(nodes(leaves), block) {
-		more, err := tlog.StoredHashesForRecordHash(u.blocks, rootOf(bottom), &u)
+		more, err := tlog.StoredHashesForRecordHash(upper.blocks, rootOf(bottom), &upper)
 		if err != nil {
 			return err
 		}
-		u.nodes = append(u.nodes, more...) // beyond what readers of the former one see
-		u.blocks++
+		upper.nodes = append(upper.nodes, more...) // beyond what readers of the former one see
+		upper.blocks++
 	}
-	if t.leaves.Epoch() == u.epoch { // else it may be of two histories
-		t.upper.Store(&u)
+	if tree.leaves.Epoch() == upper.epoch { // else it may be of two histories
+		tree.upper.Store(&upper)
 	}
 	return nil
 }
 
 // stored reads exactly n leaves.
-func (t *Tree) stored(ctx context.Context, after calendar.Position, n int) ([][32]byte, error) {
+func (tree *Tree) stored(ctx context.Context, after calendar.Position, n int) ([][32]byte, error) {
 	out := make([][32]byte, 0, n)
 	for len(out) < n {
-		at := after + calendar.Position(len(out))
-		leaves, err := t.leaves.Leaves(ctx, at, n-len(out))
+		position := after + calendar.Position(len(out))
+		leaves, err := tree.leaves.Leaves(ctx, position, n-len(out))
 		if err != nil {
-			return nil, fmt.Errorf("leaves after %d: %w", at, err)
+			return nil, fmt.Errorf("leaves after %d: %w", position, err)
 		}
 		if len(leaves) == 0 {
-			return nil, fmt.Errorf("leaf of entry %d: %w", at+1, eventstore.ErrAhead)
+			return nil, fmt.Errorf("leaf of entry %d: %w", position+1, eventstore.ErrAhead)
 		}
 		out = append(out, leaves...)
 	}
@@ -152,8 +152,8 @@ func rootOf(nodes []Hash) Hash {
 }
 
 // reader returns what reads the nodes of a tree of a size.
-func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashReader, error) {
-	upper, err := t.grown(ctx, size)
+func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashReader, error) {
+	upper, err := tree.grown(ctx, size)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 			at := n >> (blockLevel - level)
 			bottom := bottoms[at]
 			if bottom == nil {
-				if bottom, err = t.bottom(ctx, upper.epoch, size, at); err != nil {
+				if bottom, err = tree.bottom(ctx, upper.epoch, size, at); err != nil {
 					return nil, err
 				}
 				bottoms[at] = bottom
@@ -182,9 +182,9 @@ func (t *Tree) reader(ctx context.Context, size calendar.Position) (tlog.HashRea
 }
 
 // bottom reads the nodes of level 0 of a block, as far as a tree of a size has them.
-func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
-	leaves, err := t.stored(ctx, calendar.Position(n*block), int(min(block, int64(size)-n*block)))
-	if err == nil && t.leaves.Epoch() != epoch {
+func (tree *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
+	leaves, err := tree.stored(ctx, calendar.Position(n*block), int(min(block, int64(size)-n*block)))
+	if err == nil && tree.leaves.Epoch() != epoch {
 		err = fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
 	}
 	return nodes(leaves), err
@@ -193,8 +193,8 @@ func (t *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position,
 // Root returns the root of the tree of a size; of 0 it is that of the empty tree. The
 // error is ErrAhead where the log is shorter, ErrHistory where the store has just gone
 // over to another history, or one of the store; for all methods.
-func (t *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error) {
-	hashReader, err := t.reader(ctx, size)
+func (tree *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error) {
+	hashReader, err := tree.reader(ctx, size)
 	if err != nil {
 		return Hash{}, err
 	}
@@ -207,11 +207,11 @@ var ErrRange = errors.New("not within the tree")
 
 // Inclusion proves that the entry at a position is in the tree of a size, by the
 // hashes in the order of RFC 6962 2.1.1, and returns the root.
-func (t *Tree) Inclusion(ctx context.Context, position, size calendar.Position) (hashes []Hash, root Hash, err error) {
+func (tree *Tree) Inclusion(ctx context.Context, position, size calendar.Position) (hashes []Hash, root Hash, err error) {
 	if position < 1 || position > size {
 		return nil, Hash{}, fmt.Errorf("entry %d of %d: %w", position, size, ErrRange)
 	}
-	hashReader, err := t.reader(ctx, size)
+	hashReader, err := tree.reader(ctx, size)
 	if err != nil {
 		return nil, Hash{}, err
 	}
@@ -225,20 +225,20 @@ func (t *Tree) Inclusion(ctx context.Context, position, size calendar.Position) 
 // Consistency proves that the tree of one size is the beginning of that of another,
 // by the hashes in the order of RFC 6962 2.1.2: none from 0 and between equal sizes. It
 // returns both roots.
-func (t *Tree) Consistency(ctx context.Context, from, to calendar.Position) (hashes []Hash, fromRoot, toRoot Hash, err error) {
-	if from > to {
-		return nil, Hash{}, Hash{}, fmt.Errorf("size %d of %d: %w", from, to, ErrRange)
+func (tree *Tree) Consistency(ctx context.Context, from, position calendar.Position) (hashes []Hash, fromRoot, toRoot Hash, err error) {
+	if from > position {
+		return nil, Hash{}, Hash{}, fmt.Errorf("size %d of %d: %w", from, position, ErrRange)
 	}
-	hashReader, err := t.reader(ctx, to)
+	hashReader, err := tree.reader(ctx, position)
 	hashes = []Hash{} // JSON: [], not null
-	if err == nil && from > 0 && from < to {
-		hashes, err = tlog.ProveTree(int64(to), int64(from), hashReader)
+	if err == nil && from > 0 && from < position {
+		hashes, err = tlog.ProveTree(int64(position), int64(from), hashReader)
 	}
 	if err == nil {
 		fromRoot, err = tlog.TreeHash(int64(from), hashReader)
 	}
 	if err == nil {
-		toRoot, err = tlog.TreeHash(int64(to), hashReader)
+		toRoot, err = tlog.TreeHash(int64(position), hashReader)
 	}
 	return hashes, fromRoot, toRoot, err
 }

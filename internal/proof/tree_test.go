@@ -36,21 +36,21 @@ func newLog(n int) *log {
 	return l
 }
 
-func (l *log) Epoch() uint64 { return l.epoch.Load() }
+func (log *log) Epoch() uint64 { return log.epoch.Load() }
 
-func (l *log) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
-	if l.met != nil {
-		l.met()
+func (log *log) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	if log.met != nil {
+		log.met()
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if l.reads++; l.reads%3 == 0 {
+	if log.reads++; log.reads%3 == 0 {
 		limit = (limit + 1) / 2
 	}
-	from := min(int(after), len(l.leaves))
-	out := l.leaves[from:min(from+limit, len(l.leaves))]
-	l.read.Add(int64(len(out)))
+	from := min(int(after), len(log.leaves))
+	out := log.leaves[from:min(from+limit, len(log.leaves))]
+	log.read.Add(int64(len(out)))
 	return out, nil
 }
 
@@ -207,10 +207,10 @@ type tiles struct {
 
 func (tiles) Height() int { return 8 }
 
-func (r tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
+func (tiles tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	var out [][]byte
 	for _, tile := range wanted {
-		data, err := r.tree.Tile(r.t.Context(), tile, r.size)
+		data, err := tiles.tree.Tile(tiles.t.Context(), tile, tiles.size)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", tile.Path(), err)
 		}

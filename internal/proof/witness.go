@@ -59,7 +59,7 @@ func ParseWitness(text string) (*Witness, error) {
 
 // cosign asks the witness for its signature of a checkpoint, and returns the line of it,
 // verified.
-func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, checkpoint *eventstore.Checkpoint) ([]byte, error) {
+func (witness *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, checkpoint *eventstore.Checkpoint) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, witnessWait)
 	defer cancel()
 	head, err := ReadHead(checkpoint.Note)
@@ -67,24 +67,24 @@ func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c
 		return nil, err
 	}
 	for range witnessTries {
-		if w.size > checkpoint.Size {
-			return nil, fmt.Errorf("it has seen a tree of %d entries", w.size)
+		if witness.size > checkpoint.Size {
+			return nil, fmt.Errorf("it has seen a tree of %d entries", witness.size)
 		}
-		hashes, _, _, err := tree.Consistency(ctx, w.size, checkpoint.Size)
+		hashes, _, _, err := tree.Consistency(ctx, witness.size, checkpoint.Size)
 		if err != nil {
 			return nil, err
 		}
-		body := appendHashes(fmt.Appendf(nil, "old %d\n", w.size), hashes)
-		status, answer, err := post(ctx, client, w.URL+"/add-checkpoint", append(append(body, '\n'), checkpoint.Note...))
+		body := appendHashes(fmt.Appendf(nil, "old %d\n", witness.size), hashes)
+		status, answer, err := post(ctx, client, witness.URL+"/add-checkpoint", append(append(body, '\n'), checkpoint.Note...))
 		switch {
 		case err != nil:
 			return nil, err
 		case status == http.StatusOK:
-			signed, err := note.Open([]byte(head.Text()+"\n"+answer), verifiers{w.Key})
+			signed, err := note.Open([]byte(head.Text()+"\n"+answer), verifiers{witness.Key})
 			if err != nil {
 				return nil, err
 			}
-			w.size = checkpoint.Size
+			witness.size = checkpoint.Size
 			return fmt.Appendf(nil, "\u2014 %s %s\n", signed.Sigs[0].Name, signed.Sigs[0].Base64), nil
 		case status != http.StatusConflict:
 			return nil, fmt.Errorf("it answers %d", status)
@@ -93,7 +93,7 @@ func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c
 		if err != nil || size < 0 {
 			return nil, errors.New("it names no size with 409")
 		}
-		w.size = calendar.Position(size)
+		witness.size = calendar.Position(size)
 	}
 	return nil, errors.New("it names another size each time")
 }

@@ -21,12 +21,12 @@ type Column struct {
 }
 
 // writer appends a column of a record with its keys.
-type writer func(w *Writer, b []byte, c *Column, s *subject) []byte
+type writer func(w *Writer, data []byte, column *Column, s *subject) []byte
 
 // subject is a record that is written, with what several of its columns need.
 type subject struct {
-	r       *calendar.Record
-	f       calendar.Fields
+	record  *calendar.Record
+	fields  calendar.Fields
 	status  calendar.Status
 	url     string
 	count   int // of terms
@@ -90,30 +90,30 @@ func columnsOf(spec *calendar.Spec, order string) []Column {
 	for _, name := range slices.Replace(names, at, at+1, others...) {
 		if field := rows[name]; field != nil {
 			out = append(out, newColumn(name, field, fieldsShown[field.Shown], spec.Kind == calendar.KindEvent && !field.Stays))
-		} else if as, ok := computed[name]; ok && spec.Field(name) == nil {
-			out = append(out, newColumn(name, &calendar.Field{}, as, false))
+		} else if shown, ok := computed[name]; ok && spec.Field(name) == nil {
+			out = append(out, newColumn(name, &calendar.Field{}, shown, false))
 		}
 	}
 	out[0].key = "{" + out[0].key[1:]
 	return out
 }
 
-func newColumn(name string, field *calendar.Field, as shown, blanks bool) Column {
-	column := Column{Name: name, Field: field, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: as.write}
-	if as.ending != "" {
-		column.Keys = append(column.Keys, name+as.ending)
-		column.more = `,"` + name + as.ending + `":`
+func newColumn(name string, field *calendar.Field, shown shown, blanks bool) Column {
+	column := Column{Name: name, Field: field, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: shown.write}
+	if shown.ending != "" {
+		column.Keys = append(column.Keys, name+shown.ending)
+		column.more = `,"` + name + shown.ending + `":`
 	}
 	if blanks && !field.Filled {
-		column.blank = column.key + as.blank + column.more + as.secondBlank
+		column.blank = column.key + shown.blank + column.more + shown.secondBlank
 	}
 	return column
 }
 
 // Hash identifies what answers are made of.
-func (l *Layouts) Hash() uint64 {
+func (layouts *Layouts) Hash() uint64 {
 	hash := calendar.HashStart
-	for _, columns := range slices.Concat(l.Of[:], l.Nested[:]) {
+	for _, columns := range slices.Concat(layouts.Of[:], layouts.Nested[:]) {
 		for i := range columns {
 			column := &columns[i]
 			hash = hash.Text(column.key).Text(column.more).Text(column.blank).Number(uint64(column.Field.Shown))
@@ -123,13 +123,13 @@ func (l *Layouts) Hash() uint64 {
 }
 
 // appendColumns writes a record but for the end of its object.
-func (w *Writer) appendColumns(data []byte, columns []Column, s *subject) []byte {
+func (writer *Writer) appendColumns(data []byte, columns []Column, subject *subject) []byte {
 	for i := range columns {
 		column := &columns[i]
-		if s.blanked && column.Blanks {
+		if subject.blanked && column.Blanks {
 			data = append(data, column.blank...)
 		} else {
-			data = column.write(w, data, column, s)
+			data = column.write(writer, data, column, subject)
 		}
 	}
 	return data

@@ -9,35 +9,35 @@ import (
 )
 
 // appendEvent writes an event (3.1.7), blanked where the view says so (6.3).
-func (w *Writer) appendEvent(data []byte, v *query.View) []byte {
-	s := &w.event
+func (writer *Writer) appendEvent(data []byte, view *query.View) []byte {
+	s := &writer.event
 	*s = subject{
-		r: v.Record, f: v.Record.Fields, status: v.Status, url: w.Links.Page(v.Record, v.Status),
-		blanked: v.Blanked, view: v,
+		record: view.Record, fields: view.Record.Fields, status: view.Status, url: writer.Links.Page(view.Record, view.Status),
+		blanked: view.Blanked, view: view,
 	}
-	data = w.appendColumns(data, w.Layouts.Of[calendar.KindEvent], s)
-	if v.Distance != nil {
-		data = formats.AppendKm(append(data, `,"distance":`...), *v.Distance)
+	data = writer.appendColumns(data, writer.Layouts.Of[calendar.KindEvent], s)
+	if view.Distance != nil {
+		data = formats.AppendKm(append(data, `,"distance":`...), *view.Distance)
 	}
-	data = w.AppendHighlight(data, v)
-	if w.LD && !v.Blanked {
-		data = w.appendEventLD(append(data, `,"json_ld":`...), v, s)
+	data = writer.AppendHighlight(data, view)
+	if writer.LD && !view.Blanked {
+		data = writer.appendEventLD(append(data, `,"json_ld":`...), view, s)
 	}
 	return append(data, '}')
 }
 
 // AppendHighlight appends the key highlight of an event with a comma in front: its texts that
 // a search matches, with marks (LISTINGS 3.4); of a blanked one the title alone is searched.
-func (w *Writer) AppendHighlight(data []byte, view *query.View) []byte {
+func (writer *Writer) AppendHighlight(data []byte, view *query.View) []byte {
 	const key = `,"highlight":`
-	if w.Highlighter == nil || !w.wants(key) {
+	if writer.Highlighter == nil || !writer.wants(key) {
 		return data
 	}
-	title, lang := view.Record.Name(w.Lang)
-	marked := formats.Object{"title", formats.Filled(w.Highlighter.Name(title, lang))}
+	title, lang := view.Record.Name(writer.Lang)
+	marked := formats.Object{"title", formats.OptionalText(writer.Highlighter.Name(title, lang))}
 	for _, field := range [...]string{"excerpt", "description"} {
-		if text, lang := HTML(view.Record, field, w.Lang); text != "" && !view.Blanked {
-			marked = append(marked, field, formats.Filled(w.Highlighter.Snippet(htmltext.PlainText(text), lang, w.HighlightLength)))
+		if text, lang := HTML(view.Record, field, writer.Lang); text != "" && !view.Blanked {
+			marked = append(marked, field, formats.OptionalText(writer.Highlighter.Snippet(htmltext.PlainText(text), lang, writer.HighlightLength)))
 		}
 	}
 	return formats.AppendJSON(append(data, key...), marked)
@@ -49,50 +49,50 @@ func HTML(record *calendar.Record, field string, lang calendar.Lang) (string, ca
 	return paragraphs(text), in
 }
 
-func writeZone(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	zone := writer.Zone(s.f.String(column.Name))
+func writeZone(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	zone := writer.Zone(subject.fields.String(column.Name))
 	data = column.append(data, zone.Name, plainText)
-	return formats.AppendString(append(data, column.more...), zone.Abbreviation(s.f.Wall("utc_start_date").UTC()))
+	return formats.AppendString(append(data, column.more...), zone.Abbreviation(subject.fields.Wall("utc_start_date").UTC()))
 }
 
-func writeCost(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	s.cost = calendar.ReadCost(s.f.Strings(column.Name), writer.currency)
-	data = column.append(data, s.cost.Text, nameText)
+func writeCost(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	subject.cost = calendar.ReadCost(subject.fields.Strings(column.Name), writer.currency)
+	data = column.append(data, subject.cost.Text, nameText)
 	return formats.AppendJSON(append(data, column.more...), formats.Object{
-		"currency_symbol", s.cost.Symbol, "currency_code", "", "currency_position", s.cost.Position,
-		"values", formats.Whole(formats.ListOf(s.cost.Values, func(value *string) any { return *value })),
+		"currency_symbol", subject.cost.Symbol, "currency_code", "", "currency_position", subject.cost.Position,
+		"values", formats.Whole(formats.ListOf(subject.cost.Values, func(value *string) any { return *value })),
 	})
 }
 
-func writeWebsite(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	if website := s.f.String(column.Name); website != "" {
+func writeWebsite(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	if website := subject.fields.String(column.Name); website != "" {
 		return column.append(data, website, nameText)
 	}
-	return column.append(data, s.url, plainText)
+	return column.append(data, subject.url, plainText)
 }
 
-func writeTerms(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	terms := s.view.Categories
+func writeTerms(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	terms := subject.view.Categories
 	if column.Name == "tags" {
-		terms = s.view.Tags
+		terms = subject.view.Tags
 	}
 	return appendEmbedded(writer, data, column.key, terms, writer.appendNested)
 }
 
-func writePosts(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	return appendEmbedded(writer, data, column.key, s.view.Organizers, writer.appendPost)
+func writePosts(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	return appendEmbedded(writer, data, column.key, subject.view.Organizers, writer.appendPost)
 }
 
-func writeFirst(writer *Writer, data []byte, column *Column, s *subject) []byte {
+func writeFirst(writer *Writer, data []byte, column *Column, subject *subject) []byte {
 	if writer.wants(column.key) {
 		data = append(data, column.key...)
-		if len(s.view.Venues) == 0 {
+		if len(subject.view.Venues) == 0 {
 			data = append(data, `[]`...)
 		} else {
-			data = writer.appendPost(data, s.view.Venues[0])
+			data = writer.appendPost(data, subject.view.Venues[0])
 		}
 	}
-	return appendEmbedded(writer, data, column.more, s.view.Venues, writer.appendPost)
+	return appendEmbedded(writer, data, column.more, subject.view.Venues, writer.appendPost)
 }
 
 // appendEmbedded writes a key with records that an event embeds, until the answer is full.
@@ -111,18 +111,18 @@ func appendEmbedded[T any](writer *Writer, data []byte, key string, records []T,
 }
 
 // appendNested writes a term that an event embeds.
-func (w *Writer) appendNested(data []byte, t query.LinkedView) []byte {
-	return append(data, w.fragment(t.Record, "", t.Count, func(data []byte) ([]byte, int) {
-		data = w.appendTerm(data, t, w.Layouts.Nested[t.Record.Kind])
+func (writer *Writer) appendNested(data []byte, linkedView query.LinkedView) []byte {
+	return append(data, writer.fragment(linkedView.Record, "", linkedView.Count, func(data []byte) ([]byte, int) {
+		data = writer.appendTerm(data, linkedView, writer.Layouts.Nested[linkedView.Record.Kind])
 		return data, len(data)
 	}).head...)
 }
 
-func writeRepeats(_ *Writer, data []byte, _ *Column, s *subject) []byte {
-	if s.view == nil {
+func writeRepeats(_ *Writer, data []byte, _ *Column, subject *subject) []byte {
+	if subject.view == nil {
 		return data
 	}
-	return AppendRepeats(data, s.view.Repeats)
+	return AppendRepeats(data, subject.view.Repeats)
 }
 
 // AppendRepeats appends the key collapsed of an event with a comma in front, nothing without

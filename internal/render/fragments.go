@@ -33,14 +33,14 @@ func newFragmentCache(bytes int) *cache.Cache[fragmentKey, fragment] {
 
 // fragment returns a record as an event embeds it: the cached one, else what write appends,
 // which returns the end of the head, too.
-func (w *Writer) fragment(record *calendar.Record, status calendar.Status, count int, write func(data []byte) (_ []byte, head int)) fragment {
-	key := fragmentKey{id: record.ID, version: record.Version, sum: record.Sum, count: count, links: w.Links.Secret, status: status, lang: w.Lang}
-	if cached, ok := w.fragments.Get(key); ok {
+func (writer *Writer) fragment(record *calendar.Record, status calendar.Status, count int, write func(data []byte) (_ []byte, head int)) fragment {
+	key := fragmentKey{id: record.ID, version: record.Version, sum: record.Sum, count: count, links: writer.Links.Secret, status: status, lang: writer.Lang}
+	if cached, ok := writer.fragments.Get(key); ok {
 		return cached
 	}
 	data, head := write(make([]byte, 0, 1024))
 	data = bytes.Clone(data)
 	made := fragment{data[:head:head], data[head:]}
-	w.fragments.Set(key, made)
+	writer.fragments.Set(key, made)
 	return made
 }

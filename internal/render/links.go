@@ -18,7 +18,7 @@ var pages = [...]string{
 }
 
 // Page returns the URL of the public page of a record whose status is status ("" for terms).
-func (l *Links) Page(record *calendar.Record, status calendar.Status) string {
+func (links *Links) Page(record *calendar.Record, status calendar.Status) string {
 	slug := record.Slug()
 	if record.Kind.IsPost() {
 		switch status {
@@ -27,19 +27,19 @@ func (l *Links) Page(record *calendar.Record, status calendar.Status) string {
 			slug = ""
 		}
 		if slug == "" {
-			return l.Base + "/?" + record.Kind.String() + "=" + record.ID.String()
+			return links.Base + "/?" + record.Kind.String() + "=" + record.ID.String()
 		}
 	}
-	return l.Site + pages[record.Kind] + slug + "/"
+	return links.Site + pages[record.Kind] + slug + "/"
 }
 
 // Collection returns the URL of a collection, without a slash at the end.
-func (l *Links) Collection(kind calendar.Kind) string { return l.URL + "/" + kind.Collection() }
+func (links *Links) Collection(kind calendar.Kind) string { return links.URL + "/" + kind.Collection() }
 
 // Self returns the URL of a record.
-func (l *Links) Self(record *calendar.Record) string {
-	return l.Collection(record.Kind) + "/" + record.ID.String()
+func (links *Links) Self(record *calendar.Record) string {
+	return links.Collection(record.Kind) + "/" + record.ID.String()
 }
 
 // globalID returns the text that names a record everywhere.
-func (l *Links) globalID(id calendar.ID) string { return l.Global + "?id=" + id.String() }
+func (links *Links) globalID(id calendar.ID) string { return links.Global + "?id=" + id.String() }

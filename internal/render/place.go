@@ -21,10 +21,10 @@ func StateProvince(fields calendar.Fields) string {
 }
 
 // appendPost writes a venue (3.2.2) or an organizer (3.3.2).
-func (w *Writer) appendPost(data []byte, linkedView query.LinkedView) []byte {
-	fragment := w.postFragment(linkedView)
+func (writer *Writer) appendPost(data []byte, linkedView query.LinkedView) []byte {
+	fragment := writer.postFragment(linkedView)
 	data = append(data, fragment.head...)
-	if w.LD {
+	if writer.LD {
 		data = append(append(data, `,"json_ld":`...), fragment.tail...)
 	}
 	return append(data, '}')
@@ -32,20 +32,20 @@ func (w *Writer) appendPost(data []byte, linkedView query.LinkedView) []byte {
 
 // postFragment returns a venue or organizer: all of it but the brace at its end, and its
 // json_ld.
-func (w *Writer) postFragment(linkedView query.LinkedView) fragment {
-	return w.fragment(linkedView.Record, linkedView.Status, 0, func(data []byte) ([]byte, int) {
-		s := &w.other
-		*s = subject{r: linkedView.Record, f: linkedView.Record.Fields, status: linkedView.Status, url: w.Links.Page(linkedView.Record, linkedView.Status)}
-		data = w.appendColumns(data, w.Layouts.Of[s.r.Kind], s)
-		return w.appendPostLD(data, s), len(data)
+func (writer *Writer) postFragment(linkedView query.LinkedView) fragment {
+	return writer.fragment(linkedView.Record, linkedView.Status, 0, func(data []byte) ([]byte, int) {
+		s := &writer.other
+		*s = subject{record: linkedView.Record, fields: linkedView.Record.Fields, status: linkedView.Status, url: writer.Links.Page(linkedView.Record, linkedView.Status)}
+		data = writer.appendColumns(data, writer.Layouts.Of[s.record.Kind], s)
+		return writer.appendPostLD(data, s), len(data)
 	})
 }
 
-func writeCoordinate(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	if _, _, ok := Point(s.f); !ok {
+func writeCoordinate(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	if _, _, ok := Point(subject.fields); !ok {
 		return data
 	}
-	degrees, _ := s.f.Number(column.Name)
+	degrees, _ := subject.fields.Number(column.Name)
 	return formats.AppendJSON(append(data, column.key...), degrees)
 }
 

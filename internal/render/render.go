@@ -29,18 +29,18 @@ func New(site *time.Location, currency calendar.Currency, cacheBytes int) *Rende
 }
 
 // Forget drops the cached fragments, which may be of erased records.
-func (r *Renderer) Forget() { r.fragments.Clear() }
+func (renderer *Renderer) Forget() { renderer.fragments.Clear() }
 
 // Zone returns the time zone of a stored name.
-func (r *Renderer) Zone(name string) calendar.Zone {
-	if value, ok := r.zones.Load(name); ok {
+func (renderer *Renderer) Zone(name string) calendar.Zone {
+	if value, ok := renderer.zones.Load(name); ok {
 		return value.(calendar.Zone)
 	}
 	zone, ok := calendar.ParseZone(name)
 	if !ok {
 		return calendar.Zone{Name: name}
 	}
-	r.zones.Store(strings.Clone(name), zone)
+	renderer.zones.Store(strings.Clone(name), zone)
 	return zone
 }
 
@@ -71,8 +71,8 @@ type Writer struct {
 }
 
 // Writer returns a Writer for an answer.
-func (r *Renderer) Writer(answer Answer) *Writer {
-	writer := &Writer{Renderer: r, Answer: answer}
+func (renderer *Renderer) Writer(answer Answer) *Writer {
+	writer := &Writer{Renderer: renderer, Answer: answer}
 	if answer.Fields != nil {
 		writer.fields = make(map[string]bool, len(answer.Fields))
 		for _, text := range answer.Fields {
@@ -84,40 +84,40 @@ func (r *Renderer) Writer(answer Answer) *Writer {
 
 // Record appends a record. It returns query.ErrTooLarge where something was left out of it
 // because of the limit.
-func (w *Writer) Record(data []byte, view *query.View) ([]byte, error) {
+func (writer *Writer) Record(data []byte, view *query.View) ([]byte, error) {
 	from := len(data)
-	w.limit, w.over = w.Limit, false
-	if w.fields != nil {
-		w.limit = from + 2*w.Limit // most of the record is dropped again
+	writer.limit, writer.over = writer.Limit, false
+	if writer.fields != nil {
+		writer.limit = from + 2*writer.Limit // most of the record is dropped again
 	}
 	switch record := view.Record; record.Kind {
 	case calendar.KindEvent:
-		data = w.appendEvent(data, view)
+		data = writer.appendEvent(data, view)
 	case calendar.KindVenue, calendar.KindOrganizer:
-		data = w.appendPost(data, query.LinkedView{Record: record, Status: view.Status})
+		data = writer.appendPost(data, query.LinkedView{Record: record, Status: view.Status})
 	default:
-		data = w.appendTerm(data, query.LinkedView{Record: record, Count: view.Count}, w.Layouts.Of[record.Kind])
+		data = writer.appendTerm(data, query.LinkedView{Record: record, Count: view.Count}, writer.Layouts.Of[record.Kind])
 	}
-	if w.fields != nil {
-		data = keepFields(data[:from], string(data[from:]), w.fields)
+	if writer.fields != nil {
+		data = keepFields(data[:from], string(data[from:]), writer.fields)
 	}
-	if w.over {
+	if writer.over {
 		return data, query.ErrTooLarge
 	}
 	return data, nil
 }
 
 // wants reports whether a key is written; it comes with its comma and colon.
-func (w *Writer) wants(key string) bool {
+func (writer *Writer) wants(key string) bool {
 	name := key[len(`,"`) : len(key)-len(`":`)]
-	if w.Bare && (name == "venue" || name == "venues" || name == "organizer") {
+	if writer.Bare && (name == "venue" || name == "venues" || name == "organizer") {
 		return false
 	}
-	return w.fields == nil || w.fields[name]
+	return writer.fields == nil || writer.fields[name]
 }
 
 // full reports whether the answer has reached its limit.
-func (w *Writer) full(data []byte) bool {
-	w.over = w.over || w.Limit > 0 && len(data) > w.limit
-	return w.over
+func (writer *Writer) full(data []byte) bool {
+	writer.over = writer.over || writer.Limit > 0 && len(data) > writer.limit
+	return writer.over
 }

@@ -87,11 +87,11 @@ func FuzzAppendString(f *testing.F) {
 
 func wall(t *testing.T, text string) calendar.Wall {
 	t.Helper()
-	w, err := calendar.ParseWall(text)
+	wall, err := calendar.ParseWall(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return wall
 }
 
 // exampleView is the event of section 3.1.7.

@@ -64,50 +64,50 @@ var computed = map[string]shown{
 }
 
 // text is the shown text of a column.
-func (s *subject) text(writer *Writer, column *Column) string {
+func (subject *subject) text(writer *Writer, column *Column) string {
 	switch field := column.Field; {
 	case field.Stored == calendar.TypeText:
-		text, _ := s.f.Text(column.Name).In(writer.Lang, s.r.Home)
+		text, _ := subject.fields.Text(column.Name).In(writer.Lang, subject.record.Home)
 		return text
 	case field.Shown == calendar.ShownStatus:
-		return string(s.status)
+		return string(subject.status)
 	case field.Shown == calendar.ShownWord:
-		return cmp.Or(s.f.String(column.Name), field.Enum[0])
+		return cmp.Or(subject.fields.String(column.Name), field.Enum[0])
 	case field.Shown == calendar.ShownRegion:
-		return StateProvince(s.f)
+		return StateProvince(subject.fields)
 	case field.Shown != 0:
-		return s.f.String(column.Name)
+		return subject.fields.String(column.Name)
 	case column.Name == "taxonomy":
-		return "event_" + s.r.Kind.String()
+		return "event_" + subject.record.Kind.String()
 	case column.Name == "rest_url":
-		return writer.Links.Self(s.r)
+		return writer.Links.Self(subject.record)
 	default:
-		return s.url
+		return subject.url
 	}
 }
 
 // append writes a column with a text.
-func (c *Column) append(data []byte, text string, form *canonjson.Escapes) []byte {
-	if c.Field.Filled && text == "" {
+func (column *Column) append(data []byte, text string, form *canonjson.Escapes) []byte {
+	if column.Field.Filled && text == "" {
 		return data
 	}
-	return appendText(append(data, c.key...), text, form)
+	return appendText(append(data, column.key...), text, form)
 }
 
-func writeText(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, s.text(writer, column), plainText)
+func writeText(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	return column.append(data, subject.text(writer, column), plainText)
 }
 
-func writeName(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, s.text(writer, column), nameText)
+func writeName(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	return column.append(data, subject.text(writer, column), nameText)
 }
 
-func writeHTML(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	return column.append(data, paragraphs(s.text(writer, column)), plainText)
+func writeHTML(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	return column.append(data, paragraphs(subject.text(writer, column)), plainText)
 }
 
-func writeWall(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return appendWall(data, column.key, s.f.Wall(column.Name))
+func writeWall(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	return appendWall(data, column.key, subject.fields.Wall(column.Name))
 }
 
 // timeParts are the parts of a time, and where its text has them.
@@ -118,8 +118,8 @@ var timeParts = [...]struct {
 	{`{"year":"`, 0, 4}, {`","month":"`, 5, 7}, {`","day":"`, 8, 10}, {`","hour":"`, 11, 13}, {`","minutes":"`, 14, 16}, {`","seconds":"`, 17, 19},
 }
 
-func writeMoment(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	data = appendWall(data, column.key, s.f.Wall(column.Name))
+func writeMoment(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	data = appendWall(data, column.key, subject.fields.Wall(column.Name))
 	text := data[len(data)-len(`0000-00-00 00:00:00"`):]
 	data = append(data, column.more...)
 	for i := range timeParts {
@@ -129,23 +129,23 @@ func writeMoment(_ *Writer, data []byte, column *Column, s *subject) []byte {
 	return append(data, `"}`...)
 }
 
-func writeBool(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return strconv.AppendBool(append(data, column.key...), s.f.BoolOr(column.Name, column.Field.Initial))
+func writeBool(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	return strconv.AppendBool(append(data, column.key...), subject.fields.BoolOr(column.Name, column.Field.Initial))
 }
 
-func writeID(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return appendID(append(data, column.key...), s.f.ID(column.Name))
+func writeID(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	return appendID(append(data, column.key...), subject.fields.ID(column.Name))
 }
 
-func writeAuthor(_ *Writer, data []byte, column *Column, s *subject) []byte {
+func writeAuthor(_ *Writer, data []byte, column *Column, subject *subject) []byte {
 	data = append(append(data, column.key...), '"')
-	return append(appendID(data, s.f.ID(column.Name)), '"')
+	return append(appendID(data, subject.fields.ID(column.Name)), '"')
 }
 
-func writeImage(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	switch url := s.f.String("image_url"); {
+func writeImage(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	switch url := subject.fields.String("image_url"); {
 	case url != "":
-		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", url, "id", s.f.ID(column.Name), "extension", formats.Extension(url)})
+		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", url, "id", subject.fields.ID(column.Name), "extension", formats.Extension(url)})
 	case column.Field.Filled:
 		return data
 	default:
@@ -153,12 +153,12 @@ func writeImage(_ *Writer, data []byte, column *Column, s *subject) []byte {
 	}
 }
 
-func writeRecordID(_ *Writer, data []byte, column *Column, s *subject) []byte {
-	return appendID(append(data, column.key...), s.r.ID)
+func writeRecordID(_ *Writer, data []byte, column *Column, subject *subject) []byte {
+	return appendID(append(data, column.key...), subject.record.ID)
 }
 
-func writeGlobalID(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	id := writer.Links.globalID(s.r.ID)
+func writeGlobalID(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	id := writer.Links.globalID(subject.record.ID)
 	data = formats.AppendString(append(data, column.key...), id)
 	return formats.AppendJSON(append(data, column.more...), formats.List{id})
 }
@@ -167,10 +167,10 @@ func writeNothing(_ *Writer, data []byte, column *Column, _ *subject) []byte {
 	return append(append(data, column.key...), "[]"...)
 }
 
-func writeLanguages(writer *Writer, data []byte, column *Column, s *subject) []byte {
-	_, lang := s.r.Name(writer.Lang)
+func writeLanguages(writer *Writer, data []byte, column *Column, subject *subject) []byte {
+	_, lang := subject.record.Name(writer.Lang)
 	data = append(append(formats.AppendString(append(data, column.key...), lang.String()), column.more...), '[')
-	for i, l := range s.r.Langs() {
+	for i, l := range subject.record.Langs() {
 		data = formats.AppendString(formats.AppendComma(data, i), l.String())
 	}
 	return append(data, ']')

@@ -43,26 +43,26 @@ type Health struct {
 }
 
 // Ready reports whether the process does what it is there for.
-func (h *Health) Ready() bool {
-	return !h.ahead && (h.Status == OK || h.Status == Degraded)
+func (health *Health) Ready() bool {
+	return !health.ahead && (health.Status == OK || health.Status == Degraded)
 }
 
 // Degrade adds a reason for which the process does not do all it should.
-func (h *Health) Degrade(why, cause string) {
-	if h.Status == OK {
-		h.Status = Degraded
+func (health *Health) Degrade(why, cause string) {
+	if health.Status == OK {
+		health.Status = Degraded
 	}
-	h.because(why, cause)
+	health.because(why, cause)
 }
 
-func (h *Health) because(why, cause string) {
-	h.Why, h.Cause = join(", ", h.Why, why), join(", ", h.Cause, cause)
+func (health *Health) because(why, cause string) {
+	health.Why, health.Cause = join(", ", health.Why, why), join(", ", health.Cause, cause)
 }
 
 // stands adds a reason by which something stands still.
-func (h *Health) stands(why, cause string) {
-	h.because(why, cause)
-	h.still = true
+func (health *Health) stands(why, cause string) {
+	health.because(why, cause)
+	health.still = true
 }
 
 // join joins texts that are not empty.
@@ -74,23 +74,23 @@ func join(separator, a, b string) string {
 }
 
 // Reason returns why it is degraded, with the error behind it.
-func (h *Health) Reason() string { return join(": ", h.Why, h.Cause) }
+func (health *Health) Reason() string { return join(": ", health.Why, health.Cause) }
 
 // Public returns what is served over HTTP. The interface, which everybody reaches, does not
 // show the error behind a reason.
-func (h *Health) Public() map[string]any {
-	v := map[string]any{"status": h.Status, "head": h.Head}
-	why := h.Why
-	if h.Role == Relay || h.Role == Projector {
-		why = h.Reason()
+func (health *Health) Public() map[string]any {
+	v := map[string]any{"status": health.Status, "head": health.Head}
+	why := health.Why
+	if health.Role == Relay || health.Role == Projector {
+		why = health.Reason()
 	}
 	switch {
-	case h.Role != Relay:
-		v["visible"], v["quarantined"] = h.Visible, len(h.Quarantined)
-	case h.Relay == Active || h.Relay == Stalled: // another one does not know
-		v["published"] = h.Published
+	case health.Role != Relay:
+		v["visible"], v["quarantined"] = health.Visible, len(health.Quarantined)
+	case health.Relay == Active || health.Relay == Stalled: // another one does not know
+		v["published"] = health.Published
 	}
-	for name, text := range map[string]string{"role": h.Role, "relay": h.Relay, "projector": h.Projector, "why": why} {
+	for name, text := range map[string]string{"role": health.Role, "relay": health.Relay, "projector": health.Projector, "why": why} {
 		if text != "" {
 			v[name] = text
 		}
@@ -99,11 +99,11 @@ func (h *Health) Public() map[string]any {
 }
 
 // Health asks all parts and judges what they report.
-func (r *Reporter) Health(ctx context.Context) (Health, *Report) {
-	report := r.Look(ctx)
-	health := r.judge(report)
-	if r.LostFile != nil {
-		if file := r.LostFile(); file != "" {
+func (reporter *Reporter) Health(ctx context.Context) (Health, *Report) {
+	report := reporter.Look(ctx)
+	health := reporter.judge(report)
+	if reporter.LostFile != nil {
+		if file := reporter.LostFile(); file != "" {
 			health.Status, health.Why = NoData, filepath.Base(file)+" was removed or replaced" // nobody outside reads where
 			return health, report
 		}
@@ -111,7 +111,7 @@ func (r *Reporter) Health(ctx context.Context) (Health, *Report) {
 	if health.Status == NoStore {
 		return health, report
 	}
-	for _, fault := range r.Faults {
+	for _, fault := range reporter.Faults {
 		if why, cause := fault(ctx, report.Head); why != "" {
 			health.Degrade(why, cause)
 		}
@@ -120,16 +120,16 @@ func (r *Reporter) Health(ctx context.Context) (Health, *Report) {
 }
 
 // judge returns the health by a report.
-func (r *Reporter) judge(report *Report) Health {
+func (reporter *Reporter) judge(report *Report) Health {
 	health := Health{
-		Status: OK, Role: r.Role, Head: report.Head, Visible: report.Visible, Quarantined: append([]readmodel.Quarantined{}, report.Quarantined...),
+		Status: OK, Role: reporter.Role, Head: report.Head, Visible: report.Visible, Quarantined: append([]readmodel.Quarantined{}, report.Quarantined...),
 		Relay: report.StateOf(Relay), Projector: report.StateOf(Projector),
 	}
 	switch {
 	case report.StoreErr != nil:
 		health.Status = NoStore
 		return health
-	case report.FeedAway && r.Role == Relay:
+	case report.FeedAway && reporter.Role == Relay:
 		health.Status = NoFeed
 		return health
 	case report.FeedAway: // lists follow the store
@@ -144,11 +144,11 @@ func (r *Reporter) judge(report *Report) Health {
 		}
 	}
 	switch {
-	case r.Index == nil:
+	case reporter.Index == nil:
 		health.Published = report.Relay.Position
 	case report.IndexErr != nil:
 		health.Status, health.Why, health.Cause = NoModel, "", report.IndexErr.Error()
-		if r.Role != Projector && r.caughtUp.Load() { // single records are read and written on
+		if reporter.Role != Projector && reporter.caughtUp.Load() { // single records are read and written on
 			health.Status = Degraded
 			health.stands(NoModel, "")
 		}
@@ -157,7 +157,7 @@ func (r *Reporter) judge(report *Report) Health {
 		}
 		return health
 	default:
-		r.judgeLists(&health, report)
+		reporter.judgeLists(&health, report)
 	}
 	if health.Status == OK && health.still {
 		health.Status = Degraded
@@ -166,8 +166,8 @@ func (r *Reporter) judge(report *Report) Health {
 }
 
 // judgeLists judges lists that are answered.
-func (r *Reporter) judgeLists(health *Health, report *Report) {
-	if why := lagging(report.Visible, report.Head, r.lists.late(report.Time)); why != "" {
+func (reporter *Reporter) judgeLists(health *Health, report *Report) {
+	if why := lagging(report.Visible, report.Head, reporter.lists.late(report.Time)); why != "" {
 		health.stands(why, "")
 	}
 	if report.ListsErr != nil {
@@ -179,20 +179,20 @@ func (r *Reporter) judgeLists(health *Health, report *Report) {
 	switch {
 	case health.ahead, len(report.Quarantined) > 0:
 		health.Status = Degraded
-	case health.Status == OK && !r.caughtUp.Load():
+	case health.Status == OK && !reporter.caughtUp.Load():
 		health.Status = Starting
 	}
 }
 
 // Settle waits whether lists that are behind in a look of a process that has looked only
 // once come forward.
-func (r *Reporter) Settle(ctx context.Context, health *Health, report *Report) error {
+func (reporter *Reporter) Settle(ctx context.Context, health *Health, report *Report) error {
 	if health.Status != OK || report.Unseen == nil || report.Time.Sub(report.Unseen.Time) < MaxLagAge {
 		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, MaxStill)
 	defer cancel()
-	if r.Index.Wait(within, report.Unseen.Position) != nil {
+	if reporter.Index.Wait(within, report.Unseen.Position) != nil {
 		health.Degrade(fmt.Sprintf("lists do not come beyond %d of %d", report.Visible, report.Head), "")
 	}
 	return ctx.Err()
@@ -200,9 +200,9 @@ func (r *Reporter) Settle(ctx context.Context, health *Health, report *Report) e
 
 // Watch looks at the process now and then until the context ends, so that it is known since
 // when something stands still, and logs when it does and when it does no more.
-func (r *Reporter) Watch(ctx context.Context, log *slog.Logger, every time.Duration) error {
+func (reporter *Reporter) Watch(ctx context.Context, log *slog.Logger, every time.Duration) error {
 	for degraded := false; ; {
-		health, _ := r.Health(ctx)
+		health, _ := reporter.Health(ctx)
 		degraded = health.log(ctx, log, degraded)
 		if err := pause.For(ctx, every); err != nil {
 			return err
@@ -211,12 +211,12 @@ func (r *Reporter) Watch(ctx context.Context, log *slog.Logger, every time.Durat
 }
 
 // log logs a change between well and degraded, and reports whether it is degraded then.
-func (h *Health) log(ctx context.Context, log *slog.Logger, degraded bool) bool {
+func (health *Health) log(ctx context.Context, log *slog.Logger, degraded bool) bool {
 	switch {
-	case (h.still || h.Status == NoData) && !degraded:
-		log.WarnContext(ctx, "service is degraded", "why", cmp.Or(h.Reason(), h.Status))
+	case (health.still || health.Status == NoData) && !degraded:
+		log.WarnContext(ctx, "service is degraded", "why", cmp.Or(health.Reason(), health.Status))
 		return true
-	case degraded && h.Status == OK:
+	case degraded && health.Status == OK:
 		log.InfoContext(ctx, "service is well again")
 		return false
 	}

@@ -20,66 +20,66 @@ const (
 
 // lag is how a position follows the head, by looks at both. The zero value is ready.
 type lag struct {
-	mu    sync.Mutex
-	at    calendar.Position
-	moved time.Time // when it was first seen at, or had reached the head
-	goal  calendar.Position
-	since time.Time // when goal was first seen as the head
-	below bool      // at was below the head at the last look
+	mu       sync.Mutex
+	position calendar.Position
+	moved    time.Time // when it was first seen at, or had reached the head
+	goal     calendar.Position
+	since    time.Time // when goal was first seen as the head
+	below    bool      // at was below the head at the last look
 }
 
 // look notes where the position and the head are now.
-func (l *lag) look(now time.Time, at, head calendar.Position) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.moved.IsZero() || at != l.at || !l.below {
-		l.moved = now
+func (lag *lag) look(now time.Time, position, head calendar.Position) {
+	lag.mu.Lock()
+	defer lag.mu.Unlock()
+	if lag.moved.IsZero() || position != lag.position || !lag.below {
+		lag.moved = now
 	}
-	if l.since.IsZero() || at >= l.goal || head < l.goal { // a lower head is another history
-		l.goal, l.since = head, now
+	if lag.since.IsZero() || position >= lag.goal || head < lag.goal { // a lower head is another history
+		lag.goal, lag.since = head, now
 	}
-	l.at, l.below = at, at < head
+	lag.position, lag.below = position, position < head
 }
 
 // still returns how long the position has not moved while it was below the head.
-func (l *lag) still(now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.below {
+func (lag *lag) still(now time.Time) time.Duration {
+	lag.mu.Lock()
+	defer lag.mu.Unlock()
+	if !lag.below {
 		return 0
 	}
-	return now.Sub(l.moved)
+	return now.Sub(lag.moved)
 }
 
 // late returns how long ago an entry was the head that the position has not reached.
-func (l *lag) late(now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at >= l.goal {
+func (lag *lag) late(now time.Time) time.Duration {
+	lag.mu.Lock()
+	defer lag.mu.Unlock()
+	if lag.position >= lag.goal {
 		return 0
 	}
-	return now.Sub(l.since)
+	return now.Sub(lag.since)
 }
 
 // worker adds a worker to a report, with its state.
-func (l *lag) worker(report *Report, state *lease.State, w Worker) {
-	works, at := state == nil || state.Held(), w.Position
+func (lag *lag) worker(report *Report, state *lease.State, worker Worker) {
+	works, position := state == nil || state.Held(), worker.Position
 	if !works {
-		at = report.Head // another process works
+		position = report.Head // another process works
 	}
 	if report.StoreErr == nil {
-		l.look(report.Time, at, report.Head)
+		lag.look(report.Time, position, report.Head)
 	}
-	w.State = Active
+	worker.State = Active
 	switch {
 	case !works && state.Err() != nil:
-		w.State, w.Failure = Blocked, state.Err().Error()
+		worker.State, worker.Failure = Blocked, state.Err().Error()
 	case !works:
-		w.State = Standby
-	case l.still(report.Time) > MaxStill:
-		w.State = Stalled
+		worker.State = Standby
+	case lag.still(report.Time) > MaxStill:
+		worker.State = Stalled
 	}
-	report.Workers = append(report.Workers, w)
+	report.Workers = append(report.Workers, worker)
 }
 
 // lagging returns what is wrong with lists at a position, "" for nothing.

@@ -37,7 +37,7 @@ const Wait = 2 * time.Second
 
 // Store is what is asked of the event store.
 type Store interface {
-	Head(ctx context.Context, p eventstore.Point) (eventstore.Head, error)
+	Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error)
 	Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error)
 }
 
@@ -92,8 +92,8 @@ type Worker struct {
 }
 
 // StateOf returns the state of a part, "" when the process lacks it.
-func (p *Report) StateOf(name string) string {
-	for _, worker := range p.Workers {
+func (report *Report) StateOf(name string) string {
+	for _, worker := range report.Workers {
 		if worker.Name == name {
 			return worker.State
 		}
@@ -114,37 +114,39 @@ type Reporter struct {
 
 // listFailure is a list that the read model did not answer.
 type listFailure struct {
-	at  time.Time
-	err error
+	instant time.Time
+	err     error
 }
 
-func (r *Reporter) now() time.Time {
-	if r.Now == nil {
+func (reporter *Reporter) now() time.Time {
+	if reporter.Now == nil {
 		return time.Now()
 	}
-	return r.Now()
+	return reporter.Now()
 }
 
 // ListFailed notes a list that the read model did not answer.
-func (r *Reporter) ListFailed(err error) { r.failure.Store(&listFailure{r.now(), err}) }
+func (reporter *Reporter) ListFailed(err error) {
+	reporter.failure.Store(&listFailure{reporter.now(), err})
+}
 
 // Look asks all parts.
-func (r *Reporter) Look(ctx context.Context) *Report {
+func (reporter *Reporter) Look(ctx context.Context) *Report {
 	ctx, cancel := context.WithTimeout(ctx, Wait)
 	defer cancel()
 	report := &Report{
-		Time: r.now(), Indexed: r.Index != nil, Relay: ask(r.Relay), Projector: ask(r.Projector), Signer: ask(r.Signer), Past: ask(r.Past), Streams: ask(r.Streams),
+		Time: reporter.now(), Indexed: reporter.Index != nil, Relay: ask(reporter.Relay), Projector: ask(reporter.Projector), Signer: ask(reporter.Signer), Past: ask(reporter.Past), Streams: ask(reporter.Streams),
 	}
-	r.head(ctx, report)
+	reporter.head(ctx, report)
 	if report.Relay != nil {
-		report.FeedAway = !r.FeedConnected()
-		r.relay.worker(report, r.RelayLease, Worker{Name: Relay, Position: report.Relay.Position, Failure: report.Relay.Error})
+		report.FeedAway = !reporter.FeedConnected()
+		reporter.relay.worker(report, reporter.RelayLease, Worker{Name: Relay, Position: report.Relay.Position, Failure: report.Relay.Error})
 	}
 	if report.Projector != nil {
-		r.projector.worker(report, r.ProjectorLease, Worker{Name: Projector, Position: report.Projector.Position, Failure: report.Projector.Failure})
+		reporter.projector.worker(report, reporter.ProjectorLease, Worker{Name: Projector, Position: report.Projector.Position, Failure: report.Projector.Failure})
 	}
 	if report.Indexed {
-		r.index(ctx, report)
+		reporter.index(ctx, report)
 	}
 	return report
 }
@@ -157,44 +159,44 @@ func ask[T any](part func() T) *T {
 	return &value
 }
 
-func (r *Reporter) head(ctx context.Context, report *Report) {
-	h, err := r.Store.Head(ctx, eventstore.Point{})
+func (reporter *Reporter) head(ctx context.Context, report *Report) {
+	head, err := reporter.Store.Head(ctx, eventstore.Point{})
 	if report.StoreErr = err; err == nil {
-		report.Head = h.Position
+		report.Head = head.Position
 	}
 }
 
 // index asks the read model, not the projector: a lag shows when no projector runs, too.
-func (r *Reporter) index(ctx context.Context, report *Report) {
-	shown, err := r.Index.Visible(ctx)
+func (reporter *Reporter) index(ctx context.Context, report *Report) {
+	shown, err := reporter.Index.Visible(ctx)
 	if report.IndexErr = err; err != nil {
 		return
 	}
 	report.Visible = shown.Position
-	if r.Projector == nil { // it has nothing to catch up with
-		r.caughtUp.Store(true)
+	if reporter.Projector == nil { // it has nothing to catch up with
+		reporter.caughtUp.Store(true)
 	}
-	if found, err := r.Index.Quarantined(ctx); err == nil {
+	if found, err := reporter.Index.Quarantined(ctx); err == nil {
 		report.Quarantined = append([]readmodel.Quarantined{}, found...)
 	}
 	if report.StoreErr == nil && report.Visible > report.Head { // entries may have come since it was read
-		r.head(ctx, report)
+		reporter.head(ctx, report)
 	}
 	if report.StoreErr != nil {
 		return
 	}
-	r.lists.look(report.Time, report.Visible, report.Head)
-	r.start.CompareAndSwap(nil, &report.Head)
-	if report.Visible >= *r.start.Load() {
-		r.caughtUp.Store(true)
+	reporter.lists.look(report.Time, report.Visible, report.Head)
+	reporter.start.CompareAndSwap(nil, &report.Head)
+	if report.Visible >= *reporter.start.Load() {
+		reporter.caughtUp.Store(true)
 	}
 	if report.Visible < report.Head {
-		if next, err := r.Store.Read(ctx, eventstore.Range{After: uint64(report.Visible), Limit: 1}); err == nil && len(next) == 1 {
+		if next, err := reporter.Store.Read(ctx, eventstore.Range{After: uint64(report.Visible), Limit: 1}); err == nil && len(next) == 1 {
 			report.Unseen = &next[0]
 		}
 	}
-	_, err = readmodel.Get(ctx, r.Index, []calendar.ID{1}) // it reads all indices
-	if listFailure := r.failure.Load(); err == nil && listFailure != nil && report.Time.Sub(listFailure.at) < MaxStill {
+	_, err = readmodel.Get(ctx, reporter.Index, []calendar.ID{1}) // it reads all indices
+	if listFailure := reporter.failure.Load(); err == nil && listFailure != nil && report.Time.Sub(listFailure.instant) < MaxStill {
 		err = listFailure.err
 	}
 	report.ListsErr = err

@@ -19,22 +19,22 @@ type logHandler struct {
 }
 
 // Handle does slog.Handler.
-func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
-	if id := h.requestID(ctx); id != "" {
+func (handler logHandler) Handle(ctx context.Context, record slog.Record) error {
+	if id := handler.requestID(ctx); id != "" {
 		record.AddAttrs(slog.String("request_id", id))
 	}
 	if spanContext := trace.SpanContextFromContext(ctx); spanContext.IsSampled() {
 		record.AddAttrs(slog.String("trace_id", spanContext.TraceID().String()))
 	}
-	return h.Handler.Handle(ctx, record)
+	return handler.Handler.Handle(ctx, record)
 }
 
 // WithAttrs does slog.Handler.
-func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return logHandler{h.Handler.WithAttrs(attrs), h.requestID}
+func (handler logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{handler.Handler.WithAttrs(attrs), handler.requestID}
 }
 
 // WithGroup does slog.Handler.
-func (h logHandler) WithGroup(name string) slog.Handler {
-	return logHandler{h.Handler.WithGroup(name), h.requestID}
+func (handler logHandler) WithGroup(name string) slog.Handler {
+	return logHandler{handler.Handler.WithGroup(name), handler.requestID}
 }

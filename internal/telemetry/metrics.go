@@ -67,44 +67,44 @@ type Metrics struct {
 // NewMetrics makes the metrics of a program of a version, those of the Go
 // runtime and of the process among them.
 func NewMetrics(version string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
-	factory := promauto.With(m.registry)
+	metrics := &Metrics{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
+	factory := promauto.With(metrics.registry)
 	for name, about := range catalogue.Counted {
 		var series *prometheus.MetricVec
 		if buckets := catalogue.Buckets[about.Buckets]; buckets != nil {
-			m.histograms[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: buckets}, about.Labels)
-			series = m.histograms[name].MetricVec
+			metrics.histograms[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: buckets}, about.Labels)
+			series = metrics.histograms[name].MetricVec
 		} else {
-			m.counters[name] = factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: about.Help}, about.Labels)
-			series = m.counters[name].MetricVec
+			metrics.counters[name] = factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: about.Help}, about.Labels)
+			series = metrics.counters[name].MetricVec
 		}
 		for _, values := range about.Series {
 			_, _ = series.GetMetricWithLabelValues(values...)
 		}
 	}
 	for _, code := range append(errorCodes, other) {
-		m.counters["http_errors_total"].WithLabelValues(string(code))
+		metrics.counters["http_errors_total"].WithLabelValues(string(code))
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collector(func(to sink) { set(to, "build_info", 1, version) }))
-	return m
+	metrics.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collector(func(to sink) { set(to, "build_info", 1, version) }))
+	return metrics
 }
 
 // count counts one of a series.
-func (m *Metrics) count(name string, labels ...string) {
-	m.counters[name].WithLabelValues(labels...).Inc()
+func (metrics *Metrics) count(name string, labels ...string) {
+	metrics.counters[name].WithLabelValues(labels...).Inc()
 }
 
 // observe adds a value to a series.
-func (m *Metrics) observe(name string, value float64, labels ...string) {
-	m.histograms[name].WithLabelValues(labels...).Observe(value)
+func (metrics *Metrics) observe(name string, value float64, labels ...string) {
+	metrics.histograms[name].WithLabelValues(labels...).Observe(value)
 }
 
 // maxScrapes is how many scrapes are answered at the same time; more are answered 503.
 const maxScrapes = 4
 
 // Handler serves the metrics in the text format of Prometheus.
-func (m *Metrics) Handler(log *slog.Logger) http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+func (metrics *Metrics) Handler(log *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(metrics.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 		MaxRequestsInFlight: maxScrapes,
 	})
@@ -122,15 +122,15 @@ func label[T ~string](value T, listed []T) string {
 }
 
 // answer counts an answer. Raw paths are never labels.
-func (m *Metrics) answer(method string, answered httpapi.Answered) {
+func (metrics *Metrics) answer(method string, answered httpapi.Answered) {
 	route := cmp.Or(answered.Route, "none")
-	m.count("http_requests_total", route, method, strconv.Itoa(answered.Status))
-	m.observe("http_request_duration_seconds", answered.Took.Seconds(), route, method)
+	metrics.count("http_requests_total", route, method, strconv.Itoa(answered.Status))
+	metrics.observe("http_request_duration_seconds", answered.Took.Seconds(), route, method)
 	if answered.Cache != httpapi.CacheNone {
-		m.count("cache_requests_total", string(answered.Cache))
+		metrics.count("cache_requests_total", string(answered.Cache))
 	}
 	if answered.Code != "" {
-		m.count("http_errors_total", label(answered.Code, errorCodes))
+		metrics.count("http_errors_total", label(answered.Code, errorCodes))
 	}
 }
 
@@ -148,17 +148,17 @@ var failures = []struct {
 	{context.DeadlineExceeded, "canceled"},
 }
 
-func resultOf(r *eventstore.Result) string {
-	switch _, claim := errors.AsType[*eventstore.ClaimError](r.Err); {
+func resultOf(result *eventstore.Result) string {
+	switch _, claim := errors.AsType[*eventstore.ClaimError](result.Err); {
 	case claim: // another record holds a slug
 		return "claim"
-	case r.Err == nil && r.Receipt != nil: // the key was used before: nothing was written
+	case result.Err == nil && result.Receipt != nil: // the key was used before: nothing was written
 		return "replayed"
-	case r.Err == nil:
+	case result.Err == nil:
 		return "appended"
 	}
 	for _, failure := range failures {
-		if errors.Is(r.Err, failure.err) {
+		if errors.Is(result.Err, failure.err) {
 			return failure.result
 		}
 	}

@@ -181,12 +181,12 @@ type answering struct {
 	res eventstore.Result
 }
 
-func (a answering) Receipt(context.Context, calendar.ID, string) (*eventstore.Receipt, error) {
-	return a.res.Receipt, a.res.Err
+func (answering answering) Receipt(context.Context, calendar.ID, string) (*eventstore.Receipt, error) {
+	return answering.res.Receipt, answering.res.Err
 }
 
-func (a answering) Append(context.Context, []eventstore.Append) []eventstore.Result {
-	return []eventstore.Result{a.res}
+func (answering answering) Append(context.Context, []eventstore.Append) []eventstore.Result {
+	return []eventstore.Result{answering.res}
 }
 
 // TestState: what is out of reach is told as such, and what is not there or does

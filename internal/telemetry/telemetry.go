@@ -24,9 +24,9 @@ import (
 // Hooks are the functions that the other packages are handed. Those of type func are nil
 // where nothing watches, so watching costs nothing then.
 type Hooks struct {
-	Requests               func(r *http.Request, id string) (context.Context, func(httpapi.Answered)) // httpapi.Options.Observe
-	Commits                eventstore.ObserveCommit                                                   // of a store that commits groups
-	Publishing, Projecting batchObserver                                                              // Observe of the options of feed.Relay and projector.Projector
+	Requests               func(request *http.Request, id string) (context.Context, func(httpapi.Answered)) // httpapi.Options.Observe
+	Commits                eventstore.ObserveCommit                                                         // of a store that commits groups
+	Publishing, Projecting batchObserver                                                                    // Observe of the options of feed.Relay and projector.Projector
 
 	watch *watch
 }
@@ -59,24 +59,24 @@ func NewHooks(metrics *Metrics, traces *Traces, now func() time.Time) Hooks {
 }
 
 // took observes how long something took that began at a time.
-func (w *watch) took(metric string, since time.Time, labels ...string) {
-	w.observe(metric, w.now().Sub(since).Seconds(), labels...)
+func (watch *watch) took(metric string, since time.Time, labels ...string) {
+	watch.observe(metric, watch.now().Sub(since).Seconds(), labels...)
 }
 
 // Store returns a store whose appends are watched: store itself when nothing watches.
-func (h *Hooks) Store(store eventstore.Store) eventstore.Store {
-	if h.watch == nil {
+func (hooks *Hooks) Store(store eventstore.Store) eventstore.Store {
+	if hooks.watch == nil {
 		return store
 	}
-	return watchedStore{store, h.watch}
+	return watchedStore{store, hooks.watch}
 }
 
 // Queries returns queries whose lists are watched: queries itself when nothing watches.
-func (h *Hooks) Queries(queries httpapi.Queries) httpapi.Queries {
-	if h.watch == nil {
+func (hooks *Hooks) Queries(queries httpapi.Queries) httpapi.Queries {
+	if hooks.watch == nil {
 		return queries
 	}
-	return watchedQueries{queries, h.watch}
+	return watchedQueries{queries, hooks.watch}
 }
 
 type watchedStore struct {
@@ -85,18 +85,18 @@ type watchedStore struct {
 }
 
 // Append implements eventstore.Store. Checkpoints alone are no writes of clients.
-func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	if len(appends) == 1 && len(appends[0].Drafts) == 0 && appends[0].Receipt == nil {
-		return s.Store.Append(ctx, appends)
+		return watchedStore.Store.Append(ctx, appends)
 	}
-	start := s.now()
-	ctx, span := s.start(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", len(appends)))
+	start := watchedStore.now()
+	ctx, span := watchedStore.start(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", len(appends)))
 	defer span.End()
-	results := s.Store.Append(ctx, appends)
-	s.took("append_duration_seconds", start)
+	results := watchedStore.Store.Append(ctx, appends)
+	watchedStore.took("append_duration_seconds", start)
 	for i := range results {
 		result := resultOf(&results[i])
-		s.count("appends_total", result)
+		watchedStore.count("appends_total", result)
 		span.SetAttributes(attribute.String("daybook.result", result))
 		if results[i].Err == nil {
 			span.SetAttributes(attribute.Int64("daybook.position", int64(results[i].Position)))
@@ -106,10 +106,10 @@ func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) [
 }
 
 // Receipt implements eventstore.Store. What is found answers a repeated request.
-func (s watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	receipt, err := s.Store.Receipt(ctx, user, key)
+func (watchedStore watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
+	receipt, err := watchedStore.Store.Receipt(ctx, user, key)
 	if receipt != nil {
-		s.count("appends_total", resultOf(&eventstore.Result{Receipt: receipt}))
+		watchedStore.count("appends_total", resultOf(&eventstore.Result{Receipt: receipt}))
 	}
 	return receipt, err
 }
@@ -120,43 +120,43 @@ type watchedQueries struct {
 }
 
 // Run implements httpapi.Queries.
-func (q watchedQueries) Run(ctx context.Context, criteria *query.Criteria) (*query.List, error) {
-	start, kind := q.now(), criteria.Kind.String()
-	ctx, span := q.start(ctx, "list query", trace.SpanKindInternal, attribute.String("daybook.kind", kind))
-	list, err := q.Queries.Run(ctx, criteria)
+func (watchedQueries watchedQueries) Run(ctx context.Context, criteria *query.Criteria) (*query.List, error) {
+	start, kind := watchedQueries.now(), criteria.Kind.String()
+	ctx, span := watchedQueries.start(ctx, "list query", trace.SpanKindInternal, attribute.String("daybook.kind", kind))
+	list, err := watchedQueries.Queries.Run(ctx, criteria)
 	end(span, err)
-	q.took("list_query_duration_seconds", start, kind)
+	watchedQueries.took("list_query_duration_seconds", start, kind)
 	return list, err
 }
 
 // commit watches a group commit: it belongs to many writes, so its span begins a trace.
-func (w *watch) commit() func(eventstore.Committed) {
-	start := w.now()
-	_, span := w.start(context.Background(), "group commit", trace.SpanKindInternal)
+func (watch *watch) commit() func(eventstore.Committed) {
+	start := watch.now()
+	_, span := watch.start(context.Background(), "group commit", trace.SpanKindInternal)
 	return func(committed eventstore.Committed) {
 		span.SetAttributes(attribute.Int("daybook.appends", committed.Appends), attribute.Int("daybook.entries", committed.Entries))
 		if committed.Entries > 0 {
 			span.SetAttributes(positions(committed.Head-calendar.Position(committed.Entries)+1, committed.Head)...)
 		}
 		end(span, committed.Err)
-		w.observe("append_group_size", float64(committed.Appends))
-		w.took("commit_duration_seconds", start)
+		watch.observe("append_group_size", float64(committed.Appends))
+		watch.took("commit_duration_seconds", start)
 		if committed.Err != nil {
-			w.count("commit_failures_total")
+			watch.count("commit_failures_total")
 		}
 	}
 }
 
 // batches returns the observer of batches. What did not end well says nothing about how long
 // it takes.
-func (w *watch) batches(name string, kind trace.SpanKind, metric string) batchObserver {
+func (watch *watch) batches(name string, kind trace.SpanKind, metric string) batchObserver {
 	return func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
-		start := w.now()
-		ctx, span := w.start(ctx, name, kind, positions(first, last)...)
+		start := watch.now()
+		ctx, span := watch.start(ctx, name, kind, positions(first, last)...)
 		return ctx, func(err error) {
 			end(span, err)
 			if err == nil {
-				w.took(metric, start)
+				watch.took(metric, start)
 			}
 		}
 	}
@@ -164,12 +164,12 @@ func (w *watch) batches(name string, kind trace.SpanKind, metric string) batchOb
 
 // request begins the span of a request, below the one that a traceparent header
 // names (W3C Trace Context).
-func (w *watch) request(r *http.Request, id string) (context.Context, func(httpapi.Answered)) {
-	method := label(r.Method, catalogue.Methods)
-	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	ctx, span := w.start(ctx, method, trace.SpanKindServer, semconv.HTTPRequestMethodKey.String(method), attribute.String("daybook.request_id", id))
+func (watch *watch) request(request *http.Request, id string) (context.Context, func(httpapi.Answered)) {
+	method := label(request.Method, catalogue.Methods)
+	ctx := propagation.TraceContext{}.Extract(request.Context(), propagation.HeaderCarrier(request.Header))
+	ctx, span := watch.start(ctx, method, trace.SpanKindServer, semconv.HTTPRequestMethodKey.String(method), attribute.String("daybook.request_id", id))
 	return ctx, func(answered httpapi.Answered) {
-		w.answer(method, answered)
+		watch.answer(method, answered)
 		span.SetAttributes(semconv.HTTPResponseStatusCode(answered.Status))
 		if answered.Route != "" {
 			span.SetName(method + " " + answered.Route)

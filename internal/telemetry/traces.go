@@ -75,18 +75,18 @@ func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, traceOptio
 }
 
 // Close sends what is left, until ctx ends. It may be called on nil.
-func (t *Traces) Close(ctx context.Context) error {
-	if t == nil {
+func (traces *Traces) Close(ctx context.Context) error {
+	if traces == nil {
 		return nil
 	}
-	if err := t.provider.Shutdown(ctx); err != nil {
+	if err := traces.provider.Shutdown(ctx); err != nil {
 		return fmt.Errorf("traces: send the last ones: %w", err)
 	}
 	return nil
 }
 
-func (t *Traces) start(ctx context.Context, name string, kind trace.SpanKind, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
-	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attrs...))
+func (traces *Traces) start(ctx context.Context, name string, kind trace.SpanKind, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
+	return traces.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attrs...))
 }
 
 // end ends a span.

@@ -10,16 +10,16 @@ import (
 
 // Message returns the text of an error. It names the bad or missing fields; what is wrong
 // with a field is FieldMessage.
-func Message(e *calendar.Error, lang calendar.Lang) string {
-	names := e.Missing
-	if e.Code == calendar.CodeInvalidParam {
+func Message(problem *calendar.Error, lang calendar.Lang) string {
+	names := problem.Missing
+	if problem.Code == calendar.CodeInvalidParam {
 		names = nil
-		for _, fieldError := range e.Fields {
+		for _, fieldError := range problem.Fields {
 			names = append(names, fieldError.Field)
 		}
 	}
-	key := "code." + string(e.Code)
-	if ofKind := key + "." + e.Kind.String(); Messages[ofKind] != (calendar.Text{}) {
+	key := "code." + string(problem.Code)
+	if ofKind := key + "." + problem.Kind.String(); Messages[ofKind] != (calendar.Text{}) {
 		key = ofKind
 	} else if Messages[key] == (calendar.Text{}) {
 		key = "code." + string(calendar.CodeInternal)
@@ -53,8 +53,8 @@ func FieldMessage(fieldError calendar.FieldError, lang calendar.Lang) string {
 const maxQuoted = 100
 
 func quoted(text string) string {
-	if r := []rune(text); len(r) > maxQuoted {
-		text = string(r[:maxQuoted]) + "…"
+	if letters := []rune(text); len(letters) > maxQuoted {
+		text = string(letters[:maxQuoted]) + "…"
 	}
 	return strconv.Quote(text)
 }

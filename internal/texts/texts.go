@@ -46,8 +46,8 @@ func read(area string) Table {
 }
 
 // In returns a text in a language with values filled in, "" for an unknown key.
-func (t Table) In(key string, lang calendar.Lang, values ...string) string {
-	return Fill(t[key][lang], values...)
+func (table Table) In(key string, lang calendar.Lang, values ...string) string {
+	return Fill(table[key][lang], values...)
 }
 
 // Fill puts values in the places {1}, {2}, … of a text. Places without a value stay.

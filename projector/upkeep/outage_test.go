@@ -23,27 +23,27 @@ type troubled struct {
 	refused, dropped int
 }
 
-func (x *troubled) Sound(ctx context.Context) error {
-	if x.refused > 0 {
+func (troubled *troubled) Sound(ctx context.Context) error {
+	if troubled.refused > 0 {
 		return readmodel.ErrUnsound
 	}
-	return x.Generations.Sound(ctx)
+	return troubled.Generations.Sound(ctx)
 }
 
-func (x *troubled) Next(ctx context.Context) (readmodel.Index, error) {
-	if x.refused--; x.refused >= 0 {
+func (troubled *troubled) Next(ctx context.Context) (readmodel.Index, error) {
+	if troubled.refused--; troubled.refused >= 0 {
 		return nil, readmodel.ErrUnavailable
 	}
-	return x.Generations.Next(ctx)
+	return troubled.Generations.Next(ctx)
 }
 
-func (x *troubled) Promote(ctx context.Context) error {
-	if x.dropped--; x.dropped >= 0 {
-		if err := x.Forget(ctx); err != nil { // as after an erasure
+func (troubled *troubled) Promote(ctx context.Context) error {
+	if troubled.dropped--; troubled.dropped >= 0 {
+		if err := troubled.Forget(ctx); err != nil { // as after an erasure
 			return err
 		}
 	}
-	return x.Generations.Promote(ctx)
+	return troubled.Generations.Promote(ctx)
 }
 
 func trouble(t *testing.T, refused, dropped int) (history, *troubled) {

@@ -33,10 +33,10 @@ type Options struct {
 
 // Upkeep maintains one read model. Its methods are safe for concurrent use.
 type Upkeep struct {
-	index  readmodel.Generations
-	source projector.Source
-	store  eventstore.Store
-	o      Options
+	index   readmodel.Generations
+	source  projector.Source
+	store   eventstore.Store
+	options Options
 
 	// epoch is that of the store when this process last found or made the index to be
 	// of its history; 0: not yet. Of Project alone.
@@ -55,11 +55,11 @@ func New(index readmodel.Generations, store eventstore.Store, source projector.S
 	if options.Alone == nil {
 		options.Alone = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 	}
-	return &Upkeep{index: index, source: source, store: store, o: options, outage: lifecycle.Outage{Log: options.Log, Message: "read model is not made yet"}}
+	return &Upkeep{index: index, source: source, store: store, options: options, outage: lifecycle.Outage{Log: options.Log, Message: "read model is not made yet"}}
 }
 
 // Index is what lists are answered from.
-func (u *Upkeep) Index() readmodel.Generations { return u.index }
+func (upkeep *Upkeep) Index() readmodel.Generations { return upkeep.index }
 
 const (
 	// lookEvery is the time between two looks whether the index is reached and sound: how
@@ -76,10 +76,10 @@ const (
 )
 
 // Ready fills an index that is empty from the store, before anything answers from it.
-func (u *Upkeep) Ready(ctx context.Context) error {
-	at, err := u.index.Marks(ctx)
-	if err == nil && at.All.Position == 0 {
-		err = projector.Fill(ctx, u.store, u.index, nil)
+func (upkeep *Upkeep) Ready(ctx context.Context) error {
+	marks, err := upkeep.index.Marks(ctx)
+	if err == nil && marks.All.Position == 0 {
+		err = projector.Fill(ctx, upkeep.store, upkeep.index, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("fill the read model: %w", err)
@@ -90,27 +90,27 @@ func (u *Upkeep) Ready(ctx context.Context) error {
 // Project keeps the index until the context ends; one call at a time. One that is not
 // sound or of another history than that of the store is rebuilt next to the one that
 // answers. Lists are out of reach where that one is untrue.
-func (u *Upkeep) Project(ctx context.Context) error {
-	u.epoch = 0 // another process may have made the index since
+func (upkeep *Upkeep) Project(ctx context.Context) error {
+	upkeep.epoch = 0 // another process may have made the index since
 	for {
-		err := u.keep(ctx)
+		err := upkeep.keep(ctx)
 		wait := lookEvery
 		switch {
 		case errors.Is(err, readmodel.ErrMoved):
-			u.o.Log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
+			upkeep.options.Log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
 			continue
 		case errors.Is(err, readmodel.ErrOtherStore):
 			wait = foreignEvery
-			u.o.Log.ErrorContext(ctx, "the read model is left alone", "error", err)
+			upkeep.options.Log.ErrorContext(ctx, "the read model is left alone", "error", err)
 		case mended(err):
-			if err = u.renew(ctx, err); err == nil {
+			if err = upkeep.renew(ctx, err); err == nil {
 				continue
 			}
-			u.failure.Store(new(err.Error()))
+			upkeep.failure.Store(new(err.Error()))
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			u.outage.Note(ctx, err)
+			upkeep.outage.Note(ctx, err)
 		default:
 			return err
 		}
@@ -132,9 +132,9 @@ func mended(err error) bool {
 // this one, or another generation of the index answers (readmodel.ErrMoved). What was made
 // in another epoch of the store is not gone on with, also where its marks are those of the
 // present history: for a moment this process may have read of both.
-func (u *Upkeep) keep(ctx context.Context) error {
-	if u.epoch == 0 {
-		u.epoch = u.store.Epoch().History
+func (upkeep *Upkeep) keep(ctx context.Context) error {
+	if upkeep.epoch == 0 {
+		upkeep.epoch = upkeep.store.Epoch().History
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	var watches sync.WaitGroup
@@ -151,34 +151,34 @@ func (u *Upkeep) keep(ctx context.Context) error {
 		})
 	}
 	watch(lookEvery, func() error {
-		err := u.index.Sound(within)
+		err := upkeep.index.Sound(within)
 		if err == nil {
-			u.outage.Note(within, nil)
+			upkeep.outage.Note(within, nil)
 		}
 		return err
 	})
-	watch(epochEvery, u.sameEpoch)
-	begin := func(ctx context.Context, at readmodel.Marks) error {
-		u.failure.Store(nil)
-		if err := u.sameEpoch(); err != nil {
+	watch(epochEvery, upkeep.sameEpoch)
+	begin := func(ctx context.Context, marks readmodel.Marks) error {
+		upkeep.failure.Store(nil)
+		if err := upkeep.sameEpoch(); err != nil {
 			return err
 		}
-		if err := eventstore.CheckMark(ctx, u.store, at.Reach); err != nil {
+		if err := eventstore.CheckMark(ctx, upkeep.store, marks.Reach); err != nil {
 			return err
 		}
 		// Only now, when the writer is bound to the generation that answers: another one
 		// than the one before it has long answered.
 		watches.Go(func() {
-			if u.index.Moved(within) == nil {
+			if upkeep.index.Moved(within) == nil {
 				cancel(readmodel.ErrMoved)
 			}
 		})
 		return nil
 	}
-	p := projector.New(u.index, u.source, projector.Options{
-		Log: u.o.Log, Observe: u.o.Observe, MaxWait: projectAgain, Begin: begin,
+	p := projector.New(upkeep.index, upkeep.source, projector.Options{
+		Log: upkeep.options.Log, Observe: upkeep.options.Observe, MaxWait: projectAgain, Begin: begin,
 	})
-	u.projecting.Store(p)
+	upkeep.projecting.Store(p)
 	err := p.Run(within)
 	if err == nil && ctx.Err() == nil {
 		err = context.Cause(within)
@@ -187,8 +187,8 @@ func (u *Upkeep) keep(ctx context.Context) error {
 }
 
 // sameEpoch returns eventstore.ErrHistory when the store went over to another history.
-func (u *Upkeep) sameEpoch() error {
-	if u.store.Epoch().History != u.epoch {
+func (upkeep *Upkeep) sameEpoch() error {
+	if upkeep.store.Epoch().History != upkeep.epoch {
 		return eventstore.ErrHistory
 	}
 	return nil
@@ -196,16 +196,16 @@ func (u *Upkeep) sameEpoch() error {
 
 // Progress counts what was projected. What is tried again keeps the projector from
 // getting on; an index that is being filled does not count as that.
-func (u *Upkeep) Progress() (at uint64, stuck bool) {
-	if u.renewing.Load() {
+func (upkeep *Upkeep) Progress() (at uint64, stuck bool) {
+	if upkeep.renewing.Load() {
 		return 0, false
 	}
-	stats := u.stats()
+	stats := upkeep.stats()
 	return stats.Batches, stats.Failure != ""
 }
 
-func (u *Upkeep) stats() projector.Stats {
-	if p := u.projecting.Load(); p != nil {
+func (upkeep *Upkeep) stats() projector.Stats {
+	if p := upkeep.projecting.Load(); p != nil {
 		return p.Stats()
 	}
 	return projector.Stats{}
@@ -213,20 +213,20 @@ func (u *Upkeep) stats() projector.Stats {
 
 // Stats returns the counts of the projector, of which another generation makes a new one,
 // and what keeps the index from being made again.
-func (u *Upkeep) Stats() projector.Stats {
-	stats := u.stats()
-	if failure := u.failure.Load(); failure != nil {
+func (upkeep *Upkeep) Stats() projector.Stats {
+	stats := upkeep.stats()
+	if failure := upkeep.failure.Load(); failure != nil {
 		stats.Failure = *failure
 	}
 	return stats
 }
 
 // Retry projects a quarantined record again.
-func (u *Upkeep) Retry(ctx context.Context, id calendar.ID) error {
-	if u.projecting.Load() == nil {
-		if _, err := u.index.Marks(ctx); err != nil { // binds the writer to the generation that answers
+func (upkeep *Upkeep) Retry(ctx context.Context, id calendar.ID) error {
+	if upkeep.projecting.Load() == nil {
+		if _, err := upkeep.index.Marks(ctx); err != nil { // binds the writer to the generation that answers
 			return err
 		}
 	}
-	return projector.Retry(ctx, u.store, u.index, id)
+	return projector.Retry(ctx, upkeep.store, upkeep.index, id)
 }

@@ -22,48 +22,48 @@ type history struct {
 	t *testing.T
 }
 
-func (h history) add(name string) {
-	h.t.Helper()
-	id, err := h.NewIDs(h.t.Context(), 1)
+func (history history) add(name string) {
+	history.t.Helper()
+	id, err := history.NewIDs(history.t.Context(), 1)
 	if err != nil {
-		h.t.Fatal(err)
+		history.t.Fatal(err)
 	}
-	at := time.UnixMilli(1_700_000_000_000).UTC()
+	instant := time.UnixMilli(1_700_000_000_000).UTC()
 	state, err := calendar.EncodeRecord(&calendar.Record{
-		ID: id, Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: at,
+		ID: id, Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: instant,
 		Fields: calendar.Fields{"venue": calendar.Text{calendar.LangEN: name}, "status": "publish"},
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		history.t.Fatal(err)
 	}
-	res := h.Append(h.t.Context(), []eventstore.Append{{Time: at, Drafts: []eventstore.Draft{{
+	res := history.Append(history.t.Context(), []eventstore.Append{{Time: instant, Drafts: []eventstore.Draft{{
 		Kind: calendar.KindVenue, ID: id, Change: "venue.created", Fields: []byte(`{}`), State: state,
 	}}}})
 	if res[0].Err != nil {
-		h.t.Fatal(res[0].Err)
+		history.t.Fatal(res[0].Err)
 	}
 }
 
 // epoch is that of memindex.
-func (h history) epoch() uint64 { return h.Epoch().History }
+func (history history) epoch() uint64 { return history.Epoch().History }
 
 // source reads entries without a feed.
 type source struct{ history }
 
-func (h source) Read(ctx context.Context, after calendar.Mark, limit int) ([]eventstore.Entry, calendar.Mark, error) {
+func (source source) Read(ctx context.Context, after calendar.Mark, limit int) ([]eventstore.Entry, calendar.Mark, error) {
 	for {
-		if err := eventstore.CheckMark(ctx, h.history, after); err != nil {
+		if err := eventstore.CheckMark(ctx, source.history, after); err != nil {
 			return nil, after, err
 		}
-		entries, err := h.Store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
+		entries, err := source.Store.Read(ctx, eventstore.Range{After: uint64(after.Position), Limit: limit})
 		if err != nil {
 			return nil, after, err
 		}
 		if n := len(entries); n > 0 {
-			to, err := h.Head(ctx, eventstore.Point{Position: entries[n-1].Position})
-			return entries, to.Mark, err
+			head, err := source.Head(ctx, eventstore.Point{Position: entries[n-1].Position})
+			return entries, head.Mark, err
 		}
-		if _, err := eventstore.Wait(ctx, h.history, after.Position); err != nil {
+		if _, err := eventstore.Wait(ctx, source.history, after.Position); err != nil {
 			return nil, after, err
 		}
 	}
@@ -156,9 +156,9 @@ func TestImageOfALostHistory(t *testing.T) {
 // silent is a source that has nothing to give.
 type silent chan struct{}
 
-func (s silent) Read(ctx context.Context, after calendar.Mark, _ int) ([]eventstore.Entry, calendar.Mark, error) {
+func (silent silent) Read(ctx context.Context, after calendar.Mark, _ int) ([]eventstore.Entry, calendar.Mark, error) {
 	select {
-	case s <- struct{}{}:
+	case silent <- struct{}{}:
 	default:
 	}
 	<-ctx.Done()

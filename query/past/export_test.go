@@ -18,16 +18,16 @@ type Contents struct {
 }
 
 // Contents returns what lists of a point are answered from, which were asked for before.
-func (s *Service) Contents(ctx context.Context, then Then) (*Contents, error) {
-	head, err := s.store.Head(ctx, eventstore.Point{})
+func (service *Service) Contents(ctx context.Context, then PointInTime) (*Contents, error) {
+	head, err := service.store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return nil, err
 	}
-	last, err := s.store.Head(ctx, then.Point)
+	last, err := service.store.Head(ctx, then.Point)
 	if err != nil {
 		return nil, err
 	}
-	p := s.find(func(p *point) bool { return p.names[asked{then.Point, head.Position, head.Epoch, false}] })
+	p := service.find(func(p *point) bool { return p.names[pointRequest{then.Point, head.Position, head.Epoch, false}] })
 	records, err := records{p.index}.Load(ctx, p.ids...)
 	if err != nil {
 		return nil, err

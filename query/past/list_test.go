@@ -30,26 +30,26 @@ type watched struct {
 	reading atomic.Int32
 }
 
-func (s *watched) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+func (watched *watched) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	if r.Record == 0 && r.After == 0 && r.Limit > 1 { // the present is read from the head on
-		s.reading.Add(1)
-		defer s.reading.Add(-1)
-		s.hold.RLock()
-		defer s.hold.RUnlock()
+		watched.reading.Add(1)
+		defer watched.reading.Add(-1)
+		watched.hold.RLock()
+		defer watched.hold.RUnlock()
 	}
-	return s.Store.Read(ctx, r)
+	return watched.Store.Read(ctx, r)
 }
 
-func (s *watched) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
-	s.heads.Add(1)
-	head, err := s.Store.Head(ctx, point)
-	head.Epoch = s.Epoch()
+func (watched *watched) Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error) {
+	watched.heads.Add(1)
+	head, err := watched.Store.Head(ctx, point)
+	head.Epoch = watched.Epoch()
 	return head, err
 }
 
-func (s *watched) Epoch() eventstore.Epoch {
-	epoch := s.Store.Epoch()
-	epoch.History += s.epochs.Load()
+func (watched *watched) Epoch() eventstore.Epoch {
+	epoch := watched.Store.Epoch()
+	epoch.History += watched.epochs.Load()
 	return epoch
 }
 
@@ -75,23 +75,23 @@ func setup(t *testing.T, options past.Options) *points {
 }
 
 // list asks for lists up to venue n, from 1.
-func (w *points) list(ctx context.Context, n int) error {
-	then, err := w.Past.Resolve(ctx, history.Point{Position: w.first + calendar.Position(n-1)})
+func (points *points) list(ctx context.Context, n int) error {
+	then, err := points.Past.Resolve(ctx, history.Point{Position: points.first + calendar.Position(n-1)})
 	if err == nil {
-		_, err = w.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false)
+		_, err = points.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false)
 	}
 	return err
 }
 
 // want asks for lists up to venue n, and reports whether they were built for that.
-func (w *points) want(n int, builds bool) {
-	w.t.Helper()
-	before := w.Past.Stats().Built
-	if err := w.list(w.t.Context(), n); err != nil {
-		w.t.Fatal(err)
+func (points *points) want(n int, builds bool) {
+	points.t.Helper()
+	before := points.Past.Stats().Built
+	if err := points.list(points.t.Context(), n); err != nil {
+		points.t.Fatal(err)
 	}
-	if built := w.Past.Stats().Built - before; built > 1 || built == 1 != builds {
-		w.t.Errorf("up to venue %d: %d points were built, want one: %t", n, built, builds)
+	if built := points.Past.Stats().Built - before; built > 1 || built == 1 != builds {
+		points.t.Errorf("up to venue %d: %d points were built, want one: %t", n, built, builds)
 	}
 }
 
@@ -134,12 +134,12 @@ func TestPointsCached(t *testing.T) {
 		points.want(2, true)
 		points.want(3, true)
 		points.want(1, false)
-		if is := points.Past.Stats(); is.Points != 3 {
-			t.Errorf("%d points, want 3", is.Points)
+		if stats := points.Past.Stats(); stats.Points != 3 {
+			t.Errorf("%d points, want 3", stats.Points)
 		}
 		points.want(4, true) // 2 and 3 go
-		if is := points.Past.Stats(); is.Points != 2 || is.Bytes < 5*venue || is.Bytes > 6*venue {
-			t.Errorf("%d points with %d bytes, want 2 with five venues of %d", is.Points, is.Bytes, venue)
+		if stats := points.Past.Stats(); stats.Points != 2 || stats.Bytes < 5*venue || stats.Bytes > 6*venue {
+			t.Errorf("%d points with %d bytes, want 2 with five venues of %d", stats.Points, stats.Bytes, venue)
 		}
 		points.want(1, false)
 		points.want(3, true)
@@ -162,9 +162,9 @@ func TestPointsBuiltOnce(t *testing.T) {
 	points.store.hold.Lock()
 	heads := points.store.heads.Load()
 	const each = 10
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for i := range 3 * each {
-		wg.Go(func() {
+		group.Go(func() {
 			if err := points.list(t.Context(), 1+i%3); err != nil {
 				t.Error(err)
 			}
@@ -172,7 +172,7 @@ func TestPointsBuiltOnce(t *testing.T) {
 	}
 	eventually(t, "all requests", func() bool { return points.store.reading.Load() > 0 && points.store.heads.Load() >= heads+3*each })
 	points.store.hold.Unlock()
-	wg.Wait()
+	group.Wait()
 	if built := points.Past.Stats().Built; built != 3 {
 		t.Errorf("%d points were built for %d requests, want 3", built, 3*each)
 	}

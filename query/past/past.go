@@ -38,7 +38,7 @@ type Service struct {
 	store   eventstore.Store
 	history *history.Reader
 	views   *query.Service // makes the views of single records
-	o       Options
+	options Options
 
 	clients       keylock.Locks[client]   // held by requests that wait for points
 	anyone, users chan struct{}           // hold one while a point is built: for everybody, and for callers with credentials
@@ -67,7 +67,7 @@ func New(store eventstore.Store, reader *history.Reader, views *query.Service, o
 		options.Query.Now = time.Now
 	}
 	service := &Service{
-		store: store, history: reader, views: views, o: options,
+		store: store, history: reader, views: views, options: options,
 		clients: keylock.Locks[client]{AtOnce: maxWaits}, anyone: make(chan struct{}, 1), users: make(chan struct{}, 1),
 	}
 	service.idle = time.AfterFunc(options.Idle, service.Forget)
@@ -82,33 +82,33 @@ type Stats struct {
 }
 
 // Stats returns the figures of now.
-func (s *Service) Stats() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Stats{len(s.points), s.bytes(), s.built}
+func (service *Service) Stats() Stats {
+	service.mu.Lock()
+	defer service.mu.Unlock()
+	return Stats{len(service.points), service.bytes(), service.built}
 }
 
-// Then is a point in time as answers need it: which entries count, and the moment that
+// PointInTime is a point in time as answers need it: which entries count, and the moment that
 // takes the place of now.
-type Then struct {
+type PointInTime struct {
 	eventstore.Point
 	Moment time.Time
 }
 
 // Resolve returns the moment of a point that has the form of a time or of a position up to
 // the head.
-func (s *Service) Resolve(ctx context.Context, point history.Point) (Then, error) {
+func (service *Service) Resolve(ctx context.Context, point history.Point) (PointInTime, error) {
 	if point.Position == 0 {
-		return Then{eventstore.Point{Time: point.Time}, point.Time}, nil
+		return PointInTime{eventstore.Point{Time: point.Time}, point.Time}, nil
 	}
-	entries, err := s.store.Read(ctx, eventstore.Range{After: uint64(point.Position) - 1, Limit: 1})
+	entries, err := service.store.Read(ctx, eventstore.Range{After: uint64(point.Position) - 1, Limit: 1})
 	if err != nil {
-		return Then{}, err
+		return PointInTime{}, err
 	}
 	if len(entries) == 0 || entries[0].Position != point.Position {
-		return Then{}, eventstore.ErrAhead
+		return PointInTime{}, eventstore.ErrAhead
 	}
-	return Then{eventstore.Point{Position: point.Position}, entries[0].Time}, nil
+	return PointInTime{eventstore.Point{Position: point.Position}, entries[0].Time}, nil
 }
 
 // Request is a single read of the past.
@@ -137,20 +137,20 @@ type Record struct {
 
 // Read answers a single read. The order of its errors is that of HISTORY 17: no such
 // record, erased, gate now, no such version or none at the point, gate then.
-func (s *Service) Read(ctx context.Context, request Request) (*Record, error) {
-	var then Then
+func (service *Service) Read(ctx context.Context, request Request) (*Record, error) {
+	var then PointInTime
 	var err error
 	if request.Point.Version == 0 {
-		if then, err = s.Resolve(ctx, request.Point); err != nil {
+		if then, err = service.Resolve(ctx, request.Point); err != nil {
 			return nil, err
 		}
 	}
 	if request.Slug != "" {
-		if request.ID, err = eventstore.SlugAt(ctx, s.store, request.Kind, request.Slug, then.Point); err != nil {
+		if request.ID, err = eventstore.SlugAt(ctx, service.store, request.Kind, request.Slug, then.Point); err != nil {
 			return nil, err
 		}
 	}
-	versions, err := s.history.Versions(ctx, history.Viewer{Caller: request.Caller}, request.Kind, request.ID)
+	versions, err := service.history.Versions(ctx, history.Viewer{Caller: request.Caller}, request.Kind, request.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (s *Service) Read(ctx context.Context, request Request) (*Record, error) {
 	var shown history.Version
 	if number > 0 {
 		shown, err = versions.Numbered(ctx, number)
-		then = Then{eventstore.Point{Position: shown.Position}, shown.Time.Time}
+		then = PointInTime{eventstore.Point{Position: shown.Position}, shown.Time.Time}
 	} else {
 		shown, err = versions.At(ctx, then.Point, then.Moment)
 	}
@@ -175,7 +175,7 @@ func (s *Service) Read(ctx context.Context, request Request) (*Record, error) {
 		return nil, err
 	}
 	out := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
-	out.View, err = s.views.View(ctx, request.Caller, shown.Record, request.Lang, request.Embeds, query.Moment{
+	out.View, err = service.views.View(ctx, request.Caller, shown.Record, request.Lang, request.Embeds, query.Moment{
 		Now: then.Moment,
 		Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 			return versions.Linked(ctx, then.Point, ids)

@@ -30,8 +30,8 @@ type pointKey struct {
 	Texts    bool // it can be searched
 }
 
-func (k *pointKey) counts(entry *eventstore.Entry) bool {
-	return entry.Position <= k.Position && !entry.Time.After(k.Time)
+func (pointKey *pointKey) counts(entry *eventstore.Entry) bool {
+	return entry.Position <= pointKey.Position && !entry.Time.After(pointKey.Time)
 }
 
 // point is the read model of the entries that count at a point, which never changes, and
@@ -41,7 +41,7 @@ type point struct {
 	index *memindex.Index
 	ids   []calendar.ID // ascending
 	bytes int
-	names map[asked]bool // under mu of the Service
+	names map[pointRequest]bool // under mu of the Service
 
 	mu   sync.Mutex        // of what follows
 	seen calendar.Position // up to where the log was read for closed
@@ -78,8 +78,8 @@ func inParallel[T any](ctx context.Context, pieces iter.Seq[T], do func(context.
 }
 
 // build makes the point of a key.
-func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
-	latest, seen, err := s.latest(ctx, k)
+func (service *Service) build(ctx context.Context, pointKey pointKey) (*point, error) {
+	latest, seen, err := service.latest(ctx, pointKey)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		for i := range some {
 			var err error
 			if some[i].Record, err = calendar.DecodeRecord(some[i].Body); err != nil { // present lists lack it, too
-				s.o.Log.WarnContext(ctx, "left out of a point of the past", "position", some[i].Position, "error", err)
+				service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", some[i].Position, "error", err)
 			}
 		}
 		return nil
@@ -100,18 +100,18 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 		return nil, err
 	}
 	documents = slices.DeleteFunc(documents, func(document readmodel.Document) bool { return document.Record == nil || document.Record.Deleted })
-	index := memindex.New(memindex.Options{Logger: s.o.Log, NoTexts: !k.Texts, Once: true})
-	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: k.Position}}); err != nil {
+	index := memindex.New(memindex.Options{Logger: service.options.Log, NoTexts: !pointKey.Texts, Once: true})
+	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}}); err != nil {
 		return nil, err
 	}
 	p := &point{
-		key: k, index: index, names: map[asked]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{}, services: map[int64]*query.Service{},
+		key: pointKey, index: index, names: map[pointRequest]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{}, services: map[int64]*query.Service{},
 	}
 	for i := range documents {
 		document := &documents[i]
 		p.ids = append(p.ids, document.Record.ID)
 		p.bytes += recordBytes + len(document.Body)
-		p.note(document.Record, s.o.Query.Now())
+		p.note(document.Record, service.options.Query.Now())
 	}
 	slices.Sort(p.ids)
 	return p, nil
@@ -119,23 +119,23 @@ func (s *Service) build(ctx context.Context, k pointKey) (*point, error) {
 
 // latest returns the last entry that counts of each record that lists have, and a position
 // up to which every entry counts.
-func (s *Service) latest(ctx context.Context, k pointKey) (map[calendar.ID]*eventstore.Entry, calendar.Position, error) {
+func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[calendar.ID]*eventstore.Entry, calendar.Position, error) {
 	var mu sync.Mutex
-	latest, bytes, whole := map[calendar.ID]*eventstore.Entry{}, 0, k.Position
+	latest, bytes, whole := map[calendar.ID]*eventstore.Entry{}, 0, pointKey.Position
 	pages := func(yield func(calendar.Position) bool) {
-		for after := calendar.Position(0); after < k.Position; after += pageEntries {
+		for after := calendar.Position(0); after < pointKey.Position; after += pageEntries {
 			if !yield(after) {
 				return
 			}
 		}
 	}
 	err := inParallel(ctx, pages, func(ctx context.Context, after calendar.Position) error {
-		return s.read(ctx, after, min(after+pageEntries, k.Position), func(page []eventstore.Entry) error {
+		return service.read(ctx, after, min(after+pageEntries, pointKey.Position), func(page []eventstore.Entry) error {
 			mu.Lock()
 			defer mu.Unlock()
 			for i := range page {
 				entry := &page[i]
-				if !k.counts(entry) {
+				if !pointKey.counts(entry) {
 					whole = min(whole, entry.Position-1)
 				} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && (before == nil || before.Version < entry.Version) {
 					if bytes += len(entry.State) + recordBytes; before != nil {
@@ -144,7 +144,7 @@ func (s *Service) latest(ctx context.Context, k pointKey) (map[calendar.ID]*even
 					latest[entry.ID] = entry
 				}
 			}
-			if bytes > s.o.Memory {
+			if bytes > service.options.Memory {
 				return errTooLarge
 			}
 			return nil
@@ -154,9 +154,9 @@ func (s *Service) latest(ctx context.Context, k pointKey) (map[calendar.ID]*even
 }
 
 // read reads the entries behind a position up to another one.
-func (s *Service) read(ctx context.Context, after, to calendar.Position, use func([]eventstore.Entry) error) error {
-	for after < to {
-		page, err := s.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(pageEntries, to-after))})
+func (service *Service) read(ctx context.Context, after, position calendar.Position, use func([]eventstore.Entry) error) error {
+	for after < position {
+		page, err := service.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(pageEntries, position-after))})
 		if err == nil && len(page) == 0 {
 			err = eventstore.ErrHistory
 		}
@@ -172,23 +172,23 @@ func (s *Service) read(ctx context.Context, after, to calendar.Position, use fun
 }
 
 // follow learns how the records are now, when the log ends at head.
-func (p *point) follow(ctx context.Context, service *Service, head calendar.Position) error {
-	if head <= p.seen {
+func (point *point) follow(ctx context.Context, service *Service, head calendar.Position) error {
+	if head <= point.seen {
 		return nil
 	}
-	now := service.o.Query.Now()
+	now := service.options.Query.Now()
 	note := func(version int64, body []byte) error {
 		record, err := calendar.DecodeRecord(body)
 		if err != nil {
 			return fmt.Errorf("version %d of a record of a point: %w: %w", version, eventstore.ErrDamaged, err)
 		}
-		p.note(record, now)
+		point.note(record, now)
 		return nil
 	}
-	if head-p.seen <= calendar.Position(len(p.ids)) {
-		err := service.read(ctx, p.seen, head, func(page []eventstore.Entry) error {
+	if head-point.seen <= calendar.Position(len(point.ids)) {
+		err := service.read(ctx, point.seen, head, func(page []eventstore.Entry) error {
 			for _, entry := range page {
-				if _, ours := slices.BinarySearch(p.ids, entry.ID); ours && entry.Redacted == nil {
+				if _, ours := slices.BinarySearch(point.ids, entry.ID); ours && entry.Redacted == nil {
 					if err := note(entry.Version, entry.State); err != nil {
 						return err
 					}
@@ -200,7 +200,7 @@ func (p *point) follow(ctx context.Context, service *Service, head calendar.Posi
 			return err
 		}
 	} else {
-		for some := range slices.Chunk(p.ids, pageEntries) { // fewer than the entries
+		for some := range slices.Chunk(point.ids, pageEntries) { // fewer than the entries
 			states, err := service.store.Load(ctx, some...)
 			if err != nil {
 				return err
@@ -212,23 +212,23 @@ func (p *point) follow(ctx context.Context, service *Service, head calendar.Posi
 			}
 		}
 	}
-	p.seen = head
+	point.seen = head
 	return nil
 }
 
 // note notes how a record is now.
-func (p *point) note(record *calendar.Record, now time.Time) {
-	clear(p.services)
+func (point *point) note(record *calendar.Record, now time.Time) {
+	clear(point.services)
 	if history.Gate(calendar.Caller{}, record.Kind, record, now) != nil {
-		p.closed[record.ID] = history.Outline(record)
+		point.closed[record.ID] = history.Outline(record)
 	} else {
-		delete(p.closed, record.ID)
+		delete(point.closed, record.ID)
 	}
 }
 
 // withdrawnFrom returns what a caller may read no more.
-func (p *point) withdrawnFrom(caller calendar.Caller, now time.Time) (out query.Withdrawn) {
-	for id, record := range p.closed {
+func (point *point) withdrawnFrom(caller calendar.Caller, now time.Time) (out query.Withdrawn) {
+	for id, record := range point.closed {
 		if history.Gate(caller, record.Kind, record, now) != nil {
 			out = append(out, id)
 		}
@@ -238,19 +238,19 @@ func (p *point) withdrawnFrom(caller calendar.Caller, now time.Time) (out query.
 }
 
 // queries returns the Service of lists at a moment.
-func (p *point) queries(options query.Options, moment time.Time) (*query.Service, error) {
-	if service := p.services[moment.Unix()]; service != nil {
+func (point *point) queries(options query.Options, moment time.Time) (*query.Service, error) {
+	if service := point.services[moment.Unix()]; service != nil {
 		return service, nil
 	}
 	options.Now, options.LocalIndex = func() time.Time { return moment }, true
-	for _, id := range slices.Sorted(maps.Keys(p.closed)) {
-		if p.closed[id].Fields.Bool("protected") {
+	for _, id := range slices.Sorted(maps.Keys(point.closed)) {
+		if point.closed[id].Fields.Bool("protected") {
 			options.ProtectedNow = append(options.ProtectedNow, id)
 		}
 	}
-	service, err := query.New(p.index, records{p.index}, options)
+	service, err := query.New(point.index, records{point.index}, options)
 	if err == nil {
-		cached(p.services)[moment.Unix()] = service
+		cached(point.services)[moment.Unix()] = service
 	}
 	return service, err
 }
@@ -267,8 +267,8 @@ func cached[K comparable, V any](of map[K]V) map[K]V {
 type records struct{ index readmodel.Index }
 
 // Load implements query.Records.
-func (r records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := readmodel.Get(ctx, r.index, ids)
+func (records records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := readmodel.Get(ctx, records.index, ids)
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
 		out[i] = found[id].Record
@@ -277,8 +277,8 @@ func (r records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Reco
 }
 
 // BySlug implements query.Records.
-func (r records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
-	found, err := r.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
+func (records records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
+	found, err := records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -286,13 +286,13 @@ func (r records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*
 }
 
 // ByName implements query.Records.
-func (r records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
-	return r.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower(lang), Value: htmltext.NameKey(name)})
+func (records records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
+	return records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower(lang), Value: htmltext.NameKey(name)})
 }
 
-func (r records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) ([]*calendar.Record, error) {
+func (records records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) ([]*calendar.Record, error) {
 	var page readmodel.Page
-	err := readmodel.Read(ctx, r.index, func(view readmodel.View) (err error) {
+	err := readmodel.Read(ctx, records.index, func(view readmodel.View) (err error) {
 		page, err = view.Search(ctx, readmodel.Query{Kind: kind, Filter: filter, Sort: readmodel.By(false, readmodel.FieldID), Limit: pageEntries})
 		return err
 	})
@@ -309,7 +309,7 @@ func (records) Absent(_ context.Context, kind calendar.Kind, _ calendar.ID) erro
 }
 
 // Head implements query.Records.
-func (r records) Head(ctx context.Context) (calendar.Position, error) {
-	shown, err := r.index.Visible(ctx)
+func (records records) Head(ctx context.Context) (calendar.Position, error) {
+	shown, err := records.index.Visible(ctx)
 	return shown.Position, err
 }

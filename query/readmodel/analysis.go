@@ -154,19 +154,19 @@ const maxTokenRunes = 120
 // as its characters in a row.
 func Tokens(text string) []string {
 	out := make([]string, 0, len(text)/6+1)
-	eachToken(text, func(token string, _ span) { out = append(out, token) })
+	eachToken(text, func(token string, _ textSpan) { out = append(out, token) })
 	return out
 }
 
-// span is a part of a text, in bytes.
-type span struct{ from, to int }
+// textSpan is a part of a text, in bytes.
+type textSpan struct{ from, to int }
 
 // eachToken calls use with each token of a text and the place of its word in it; that of a
 // Break is empty.
-func eachToken(text string, use func(token string, at span)) {
+func eachToken(text string, use func(token string, at textSpan)) {
 	var words strings.Builder // folded
 	words.Grow(len(text))
-	var at span       // of the present word
+	var at textSpan   // of the present word
 	begin := 0        // of it in words
 	afterCJK := false // the last word is one of these characters
 	gap := false      // something separates since then
@@ -186,16 +186,16 @@ func eachToken(text string, use func(token string, at span)) {
 			case isCJK(r):
 				endWord()
 				if afterCJK && gap {
-					use(Break, span{from, from})
+					use(Break, textSpan{from, from})
 				}
-				use(string(r), span{from, to})
+				use(string(r), textSpan{from, to})
 				afterCJK, gap = true, false
 			case words.Len() > begin:
 				words.WriteRune(r)
 				at.to = to
 			case !unicode.IsMark(r):
 				words.WriteRune(r)
-				at = span{from, to}
+				at = textSpan{from, to}
 			}
 		}
 		from = to
@@ -239,21 +239,21 @@ func Stem(token string, lang calendar.Lang) string {
 	return s.stem(token, lang)
 }
 
-func (s *stemmer) stem(token string, lang calendar.Lang) string {
-	stem, cached := s.stems[lang][token]
+func (stemmer *stemmer) stem(token string, lang calendar.Lang) string {
+	stem, cached := stemmer.stems[lang][token]
 	if cached {
 		return stem
 	}
-	s.env.SetCurrent(token)
-	stemmers[lang](s.env)
+	stemmer.env.SetCurrent(token)
+	stemmers[lang](stemmer.env)
 	token = strings.Clone(token) // without the text that it is from
-	if stem = s.env.Current(); stem == "" {
+	if stem = stemmer.env.Current(); stem == "" {
 		stem = token
 	}
-	if len(s.stems[lang]) == maxStems || s.stems[lang] == nil {
-		s.stems[lang] = map[string]string{}
+	if len(stemmer.stems[lang]) == maxStems || stemmer.stems[lang] == nil {
+		stemmer.stems[lang] = map[string]string{}
 	}
-	s.stems[lang][token] = stem
+	stemmer.stems[lang][token] = stem
 	return stem
 }
 
@@ -272,7 +272,7 @@ var keptWords = map[string]bool{"ete": true, "etes": true, "etee": true, "etees"
 
 var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 	all := map[calendar.Lang]map[string]bool{}
-	for l, list := range map[calendar.Lang][]byte{
+	for lang, list := range map[calendar.Lang][]byte{
 		calendar.LangEN: en.EnglishStopWords,
 		calendar.LangFR: fr.FrenchStopWords,
 		calendar.LangES: es.SpanishStopWords,
@@ -285,7 +285,7 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 				words[t[0]] = true
 			}
 		}
-		all[l] = words
+		all[lang] = words
 	}
 	return all
 })

@@ -17,17 +17,17 @@ type Highlighter struct {
 }
 
 // NewHighlighter returns one for a search with the spelling that it allows.
-func NewHighlighter(of Expression, spelling Spelling) *Highlighter {
-	return &Highlighter{of.Must, spelling}
+func NewHighlighter(expression Expression, spelling Spelling) *Highlighter {
+	return &Highlighter{expression.Must, spelling}
 }
 
 // Name gives a name in a language as HTML with its marks, "" without any.
-func (h *Highlighter) Name(name string, lang calendar.Lang) string {
-	marks := h.marks(wordsOf(name), clusters(name), lang)
+func (highlighter *Highlighter) Name(name string, lang calendar.Lang) string {
+	marks := highlighter.marks(wordsOf(name), clusters(name), lang)
 	if len(marks) == 0 {
 		return ""
 	}
-	return marked(name, span{0, len(name)}, marks)
+	return marked(name, textSpan{0, len(name)}, marks)
 }
 
 // before is how far ahead of the first mark a snippet begins, in characters.
@@ -35,10 +35,10 @@ const before = 60
 
 // Snippet returns the part of a text with its first mark, of at most length characters, as
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
-func (h *Highlighter) Snippet(text string, lang calendar.Lang, length int) string {
+func (highlighter *Highlighter) Snippet(text string, lang calendar.Lang, length int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	words, places := wordsOf(text), clusters(text)
-	marks := h.marks(words, places, lang)
+	marks := highlighter.marks(words, places, lang)
 	if len(marks) == 0 {
 		return ""
 	}
@@ -54,10 +54,10 @@ func (h *Highlighter) Snippet(text string, lang calendar.Lang, length int) strin
 }
 
 // snippet returns the part of a text that is shown.
-func snippet(text string, words []textWord, places []int, first span, length int) span {
+func snippet(text string, words []textWord, places []int, first textSpan, length int) textSpan {
 	end := forward(text, 0, length)
 	if end == len(text) {
-		return span{0, len(text)}
+		return textSpan{0, len(text)}
 	}
 	end, _ = clusterAt(places, end)
 	from := 0
@@ -71,22 +71,22 @@ func snippet(text string, words []textWord, places []int, first span, length int
 		end, _ = clusterAt(places, forward(text, from, length))
 	}
 	to := end
-	for _, w := range words {
-		if w.to > end && w.from > from {
-			to, _ = clusterAt(places, min(to, w.from))
+	for _, textWord := range words {
+		if textWord.to > end && textWord.from > from {
+			to, _ = clusterAt(places, min(to, textWord.from))
 			break
 		}
 	}
 	for to > from && text[to-1] == ' ' {
 		to--
 	}
-	return span{from, to}
+	return textSpan{from, to}
 }
 
 // wordFrom returns the beginning of the first word that begins at a place or behind it, at
 // most otherwise.
 func wordFrom(words []textWord, least, otherwise int) int {
-	i, _ := slices.BinarySearchFunc(words, least, func(w textWord, least int) int { return w.from - least })
+	i, _ := slices.BinarySearchFunc(words, least, func(word textWord, least int) int { return word.from - least })
 	if i < len(words) {
 		return min(words[i].from, otherwise)
 	}
@@ -142,11 +142,11 @@ var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`
 func EscapeHTML(text string) string { return escapeHTML.Replace(text) }
 
 // marked writes a part of a text with the marks in it.
-func marked(text string, part span, marks []span) string {
+func marked(text string, part textSpan, marks []textSpan) string {
 	var builder strings.Builder
 	at := part.from
 	for _, m := range marks {
-		m = span{max(m.from, part.from), min(m.to, part.to)}
+		m = textSpan{max(m.from, part.from), min(m.to, part.to)}
 		if m.from >= m.to {
 			continue
 		}
@@ -162,21 +162,21 @@ func marked(text string, part span, marks []span) string {
 
 // marks returns the places of a text that the search fits, in order and apart. They hold
 // whole grapheme clusters, of which places are the ends.
-func (h *Highlighter) marks(words []textWord, places []int, lang calendar.Lang) []span {
-	var out []span
+func (highlighter *Highlighter) marks(words []textWord, places []int, lang calendar.Lang) []textSpan {
+	var out []textSpan
 	tokens := make([]string, len(words))
 	for i := range words {
 		tokens[i] = words[i].token
 	}
-	for _, piece := range h.pieces {
-		piece.eachFit(tokens, lang, h.spelling, func(at, n int) bool {
+	for _, piece := range highlighter.pieces {
+		piece.eachFit(tokens, lang, highlighter.spelling, func(at, n int) bool {
 			from, _ := clusterAt(places, words[at].from)
 			_, to := clusterAt(places, words[at+n-1].to)
-			out = append(out, span{from, to})
+			out = append(out, textSpan{from, to})
 			return true
 		})
 	}
-	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
+	slices.SortFunc(out, func(a, b textSpan) int { return a.from - b.from })
 	apart := out[:0]
 	for _, m := range out {
 		if n := len(apart); n > 0 && m.from <= apart[n-1].to {
@@ -191,11 +191,11 @@ func (h *Highlighter) marks(words []textWord, places []int, lang calendar.Lang) 
 // textWord is a token with the place of its word in the text.
 type textWord struct {
 	token string
-	span
+	textSpan
 }
 
 // wordsOf returns the tokens of a text with their places.
 func wordsOf(text string) (words []textWord) {
-	eachToken(text, func(token string, at span) { words = append(words, textWord{token, at}) })
+	eachToken(text, func(token string, at textSpan) { words = append(words, textWord{token, at}) })
 	return words
 }

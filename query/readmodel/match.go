@@ -10,10 +10,10 @@ import (
 
 // Match states the meaning of the filter tree: whether a live document is
 // admitted. It reads document.Record only, and is simple rather than fast.
-func Match(f Filter, document *Document) bool {
+func Match(filter Filter, document *Document) bool {
 	record := document.Record
 	field := SchemaOf(record.Kind).Field
-	switch f := f.(type) {
+	switch f := filter.(type) {
 	case And:
 		return !slices.ContainsFunc(f, func(part Filter) bool { return !Match(part, document) })
 	case Or:
@@ -39,35 +39,35 @@ func Match(f Filter, document *Document) bool {
 	return true // nil
 }
 
-// shownText is a text as a language shows it.
-type shownText struct {
+// displayedText is a text as a language shows it.
+type displayedText struct {
 	tokens []string
 	lang   calendar.Lang // that it is in
 }
 
-type texts []shownText
+type texts []displayedText
 
 // shownTexts returns the texts in which a search looks.
 func shownTexts(f Text, record *calendar.Record) texts {
 	out := make(texts, 0, len(f.Fields))
 	for _, name := range f.Fields {
 		text, lang := SchemaOf(record.Kind).Field(name).Text(record).In(f.Search.Lang, record.Home)
-		out = append(out, shownText{Tokens(text), lang})
+		out = append(out, displayedText{Tokens(text), lang})
 	}
 	return out
 }
 
 // fit reports whether the texts fit a search.
-func (t texts) fit(of *Text) bool {
-	return !of.Search.IsZero() &&
-		!slices.ContainsFunc(of.Search.Must, func(piece Piece) bool { return !t.have(piece, of.Spelling) }) &&
-		!slices.ContainsFunc(of.Search.Not, func(piece Piece) bool { return t.have(piece, Spelling{}) })
+func (texts texts) fit(text *Text) bool {
+	return !text.Search.IsZero() &&
+		!slices.ContainsFunc(text.Search.Must, func(piece Piece) bool { return !texts.have(piece, text.Spelling) }) &&
+		!slices.ContainsFunc(text.Search.Not, func(piece Piece) bool { return texts.have(piece, Spelling{}) })
 }
 
 // have reports whether a piece fits in one of the texts.
-func (t texts) have(piece Piece, spelling Spelling) (fits bool) {
-	for i := 0; i < len(t) && !fits; i++ {
-		piece.eachFit(t[i].tokens, t[i].lang, spelling, func(int, int) bool {
+func (texts texts) have(piece Piece, spelling Spelling) (fits bool) {
+	for i := 0; i < len(texts) && !fits; i++ {
+		piece.eachFit(texts[i].tokens, texts[i].lang, spelling, func(int, int) bool {
 			fits = true
 			return false
 		})
@@ -77,29 +77,29 @@ func (t texts) have(piece Piece, spelling Spelling) (fits bool) {
 
 // Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.
 // Documents that are equal by all keys stand by id ascending.
-func Compare(order []Sort, a, b *Document) int {
-	return cmp.Or(ComparePlaces(order, Place(order, a.Record), Place(order, b.Record)), cmp.Compare(a.Record.ID, b.Record.ID))
+func Compare(order []Sort, document, b *Document) int {
+	return cmp.Or(ComparePlaces(order, Place(order, document.Record), Place(order, b.Record)), cmp.Compare(document.Record.ID, b.Record.ID))
 }
 
 // key returns the key of a record.
-func (k *Sort) key(record *calendar.Record) (out Key) {
-	if k.Rank != nil {
-		return Key{N: int64(k.Rank.Score(record)), Has: true}
+func (sort *Sort) key(record *calendar.Record) (out Key) {
+	if sort.Rank != nil {
+		return Key{N: int64(sort.Rank.Score(record)), Has: true}
 	}
-	field := SchemaOf(record.Kind).Field(k.Field)
+	field := SchemaOf(record.Kind).Field(sort.Field)
 	if field.Type == TypeKeyword {
 		text := field.Keyword(record)
 		return Key{Text: text, Has: text != ""}
 	}
-	return k.KeyOf(field.Numbers(record))
+	return sort.KeyOf(field.Numbers(record))
 }
 
 // KeyOf returns the key of a document that has some numbers in the field.
-func (k *Sort) KeyOf(numbers []int64) (out Key) {
+func (sort *Sort) KeyOf(numbers []int64) (out Key) {
 	for _, n := range numbers {
 		has := true
-		if k.Least != nil {
-			n, has = k.Least[calendar.ID(n)]
+		if sort.Least != nil {
+			n, has = sort.Least[calendar.ID(n)]
 		}
 		if has && (!out.Has || n < out.N) {
 			out = Key{N: n, Has: true}
@@ -118,9 +118,9 @@ func Place(order []Sort, record *calendar.Record) []Key {
 }
 
 // ComparePlaces compares two places in an order.
-func ComparePlaces(order []Sort, a, b []Key) int {
+func ComparePlaces(order []Sort, keys, b []Key) int {
 	for i := range order {
-		if c := order[i].Compare(a[i], b[i]); c != 0 {
+		if c := order[i].Compare(keys[i], b[i]); c != 0 {
 			return c
 		}
 	}
@@ -129,17 +129,17 @@ func ComparePlaces(order []Sort, a, b []Key) int {
 
 // Compare orders two values of the key: missing ones come last whatever the direction,
 // texts by their UTF-8 bytes.
-func (k *Sort) Compare(a, b Key) int {
+func (sort *Sort) Compare(key, b Key) int {
 	switch {
-	case !a.Has && !b.Has:
+	case !key.Has && !b.Has:
 		return 0
 	case !b.Has:
 		return -1
-	case !a.Has:
+	case !key.Has:
 		return 1
 	}
-	c := cmp.Or(cmp.Compare(a.N, b.N), strings.Compare(a.Text, b.Text))
-	if k.Desc {
+	c := cmp.Or(cmp.Compare(key.N, b.N), strings.Compare(key.Text, b.Text))
+	if sort.Desc {
 		return -c
 	}
 	return c

@@ -45,13 +45,13 @@ type Document struct {
 }
 
 // Check refuses what no index takes, with ErrRefused.
-func (d *Document) Check() error {
-	switch record := d.Record; {
+func (document *Document) Check() error {
+	switch record := document.Record; {
 	case record == nil:
 		return fmt.Errorf("%w: no record", ErrRefused)
-	case SchemaOf(record.Kind) == nil || record.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
-		return fmt.Errorf("%w: kind %d, id %d, position %d", ErrRefused, record.Kind, record.ID, d.Position)
-	case len(d.Body) == 0 && !record.Deleted:
+	case SchemaOf(record.Kind) == nil || record.ID < 1 || document.Position == 0 || document.Position > math.MaxInt64:
+		return fmt.Errorf("%w: kind %d, id %d, position %d", ErrRefused, record.Kind, record.ID, document.Position)
+	case len(document.Body) == 0 && !record.Deleted:
 		return fmt.Errorf("%w: %s %d has no body", ErrRefused, record.Kind, record.ID)
 	}
 	return nil
@@ -135,11 +135,11 @@ type Page struct {
 	Total     int
 	// Tallied are the answers to Query.Tallies, of the state of the page.
 	// readmodeltest.Plain states their meaning.
-	Tallied []Tallied
+	Tallied []TallyAnswer
 }
 
-// Shown is the state that queries show.
-type Shown struct {
+// VisibleState is the state that queries show.
+type VisibleState struct {
 	// Mark is up to where they show everything.
 	calendar.Mark
 	// Content names what the documents hold besides the Mark: it changes when they do
@@ -162,20 +162,20 @@ type Index interface {
 	// The result has one error per document (nil: written or ignored;
 	// ErrRefused: refused for ever), or err when the batch as a whole failed;
 	// then nothing of it counts and the position stays.
-	Write(ctx context.Context, b Batch) (perDocument []error, err error)
+	Write(ctx context.Context, batch Batch) (perDocument []error, err error)
 
 	// Marks returns the marks that are kept in the index: after All a projector goes on
 	// after a restart.
 	Marks(ctx context.Context) (Marks, error)
 
 	// Visible returns the state that queries show.
-	Visible(ctx context.Context) (Shown, error)
+	Visible(ctx context.Context) (VisibleState, error)
 
 	// View returns the present state.
 	View(ctx context.Context) (View, error)
 
 	// Wait waits until the position of Visible is at least p, or returns the context's error.
-	Wait(ctx context.Context, p calendar.Position) error
+	Wait(ctx context.Context, position calendar.Position) error
 
 	// Quarantined returns the quarantined records, by id. It costs little.
 	Quarantined(ctx context.Context) ([]Quarantined, error)
@@ -186,15 +186,15 @@ type Index interface {
 // read for some minutes: then reads are ErrUnavailable.
 type View interface {
 	// Shown returns the state.
-	Shown() Shown
+	Shown() VisibleState
 
 	// Search answers a query.
-	Search(ctx context.Context, q Query) (Page, error)
+	Search(ctx context.Context, query Query) (Page, error)
 
 	// Walk calls use with all documents that a query finds, in its order, at most WalkStep at
 	// a time, and ends with the first error. Offset, limit, place and tallies of the query do
 	// not count.
-	Walk(ctx context.Context, q Query, use func([]Document) error) error
+	Walk(ctx context.Context, query Query, use func([]Document) error) error
 
 	// Get returns the live documents of ids, of any kind; unknown ones are absent.
 	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)

@@ -25,38 +25,38 @@ const (
 )
 
 // InName is the search in names alone.
-func (t Text) InName() Text {
-	t.Fields = t.Fields[:1]
-	return t
+func (text Text) InName() Text {
+	text.Fields = text.Fields[:1]
+	return text
 }
 
 // EachRank calls use with the searches that are ranked by: a document has the sum of the
 // weights of those that admit it.
-func (t Text) EachRank(use func(weight int, search Text)) {
+func (text Text) EachRank(use func(weight int, search Text)) {
 	rank := func(weight int, in Text, piece Piece, spelling Spelling) {
-		in.Search, in.Spelling = Expression{Lang: t.Search.Lang, Must: []Piece{piece}}, spelling
+		in.Search, in.Spelling = Expression{Lang: text.Search.Lang, Must: []Piece{piece}}, spelling
 		use(weight, in)
 	}
-	for _, piece := range t.Search.Ranked {
-		for typos := range t.Worst(piece) {
-			rank(WeightTypo, t, piece, t.Within(typos))
+	for _, piece := range text.Search.Ranked {
+		for typos := range text.Worst(piece) {
+			rank(WeightTypo, text, piece, text.Within(typos))
 		}
-		rank(WeightName, t.InName(), piece, t.Spelling)
+		rank(WeightName, text.InName(), piece, text.Spelling)
 		if piece.Open && !piece.IsRun() { // others stand as they were sent, or not at all
-			rank(WeightWhole, t, Piece{Tokens: piece.Tokens, Exact: piece.IsWord()}, Spelling{})
+			rank(WeightWhole, text, Piece{Tokens: piece.Tokens, Exact: piece.IsWord()}, Spelling{})
 		}
 	}
-	if full := t.Search.Full; len(full) > 0 {
-		rank(WeightRow, t.InName(), Piece{Tokens: full}, Spelling{})
-		rank(WeightExact, t.InName(), Piece{Tokens: full, Exact: true, Whole: true}, Spelling{})
+	if full := text.Search.Full; len(full) > 0 {
+		rank(WeightRow, text.InName(), Piece{Tokens: full}, Spelling{})
+		rank(WeightExact, text.InName(), Piece{Tokens: full, Exact: true, Whole: true}, Spelling{})
 	}
 }
 
 // Score is greater the better a document fits. It is the same on every engine, as cursors
 // hold it.
-func (f *Relevance) Score(record *calendar.Record) (score int) {
-	text := f.Text
-	if f.Title != nil && Match(f.Title, &Document{Record: record}) {
+func (relevance *Relevance) Score(record *calendar.Record) (score int) {
+	text := relevance.Text
+	if relevance.Title != nil && Match(relevance.Title, &Document{Record: record}) {
 		text = text.InName()
 	}
 	texts := shownTexts(text, record)

@@ -46,12 +46,12 @@ type Schema struct {
 }
 
 // Field finds a field by name, nil if none exists.
-func (s *Schema) Field(name string) *Field { return s.byName[name] }
+func (schema *Schema) Field(name string) *Field { return schema.byName[name] }
 
 // Texts returns the names of all text fields: where a search of the kind looks
 // (interface 4.7).
-func (s *Schema) Texts() (names []string) {
-	for _, field := range s.Fields {
+func (schema *Schema) Texts() (names []string) {
+	for _, field := range schema.Fields {
 		if field.Type == TypeText {
 			names = append(names, field.Name)
 		}
@@ -75,14 +75,14 @@ var schemas = func() (all [calendar.KindTag + 1]*Schema) {
 		calendar.KindCategory:  append(termFields(), linkField(FieldParent)),
 		calendar.KindTag:       termFields(),
 	}
-	for _, k := range calendar.Kinds {
-		id := numberField(FieldID, func(r *calendar.Record) (int64, bool) { return int64(r.ID), true })
-		id.Sort = true
-		s := &Schema{k, append([]Field{id}, fields[k]...), map[string]*Field{}}
-		for i := range s.Fields {
-			s.byName[s.Fields[i].Name] = &s.Fields[i]
+	for _, kind := range calendar.Kinds {
+		field := numberField(FieldID, func(record *calendar.Record) (int64, bool) { return int64(record.ID), true })
+		field.Sort = true
+		schema := &Schema{kind, append([]Field{field}, fields[kind]...), map[string]*Field{}}
+		for i := range schema.Fields {
+			schema.byName[schema.Fields[i].Name] = &schema.Fields[i]
 		}
-		all[k] = s
+		all[kind] = schema
 	}
 	return all
 }()
@@ -234,19 +234,19 @@ func nameField(from string) Field {
 
 func htmlField(name string) Field {
 	return textField(name, name, func(record *calendar.Record) calendar.Text {
-		t := record.Fields.Text(name)
-		for l := range t {
-			t[l] = htmltext.PlainText(t[l])
+		text := record.Fields.Text(name)
+		for l := range text {
+			text[l] = htmltext.PlainText(text[l])
 		}
-		return t
+		return text
 	})
 }
 
 func details(names ...string) (fields []Field) {
 	for _, name := range names {
-		fields = append(fields, textField(name, name, func(record *calendar.Record) (t calendar.Text) {
-			t[record.Home] = record.Fields.String(name)
-			return t
+		fields = append(fields, textField(name, name, func(record *calendar.Record) (text calendar.Text) {
+			text[record.Home] = record.Fields.String(name)
+			return text
 		}))
 	}
 	return fields

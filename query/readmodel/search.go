@@ -32,9 +32,9 @@ type Expression struct {
 const MaxWords = 32
 
 // Within reports whether the search keeps the limit.
-func (e Expression) Within() bool {
+func (expression Expression) Within() bool {
 	words := 0
-	for _, pieces := range [][]Piece{e.Must, e.Not} {
+	for _, pieces := range [][]Piece{expression.Must, expression.Not} {
 		for _, piece := range pieces {
 			words += piece.words()
 		}
@@ -60,17 +60,19 @@ type Piece struct {
 }
 
 // IsWord reports whether the piece is a single word that was not quoted.
-func (p Piece) IsWord() bool { return p.Open && len(p.Tokens) == 1 && !IsCJKToken(p.Tokens[0]) }
+func (piece Piece) IsWord() bool {
+	return piece.Open && len(piece.Tokens) == 1 && !IsCJKToken(piece.Tokens[0])
+}
 
 // IsRun reports whether the piece is a run of Chinese, Japanese or Korean characters.
-func (p Piece) IsRun() bool {
-	return !slices.ContainsFunc(p.Tokens, func(t string) bool { return !IsCJKToken(t) })
+func (piece Piece) IsRun() bool {
+	return !slices.ContainsFunc(piece.Tokens, func(t string) bool { return !IsCJKToken(t) })
 }
 
 // words counts the words of the piece; a run is one.
-func (p Piece) words() (n int) {
+func (piece Piece) words() (n int) {
 	run := false
-	for _, t := range p.Tokens {
+	for _, t := range piece.Tokens {
 		character := IsCJKToken(t)
 		if t != Break && (!character || !run) {
 			n++
@@ -87,14 +89,14 @@ type Spelling struct {
 }
 
 // Within returns the part of the spelling that counts as at most so many typos.
-func (s Spelling) Within(typos int) Spelling {
-	return Spelling{min(s.Typos, typos), s.Joined && typos > 0}
+func (spelling Spelling) Within(typos int) Spelling {
+	return Spelling{min(spelling.Typos, typos), spelling.Joined && typos > 0}
 }
 
 // Worst returns the largest number of typos with which a piece fits.
-func (s Spelling) Worst(piece Piece) int {
-	worst := piece.Most(s.Typos)
-	if s.Joined {
+func (spelling Spelling) Worst(piece Piece) int {
+	worst := piece.Most(spelling.Typos)
+	if spelling.Joined {
 		worst = max(worst, 1)
 	}
 	return worst
@@ -106,14 +108,14 @@ const joinedFrom = 4
 
 // Joined returns the joined spellings of the piece: rows of tokens that it also fits, each
 // as it is, without stems.
-func (p Piece) Joined() (rows [][]string) {
-	switch n := len(p.Tokens); {
-	case !p.Open:
-	case p.IsWord():
-		for _, word := range p.neighbors {
+func (piece Piece) Joined() (rows [][]string) {
+	switch n := len(piece.Tokens); {
+	case !piece.Open:
+	case piece.IsWord():
+		for _, word := range piece.neighbors {
 			rows = append(rows, []string{word})
 		}
-		word := p.Tokens[0]
+		word := piece.Tokens[0]
 		if utf8.RuneCountInString(word) >= joinedFrom {
 			for at := range word {
 				if at > 0 {
@@ -121,20 +123,22 @@ func (p Piece) Joined() (rows [][]string) {
 				}
 			}
 		}
-	case p.IsRun():
+	case piece.IsRun():
 		for at := 1; n >= joinedFrom && at < n; at++ {
-			rows = append(rows, slices.Insert(slices.Clone(p.Tokens), at, Break))
+			rows = append(rows, slices.Insert(slices.Clone(piece.Tokens), at, Break))
 		}
-	case !slices.ContainsFunc(p.Tokens, func(t string) bool { return t != Break && !IsCJKToken(t) }):
-		rows = append(rows, slices.DeleteFunc(slices.Clone(p.Tokens), func(t string) bool { return t == Break }))
-	case !slices.ContainsFunc(p.Tokens, IsCJKToken):
-		rows = append(rows, []string{strings.Join(p.Tokens, "")})
+	case !slices.ContainsFunc(piece.Tokens, func(t string) bool { return t != Break && !IsCJKToken(t) }):
+		rows = append(rows, slices.DeleteFunc(slices.Clone(piece.Tokens), func(t string) bool { return t == Break }))
+	case !slices.ContainsFunc(piece.Tokens, IsCJKToken):
+		rows = append(rows, []string{strings.Join(piece.Tokens, "")})
 	}
 	return rows
 }
 
 // IsZero reports whether the search has no word; it finds nothing then.
-func (e Expression) IsZero() bool { return len(e.Must) == 0 && len(e.Not) == 0 }
+func (expression Expression) IsZero() bool {
+	return len(expression.Must) == 0 && len(expression.Not) == 0
+}
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`, "‹", `"`, "›", `"`, "＂", `"`)
 
@@ -149,16 +153,16 @@ var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
 func ParseSearch(query string, lang calendar.Lang) Expression {
 	expression := Expression{Query: query, Lang: lang}
 	pieces := expression.split(quotes.Replace(query))
-	omit := slices.ContainsFunc(pieces, func(s sentPiece) bool { return !s.not && !s.isCommon(lang) })
+	omit := slices.ContainsFunc(pieces, func(piece sentPiece) bool { return !piece.not && !piece.isCommon(lang) })
 	var ranked []int
-	for _, s := range pieces {
+	for _, piece := range pieces {
 		switch {
-		case omit && s.isCommon(lang):
-		case s.not:
-			expression.Not, _ = appendPiece(expression.Not, s.Piece)
+		case omit && piece.isCommon(lang):
+		case piece.not:
+			expression.Not, _ = appendPiece(expression.Not, piece.Piece)
 		default:
 			var at int
-			expression.Must, at = appendPiece(expression.Must, s.Piece)
+			expression.Must, at = appendPiece(expression.Must, piece.Piece)
 			ranked = append(ranked, at)
 		}
 	}
@@ -175,7 +179,7 @@ type sentPiece struct {
 }
 
 // split returns the pieces of a search, and fills Full.
-func (e *Expression) split(text string) (pieces []sentPiece) {
+func (expression *Expression) split(text string) (pieces []sentPiece) {
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
 	for _, at := range searchParts.FindAllStringSubmatchIndex(text, -1) {
@@ -188,28 +192,28 @@ func (e *Expression) split(text string) (pieces []sentPiece) {
 			}
 		}
 		tokens := Tokens(part)
-		s := sentPiece{Piece{Tokens: tokens, Open: !isQuoted}, not}
-		if s.Open && e.Lang == calendar.LangFR {
-			s.Tokens = withoutElision(part)
+		piece := sentPiece{Piece{Tokens: tokens, Open: !isQuoted}, not}
+		if piece.Open && expression.Lang == calendar.LangFR {
+			piece.Tokens = withoutElision(part)
 		}
-		isWord := !not && len(tokens) == 1 && s.IsWord()
+		isWord := !not && len(tokens) == 1 && piece.IsWord()
 		folded := Fold(part)
 		first, _ := utf8.DecodeRuneInString(folded)
 		last, _ := utf8.DecodeLastRuneInString(folded)
 		if isWord && afterWord && isWordRune(first) {
 			before := &pieces[len(pieces)-1]
-			s.neighbors = []string{before.Tokens[0] + tokens[0]}
-			before.neighbors = append(before.neighbors, s.neighbors...)
+			piece.neighbors = []string{before.Tokens[0] + tokens[0]}
+			before.neighbors = append(before.neighbors, piece.neighbors...)
 		}
 		afterWord = isWord && isWordRune(last)
 		if len(tokens) > 0 {
-			pieces = append(pieces, s)
+			pieces = append(pieces, piece)
 		}
 		if len(tokens) > 0 && !not {
-			if n := len(e.Full); n > 0 && IsCJKToken(e.Full[n-1]) && IsCJKToken(tokens[0]) {
-				e.Full = append(e.Full, Break)
+			if n := len(expression.Full); n > 0 && IsCJKToken(expression.Full[n-1]) && IsCJKToken(tokens[0]) {
+				expression.Full = append(expression.Full, Break)
 			}
-			e.Full = append(e.Full, tokens...)
+			expression.Full = append(expression.Full, tokens...)
 		}
 		not = not && !isQuoted
 	}
@@ -218,21 +222,21 @@ func (e *Expression) split(text string) (pieces []sentPiece) {
 
 // appendPiece adds a piece unless it is there, and returns its place. A word that is sent
 // twice may have neighbors in both places.
-func appendPiece(to []Piece, p Piece) ([]Piece, int) {
-	at := slices.IndexFunc(to, func(q Piece) bool { return p.Open == q.Open && slices.Equal(p.Tokens, q.Tokens) })
+func appendPiece(pieces []Piece, piece Piece) ([]Piece, int) {
+	at := slices.IndexFunc(pieces, func(q Piece) bool { return piece.Open == q.Open && slices.Equal(piece.Tokens, q.Tokens) })
 	if at < 0 {
-		return append(to, p), len(to)
+		return append(pieces, piece), len(pieces)
 	}
-	to[at].neighbors = slices.Concat(to[at].neighbors, p.neighbors)
-	return to, at
+	pieces[at].neighbors = slices.Concat(pieces[at].neighbors, piece.neighbors)
+	return pieces, at
 }
 
 // isCommon reports whether a piece counts only when nothing else remains.
-func (p Piece) isCommon(lang calendar.Lang) bool {
-	if !p.IsWord() {
+func (piece Piece) isCommon(lang calendar.Lang) bool {
+	if !piece.IsWord() {
 		return false
 	}
-	text := p.Tokens[0]
+	text := piece.Tokens[0]
 	r, size := utf8.DecodeRuneInString(text)
 	return size == len(text) && unicode.Is(unicode.Latin, r) || IsCommon(text, lang)
 }
@@ -261,22 +265,22 @@ func withoutElision(text string) []string {
 
 // eachFit calls use with each place where the piece fits in the tokens of a text of language
 // lang, and their number there, until it returns false.
-func (p Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, use func(at, n int) bool) {
-	if p.Whole && len(tokens) != len(p.Tokens) {
+func (piece Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, use func(at, n int) bool) {
+	if piece.Whole && len(tokens) != len(piece.Tokens) {
 		return
 	}
-	stems := make([]string, len(p.Tokens))
-	for i, t := range p.Tokens {
+	stems := make([]string, len(piece.Tokens))
+	for i, t := range piece.Tokens {
 		stems[i] = Stem(t, lang)
 	}
 	var joined [][]string
 	if spelling.Joined {
-		joined = p.Joined()
+		joined = piece.Joined()
 	}
-	most := p.Most(spelling.Typos)
+	most := piece.Most(spelling.Typos)
 	for at := range tokens {
-		fits := p.begins(tokens[at:], stems, lang) || most > 0 && Typos(p.Tokens[0], tokens[at], most) <= most
-		if fits && !use(at, len(p.Tokens)) {
+		fits := piece.begins(tokens[at:], stems, lang) || most > 0 && Typos(piece.Tokens[0], tokens[at], most) <= most
+		if fits && !use(at, len(piece.Tokens)) {
 			return
 		}
 		for _, row := range joined {
@@ -288,15 +292,15 @@ func (p Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, u
 }
 
 // begins reports whether some tokens begin with those of the piece, of which stems are given.
-func (p Piece) begins(tokens, stems []string, lang calendar.Lang) bool {
+func (piece Piece) begins(tokens, stems []string, lang calendar.Lang) bool {
 	if len(tokens) < len(stems) {
 		return false
 	}
 	for i, stem := range stems {
 		t := tokens[i]
-		begins := t == p.Tokens[i] || p.Open && i == len(stems)-1 && strings.HasPrefix(t, p.Tokens[i])
+		begins := t == piece.Tokens[i] || piece.Open && i == len(stems)-1 && strings.HasPrefix(t, piece.Tokens[i])
 		// A stem has the first letter of its word.
-		if !begins && (p.Exact || t[0] != stem[0] || Stem(t, lang) != stem) {
+		if !begins && (piece.Exact || t[0] != stem[0] || Stem(t, lang) != stem) {
 			return false
 		}
 	}

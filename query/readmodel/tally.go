@@ -19,8 +19,8 @@ type Tally struct {
 	Parts []Filter
 }
 
-// Tallied is the answer to a Tally.
-type Tallied struct {
+// TallyAnswer is the answer to a Tally.
+type TallyAnswer struct {
 	Values map[calendar.ID]int // how many documents have a value of the field; not those that none has
 	Parts  []int               // by place
 }
@@ -36,8 +36,8 @@ func Counts(ctx context.Context, view View, kind calendar.Kind, field string, fi
 }
 
 // Searches reports whether a filter has a search in it.
-func Searches(f Filter) bool {
-	switch f := f.(type) {
+func Searches(filter Filter) bool {
+	switch f := filter.(type) {
 	case Text:
 		return true
 	case Not:
@@ -51,12 +51,12 @@ func Searches(f Filter) bool {
 }
 
 // Both admits what two filters admit; nil admits everything.
-func Both(a, b Filter) Filter {
+func Both(filter, b Filter) Filter {
 	if b == nil {
-		return a
+		return filter
 	}
 	out := And{}
-	for _, f := range []Filter{a, b} {
+	for _, f := range []Filter{filter, b} {
 		if parts, ok := f.(And); ok {
 			out = append(out, parts...)
 		} else if f != nil {
@@ -85,15 +85,15 @@ type Repeats struct {
 const MostRepeats = 100
 
 // Add adds a document to the group, the next one in order; it has a start, or NoWall.
-func (r *Repeats) Add(id calendar.ID, start calendar.Wall) {
-	if r.Count++; len(r.IDs) < MostRepeats {
-		r.IDs = append(r.IDs, id)
+func (repeats *Repeats) Add(id calendar.ID, start calendar.Wall) {
+	if repeats.Count++; len(repeats.IDs) < MostRepeats {
+		repeats.IDs = append(repeats.IDs, id)
 	}
 	if start == calendar.NoWall {
 		return
 	}
-	if r.Count == 1 || r.First == calendar.NoWall {
-		r.First, r.Last = start, start
+	if repeats.Count == 1 || repeats.First == calendar.NoWall {
+		repeats.First, repeats.Last = start, start
 	}
-	r.First, r.Last = min(r.First, start), max(r.Last, start)
+	repeats.First, repeats.Last = min(repeats.First, start), max(repeats.Last, start)
 }

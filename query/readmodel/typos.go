@@ -53,11 +53,11 @@ func Typos(a, b string, most int) int {
 
 // Most returns how many typos a piece may have where a word may have so many: 0 except for
 // a single word of letters.
-func (p Piece) Most(step int) int {
-	if step == 0 || !p.IsWord() || strings.ContainsFunc(p.Tokens[0], unicode.IsDigit) {
+func (piece Piece) Most(step int) int {
+	if step == 0 || !piece.IsWord() || strings.ContainsFunc(piece.Tokens[0], unicode.IsDigit) {
 		return 0
 	}
-	switch n := utf8.RuneCountInString(p.Tokens[0]); {
+	switch n := utf8.RuneCountInString(piece.Tokens[0]); {
 	case n < oneTypoFrom:
 		return 0
 	case n < twoTyposFrom:
@@ -72,12 +72,12 @@ var Spellings = [...]Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typ
 
 // Steps are the places in Spellings of those of a search, each with what the ones before it
 // allow, that may find more than the one before.
-func (e Expression) Steps() []int {
+func (expression Expression) Steps() []int {
 	steps := []int{0}
-	if slices.ContainsFunc(e.Must, func(piece Piece) bool { return len(piece.Joined()) > 0 }) {
+	if slices.ContainsFunc(expression.Must, func(piece Piece) bool { return len(piece.Joined()) > 0 }) {
 		steps = append(steps, 1)
 	}
-	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(e.Must, func(piece Piece) bool { return piece.Most(typos) == typos }); typos++ {
+	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(expression.Must, func(piece Piece) bool { return piece.Most(typos) == typos }); typos++ {
 		steps = append(steps, 1+typos)
 	}
 	return steps

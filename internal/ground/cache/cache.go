@@ -25,23 +25,23 @@ func New[K comparable, V any](bytes int, size func(K, V) int) *Cache[K, V] {
 }
 
 // Get returns the value of a key, and whether it is kept.
-func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
-	if c == nil {
+func (cache *Cache[K, V]) Get(key K) (value V, ok bool) {
+	if cache == nil {
 		return value, false
 	}
-	return c.c.GetIfPresent(key)
+	return cache.c.GetIfPresent(key)
 }
 
 // Set keeps a value, which no one may change any more.
-func (c *Cache[K, V]) Set(key K, value V) {
-	if c != nil {
-		c.c.Set(key, value)
+func (cache *Cache[K, V]) Set(key K, value V) {
+	if cache != nil {
+		cache.c.Set(key, value)
 	}
 }
 
 // Clear removes all values.
-func (c *Cache[K, V]) Clear() {
-	if c != nil {
-		c.c.InvalidateAll()
+func (cache *Cache[K, V]) Clear() {
+	if cache != nil {
+		cache.c.InvalidateAll()
 	}
 }

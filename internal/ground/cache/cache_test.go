@@ -8,7 +8,7 @@ import (
 	"daybook/internal/ground/cache"
 )
 
-func size(k, v string) int { return len(k) + len(v) }
+func size(k, value string) int { return len(k) + len(value) }
 
 // TestCache: what is kept is found, what needs more room than there is goes.
 func TestCache(t *testing.T) {

@@ -16,20 +16,20 @@ const (
 )
 
 // Number adds a number.
-func (k Key) Number(n int64) Key { return binary.AppendVarint(append(k, aNumber), n) }
+func (key Key) Number(n int64) Key { return binary.AppendVarint(append(key, aNumber), n) }
 
 // Text adds a text with its length.
-func (k Key) Text(text string) Key {
-	return append(binary.AppendUvarint(append(k, aText), uint64(len(text))), text...)
+func (key Key) Text(text string) Key {
+	return append(binary.AppendUvarint(append(key, aText), uint64(len(text))), text...)
 }
 
 // Texts adds a list of texts, in its order; nil is another list than the empty one.
-func (k Key) Texts(list []string) Key {
-	k = k.list(list == nil, len(list))
+func (key Key) Texts(list []string) Key {
+	key = key.list(list == nil, len(list))
 	for _, text := range list {
-		k = k.Text(text)
+		key = key.Text(text)
 	}
-	return k
+	return key
 }
 
 // Numbers adds a list of numbers to a key, in its order; nil is another list than
@@ -42,15 +42,15 @@ func Numbers[T ~int64](key Key, list []T) Key {
 	return key
 }
 
-func (k Key) list(none bool, n int) Key {
+func (key Key) list(none bool, n int) Key {
 	if none {
-		return append(k, noneOf)
+		return append(key, noneOf)
 	}
-	return binary.AppendUvarint(append(k, someOf), uint64(n))
+	return binary.AppendUvarint(append(key, someOf), uint64(n))
 }
 
 // Join adds the parts of another key.
-func (k Key) Join(other Key) Key { return append(k, other...) }
+func (key Key) Join(other Key) Key { return append(key, other...) }
 
 // String returns the finished key.
-func (k Key) String() string { return string(k) }
+func (key Key) String() string { return string(key) }

@@ -21,36 +21,36 @@ type lock struct {
 }
 
 // Waiting reports whether somebody waits for the lock of a key.
-func (l *Locks[K]) Waiting(key K) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lock := l.held[key]
-	return lock != nil && lock.users > max(l.AtOnce, 1)
+func (locks *Locks[K]) Waiting(key K) bool {
+	locks.mu.Lock()
+	defer locks.mu.Unlock()
+	lock := locks.held[key]
+	return lock != nil && lock.users > max(locks.AtOnce, 1)
 }
 
 // Acquire waits for the lock of a key and returns the function that frees it, to
 // be called once. When ctx ends first it returns the error of ctx.
-func (l *Locks[K]) Acquire(ctx context.Context, key K) (release func(), err error) {
-	l.mu.Lock()
-	k := l.held[key]
+func (locks *Locks[K]) Acquire(ctx context.Context, key K) (release func(), err error) {
+	locks.mu.Lock()
+	k := locks.held[key]
 	if k == nil {
-		if l.held == nil {
-			l.held = make(map[K]*lock)
+		if locks.held == nil {
+			locks.held = make(map[K]*lock)
 		}
-		n := max(l.AtOnce, 1)
+		n := max(locks.AtOnce, 1)
 		k = &lock{turn: make(chan struct{}, n)}
 		for range n {
 			k.turn <- struct{}{}
 		}
-		l.held[key] = k
+		locks.held[key] = k
 	}
 	k.users++
-	l.mu.Unlock()
+	locks.mu.Unlock()
 	leave := func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+		locks.mu.Lock()
+		defer locks.mu.Unlock()
 		if k.users--; k.users == 0 {
-			delete(l.held, key)
+			delete(locks.held, key)
 		}
 	}
 	select {

@@ -100,8 +100,8 @@ type Drain struct {
 }
 
 // Actor makes the actor that marks the beginning of the drain.
-func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
-	d.began = make(chan struct{})
+func (drain *Drain) Actor() (execute func() error, interrupt func(error)) {
+	drain.began = make(chan struct{})
 	delayed := make(chan struct{})
 	execute = func() error {
 		<-delayed
@@ -109,12 +109,12 @@ func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
 	}
 	interrupt = func(err error) {
 		defer close(delayed)
-		close(d.began)
-		used := d.Begin == nil || d.Begin()
+		close(drain.began)
+		used := drain.Begin == nil || drain.Begin()
 		if end, ok := errors.AsType[*run.SignalError](err); ok {
-			d.Log.Info("draining, a second signal ends at once", "signal", end.Signal.String())
+			drain.Log.Info("draining, a second signal ends at once", "signal", end.Signal.String())
 			if end.Signal == syscall.SIGTERM && used {
-				<-time.After(d.Delay)
+				<-time.After(drain.Delay)
 			}
 		}
 	}
@@ -123,23 +123,23 @@ func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
 
 // Run runs a group that has the actor. The error is that of the group, or ErrHangs
 // when it did not end within the limit; it still runs then.
-func (d *Drain) Run(group *run.Group) error {
+func (drain *Drain) Run(group *run.Group) error {
 	ended := make(chan error, 1)
 	go func() { ended <- group.Run() }()
 	select {
 	case err := <-ended:
 		return err
-	case <-d.began:
+	case <-drain.began:
 	}
 	var late <-chan time.Time
-	if d.Limit > 0 {
-		late = time.After(d.Limit)
+	if drain.Limit > 0 {
+		late = time.After(drain.Limit)
 	}
 	select {
 	case err := <-ended:
 		return err
 	case <-late:
-		return fmt.Errorf("%w: it did not end within %s", ErrHangs, d.Limit)
+		return fmt.Errorf("%w: it did not end within %s", ErrHangs, drain.Limit)
 	}
 }
 

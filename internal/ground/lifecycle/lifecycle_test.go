@@ -48,7 +48,7 @@ func logTo() (*slog.Logger, func() string) {
 
 type writer func([]byte) (int, error)
 
-func (w writer) Write(data []byte) (int, error) { return w(data) }
+func (writer writer) Write(data []byte) (int, error) { return writer(data) }
 
 // trace notes in which order things happen.
 type trace struct {
@@ -56,18 +56,18 @@ type trace struct {
 	steps []string
 }
 
-func (tr *trace) note(text string) {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	tr.steps = append(tr.steps, text)
+func (trace *trace) note(text string) {
+	trace.mu.Lock()
+	defer trace.mu.Unlock()
+	trace.steps = append(trace.steps, text)
 }
 
 // drains makes a loop that drains when it is interrupted.
-func (tr *trace) drains(name string) func(context.Context) error {
+func (trace *trace) drains(name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		<-ctx.Done()
-		tr.note(name + " stops")
-		tr.note(name + " drained")
+		trace.note(name + " stops")
+		trace.note(name + " drained")
 		return ctx.Err()
 	}
 }

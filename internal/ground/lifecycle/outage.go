@@ -15,16 +15,16 @@ type Outage struct {
 }
 
 // Note takes the result of a try. attrs say more of the first error.
-func (o *Outage) Note(ctx context.Context, err error, attrs ...any) {
+func (outage *Outage) Note(ctx context.Context, err error, attrs ...any) {
 	switch {
-	case err != nil && !o.Ongoing():
-		o.since = time.Now()
-		o.Log.WarnContext(ctx, o.Message, append(attrs, "error", err)...) //nolint:sloglint // a constant of the caller
-	case err == nil && o.Ongoing():
-		o.Log.InfoContext(ctx, "outage ended", "outage", o.Message, "after", time.Since(o.since).Round(time.Millisecond))
-		o.since = time.Time{}
+	case err != nil && !outage.Ongoing():
+		outage.since = time.Now()
+		outage.Log.WarnContext(ctx, outage.Message, append(attrs, "error", err)...) //nolint:sloglint // a constant of the caller
+	case err == nil && outage.Ongoing():
+		outage.Log.InfoContext(ctx, "outage ended", "outage", outage.Message, "after", time.Since(outage.since).Round(time.Millisecond))
+		outage.since = time.Time{}
 	}
 }
 
 // Ongoing reports whether the last try failed.
-func (o *Outage) Ongoing() bool { return !o.since.IsZero() }
+func (outage *Outage) Ongoing() bool { return !outage.since.IsZero() }

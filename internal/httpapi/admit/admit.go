@@ -131,37 +131,37 @@ func shareOf(places, part int) int64 { return int64(max(places/part, min(places,
 type Pass struct {
 	Address netip.Addr // of the client; one for a network of IPv6
 
-	a      *Control
-	client client
-	group  group
-	stage  Stage
-	size   int64
+	control *Control
+	client  client
+	group   group
+	stage   Stage
+	size    int64
 }
 
 // Arrive returns the pass of a request whose caller is not known yet. It holds nothing.
-func (a *Control) Arrive(request *http.Request) Pass {
-	pass := Pass{a: a, Address: a.address(request)}
+func (control *Control) Arrive(request *http.Request) Pass {
+	pass := Pass{control: control, Address: control.address(request)}
 	name := pass.Address.As16()
-	pass.client = a.client(name[:])
+	pass.client = control.client(name[:])
 	return pass
 }
 
-func (a *Control) client(name []byte) client {
-	h := maphash.Bytes(a.seed, name)
-	return client{&a.rows[0][h%counted], &a.rows[1][h>>32%counted]}
+func (control *Control) client(name []byte) client {
+	h := maphash.Bytes(control.seed, name)
+	return client{&control.rows[0][h%counted], &control.rows[1][h>>32%counted]}
 }
 
 // add counts at a stage, and gives how much the client has there now.
-func (c client) add(at Stage, size int64) int64 {
-	return min(c[0][at].Add(size), c[1][at].Add(size))
+func (client client) add(stage Stage, size int64) int64 {
+	return min(client[0][stage].Add(size), client[1][stage].Add(size))
 }
 
 // address is the address of a client: what the proxy that stands next to the service
 // saw where proxies are trusted, else the other end of the connection. One host has
 // all of an IPv6 network of 64 bits.
-func (a *Control) address(request *http.Request) netip.Addr {
+func (control *Control) address(request *http.Request) netip.Addr {
 	var addr netip.Addr
-	if a.forwarded {
+	if control.forwarded {
 		if list := request.Header.Values("X-Forwarded-For"); len(list) > 0 {
 			last := list[len(list)-1]
 			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
@@ -185,71 +185,71 @@ func (a *Control) address(request *http.Request) netip.Addr {
 
 // Enter brings a request to a stage and frees what it had before; where there is no
 // room it stays as it is.
-func (p *Pass) Enter(to Stage, size int64) bool {
-	return p.move(p.group, p.client, to, size)
+func (pass *Pass) Enter(stage Stage, size int64) bool {
+	return pass.move(pass.group, pass.client, stage, size)
 }
 
-func (p *Pass) move(g group, c client, to Stage, size int64) bool {
-	limit := &p.a.rooms[g][to]
-	all := &p.a.taken[g][to]
-	if all.Add(size) > limit.all || to == Stream && p.a.Streams() > p.a.rooms[groupKnown][to].all {
+func (pass *Pass) move(group group, client client, stage Stage, size int64) bool {
+	limit := &pass.control.rooms[group][stage]
+	all := &pass.control.taken[group][stage]
+	if all.Add(size) > limit.all || stage == Stream && pass.control.Streams() > pass.control.rooms[groupKnown][stage].all {
 		all.Add(-size)
 		return false
 	}
-	if c.add(to, size) > limit.one {
-		c.add(to, -size)
-		p.a.taken[g][to].Add(-size)
+	if client.add(stage, size) > limit.one {
+		client.add(stage, -size)
+		pass.control.taken[group][stage].Add(-size)
 		return false
 	}
-	p.Leave()
-	p.group, p.client, p.stage, p.size = g, c, to, size
+	pass.Leave()
+	pass.group, pass.client, pass.stage, pass.size = group, client, stage, size
 	return true
 }
 
 // Streams returns how many streams are open: both groups share their places.
-func (a *Control) Streams() int64 {
-	return a.taken[groupAnonymous][Stream].Load() + a.taken[groupKnown][Stream].Load()
+func (control *Control) Streams() int64 {
+	return control.taken[groupAnonymous][Stream].Load() + control.taken[groupKnown][Stream].Load()
 }
 
 // Crowded reports whether the client of a request has taken its whole share of a stage.
-func (p *Pass) Crowded(at Stage) bool {
-	return min(p.client[0][at].Load(), p.client[1][at].Load()) >= p.a.rooms[p.group][at].one
+func (pass *Pass) Crowded(stage Stage) bool {
+	return min(pass.client[0][stage].Load(), pass.client[1][stage].Load()) >= pass.control.rooms[pass.group][stage].one
 }
 
 // Identify brings a request whose credentials are good to work, in the room of its
 // user.
-func (p *Pass) Identify(user calendar.ID) bool {
+func (pass *Pass) Identify(user calendar.ID) bool {
 	var name [8]byte
 	binary.LittleEndian.PutUint64(name[:], uint64(user))
-	return p.move(groupKnown, p.a.client(name[:]), Work, 1)
+	return pass.move(groupKnown, pass.control.client(name[:]), Work, 1)
 }
 
 // Resume brings a request back to work. It has been let in before, so it is not
 // turned away now.
-func (p *Pass) Resume() {
-	if p.stage == Work {
+func (pass *Pass) Resume() {
+	if pass.stage == Work {
 		return
 	}
-	p.Leave()
-	p.a.taken[p.group][Work].Add(1)
-	p.client.add(Work, 1)
-	p.stage, p.size = Work, 1
+	pass.Leave()
+	pass.control.taken[pass.group][Work].Add(1)
+	pass.client.add(Work, 1)
+	pass.stage, pass.size = Work, 1
 }
 
 // Another returns a pass of the same client that holds nothing.
-func (p *Pass) Another() Pass {
-	return Pass{Address: p.Address, a: p.a, client: p.client, group: p.group}
+func (pass *Pass) Another() Pass {
+	return Pass{Address: pass.Address, control: pass.control, client: pass.client, group: pass.group}
 }
 
 // Stage returns the stage of a request.
-func (p *Pass) Stage() Stage { return p.stage }
+func (pass *Pass) Stage() Stage { return pass.stage }
 
 // Leave gives back what a request holds.
-func (p *Pass) Leave() {
-	if p.stage == Nothing {
+func (pass *Pass) Leave() {
+	if pass.stage == Nothing {
 		return
 	}
-	p.a.taken[p.group][p.stage].Add(-p.size)
-	p.client.add(p.stage, -p.size)
-	p.stage = Nothing
+	pass.control.taken[pass.group][pass.stage].Add(-pass.size)
+	pass.client.add(pass.stage, -pass.size)
+	pass.stage = Nothing
 }

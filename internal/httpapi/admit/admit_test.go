@@ -17,13 +17,13 @@ func TestRooms(t *testing.T) {
 		request.RemoteAddr = address
 		return control.Arrive(request)
 	}
-	fill := func(address string, stage Stage) (in []Pass) {
+	fill := func(address string, stage Stage) (passes []Pass) {
 		for {
 			pass := from(address)
 			if !pass.Enter(stage, 1) {
-				return in
+				return passes
 			}
-			in = append(in, pass)
+			passes = append(passes, pass)
 		}
 	}
 	working := fill("192.0.2.1:1", Work)

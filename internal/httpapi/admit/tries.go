@@ -16,8 +16,8 @@ const (
 	triesWithin   = time.Minute
 )
 
-// tried is what wrong passwords are counted by; client "" is all of them.
-type tried struct {
+// attemptKey is what wrong passwords are counted by; client "" is all of them.
+type attemptKey struct {
 	event  calendar.ID
 	client string
 }
@@ -30,23 +30,23 @@ type Tries struct {
 	turns keylock.Locks[calendar.ID]
 
 	mu    sync.Mutex
-	wrong map[tried][]time.Time // of the last minute, oldest first
+	wrong map[attemptKey][]time.Time // of the last minute, oldest first
 	swept time.Time
 }
 
 // NewTries returns tries of which none was made.
 func NewTries(now func() time.Time) *Tries {
-	return &Tries{now: now, wrong: map[tried][]time.Time{}}
+	return &Tries{now: now, wrong: map[attemptKey][]time.Time{}}
 }
 
 // check refuses a password that comes after too many wrong ones.
-func (t *Tries) check(event calendar.ID, client string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.now()
+func (tries *Tries) check(event calendar.ID, client string) error {
+	tries.mu.Lock()
+	defer tries.mu.Unlock()
+	now := tries.now()
 	var wait time.Duration
-	for key, limit := range map[tried]int{{event, client}: triesOfClient, {event, ""}: triesOfEvent} {
-		if times := t.fresh(key, now); len(times) >= limit {
+	for key, limit := range map[attemptKey]int{{event, client}: triesOfClient, {event, ""}: triesOfEvent} {
+		if times := tries.fresh(key, now); len(times) >= limit {
 			wait = max(wait, times[len(times)-limit].Add(triesWithin).Sub(now))
 		}
 	}
@@ -57,27 +57,27 @@ func (t *Tries) check(event calendar.ID, client string) error {
 }
 
 // add counts a wrong password.
-func (t *Tries) add(event calendar.ID, client string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.now()
-	for _, key := range []tried{{event, client}, {event, ""}} {
-		t.wrong[key] = append(t.fresh(key, now), now)
+func (tries *Tries) add(event calendar.ID, client string) {
+	tries.mu.Lock()
+	defer tries.mu.Unlock()
+	now := tries.now()
+	for _, key := range []attemptKey{{event, client}, {event, ""}} {
+		tries.wrong[key] = append(tries.fresh(key, now), now)
 	}
-	if now.Sub(t.swept) < triesWithin {
+	if now.Sub(tries.swept) < triesWithin {
 		return
 	}
-	t.swept = now
-	for key := range t.wrong {
-		if len(t.fresh(key, now)) == 0 {
-			delete(t.wrong, key)
+	tries.swept = now
+	for key := range tries.wrong {
+		if len(tries.fresh(key, now)) == 0 {
+			delete(tries.wrong, key)
 		}
 	}
 }
 
 // fresh gives those of the last minute.
-func (t *Tries) fresh(key tried, now time.Time) []time.Time {
-	times := t.wrong[key]
+func (tries *Tries) fresh(key attemptKey, now time.Time) []time.Time {
+	times := tries.wrong[key]
 	for len(times) > 0 && now.Sub(times[0]) >= triesWithin {
 		times = times[1:]
 	}
@@ -86,26 +86,26 @@ func (t *Tries) fresh(key tried, now time.Time) []time.Time {
 
 // Try reports whether a password opens an event. Wrong ones are counted, those of one event
 // one after the other; after too many no more are checked.
-func (t *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
+func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
 	client := pass.Address.String()
-	if err := t.check(event, client); err != nil {
+	if err := tries.check(event, client); err != nil {
 		return false, err
 	}
 	if !pass.Enter(Check, 1) {
 		return false, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer pass.Resume()
-	release, err := t.turns.Acquire(ctx, event)
+	release, err := tries.turns.Acquire(ctx, event)
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	if err := t.check(event, client); err != nil {
+	if err := tries.check(event, client); err != nil {
 		return false, err
 	}
 	right, err := check(ctx)
 	if err == nil && !right {
-		t.add(event, client)
+		tries.add(event, client)
 	}
 	return right, err
 }

@@ -16,8 +16,8 @@ func TestTries(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	tries := NewTries(func() time.Time { return now })
 	wait := func(event calendar.ID, client string) int {
-		if e, ok := errors.AsType[*calendar.Error](tries.check(event, client)); ok {
-			return e.RetryAfter
+		if problem, ok := errors.AsType[*calendar.Error](tries.check(event, client)); ok {
+			return problem.RetryAfter
 		}
 		return 0
 	}

@@ -19,11 +19,11 @@ type Turns struct {
 // NewTurns returns turns of which one client has so many at once and all have so many, any
 // number for 0. Turns may share those of one client with others.
 func NewTurns(one *OfOne, all int) *Turns {
-	t := &Turns{one: one}
+	turns := &Turns{one: one}
 	if all > 0 {
-		t.all = make(chan struct{}, all)
+		turns.all = make(chan struct{}, all)
 	}
-	return t
+	return turns
 }
 
 // OfOne are the turns of each client.
@@ -31,18 +31,18 @@ type OfOne = keylock.Locks[netip.Addr]
 
 // Acquire waits for the turn of a client, unless it has that, and for that among all. It
 // returns the function that ends both, to be called once.
-func (t *Turns) Acquire(ctx context.Context, client netip.Addr, has bool) (release func(), err error) {
+func (turns *Turns) Acquire(ctx context.Context, client netip.Addr, has bool) (release func(), err error) {
 	leave := func() {}
 	if !has {
-		leave, err = t.one.Acquire(ctx, client)
+		leave, err = turns.one.Acquire(ctx, client)
 	}
-	if err != nil || t.all == nil {
+	if err != nil || turns.all == nil {
 		return leave, err
 	}
 	select {
-	case t.all <- struct{}{}:
+	case turns.all <- struct{}{}:
 		return func() {
-			<-t.all
+			<-turns.all
 			leave()
 		}, nil
 	case <-ctx.Done():
@@ -65,42 +65,42 @@ type Pace struct {
 }
 
 // Pace begins a work in the turn of the client of a request.
-func (p *Pass) Pace(t *Turns, now func() time.Time) *Pace {
-	if p.group == groupKnown {
+func (pass *Pass) Pace(turns *Turns, now func() time.Time) *Pace {
+	if pass.group == groupKnown {
 		return nil
 	}
-	return &Pace{t, p.Address, now, now()}
+	return &Pace{turns, pass.Address, now, now()}
 }
 
 // Rest rests where it is time to.
-func (p *Pace) Rest(ctx context.Context) {
-	if p == nil {
+func (pace *Pace) Rest(ctx context.Context) {
+	if pace == nil {
 		return
 	}
-	worked := p.now().Sub(p.since)
+	worked := pace.now().Sub(pace.since)
 	if worked < workAtOnce {
 		return
 	}
-	if p.turns.one.Waiting(p.client) {
+	if pace.turns.one.Waiting(pace.client) {
 		select {
 		case <-time.After(worked):
 		case <-ctx.Done(): // the work finds that by itself
 		}
 	}
-	p.since = p.now()
+	pace.since = pace.now()
 }
 
 // Turn waits for the turn of the client of a request, without a slot, and returns the function
 // that ends it. A request that has the turn of its client waits for that among all alone, or
 // it could wait for itself; it is not refused, as most of its work is done. Callers with
 // credentials take no turns, and without turns there are none.
-func (p *Pass) Turn(ctx context.Context, t *Turns, has bool) (leave func(), err error) {
-	if t == nil || p.group == groupKnown {
+func (pass *Pass) Turn(ctx context.Context, turns *Turns, has bool) (leave func(), err error) {
+	if turns == nil || pass.group == groupKnown {
 		return func() {}, nil
 	}
-	if !p.Enter(Wait, 1) && !has {
+	if !pass.Enter(Wait, 1) && !has {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer p.Resume()
-	return t.Acquire(ctx, p.Address, has)
+	defer pass.Resume()
+	return turns.Acquire(ctx, pass.Address, has)
 }

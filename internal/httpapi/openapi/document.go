@@ -21,10 +21,10 @@ type document struct {
 }
 
 // Document makes the documentation (8.2) for a root in a language.
-func (a *API) Document(root Root, lang calendar.Lang) Object {
-	d := &document{a, root, lang}
-	paths := make(Object, len(a.Routes))
-	for _, route := range a.Routes {
+func (api *API) Document(root Root, lang calendar.Lang) Object {
+	d := &document{api, root, lang}
+	paths := make(Object, len(api.Routes))
+	for _, route := range api.Routes {
 		paths[route.Template] = d.path(route)
 	}
 	scheme := func(name string) Object { return Object{"type": "http", "scheme": name, "description": d.text(name)} }
@@ -36,7 +36,7 @@ func (a *API) Document(root Root, lang calendar.Lang) Object {
 		"tags":    d.tags(),
 		"paths":   paths,
 		"components": Object{
-			"schemas":         merged(a.answers(), d.bodies()),
+			"schemas":         merged(api.answers(), d.bodies()),
 			"headers":         d.headers(),
 			"responses":       d.refusals(),
 			"securitySchemes": Object{"basic": scheme("basic"), "bearer": scheme("bearer")},
@@ -44,127 +44,127 @@ func (a *API) Document(root Root, lang calendar.Lang) Object {
 	}
 }
 
-func (d *document) text(id string) string { return texts.Documentation.In(id, d.lang) }
+func (document *document) text(id string) string { return texts.Documentation.In(id, document.lang) }
 
 // roles are those of users (6.1).
-func (d *document) roles() []Object {
+func (document *document) roles() []Object {
 	out := make([]Object, 0, calendar.Auditor)
 	for r := calendar.Subscriber; r <= calendar.Auditor; r++ {
-		role := Object{"name": r.String(), "description": d.text("role." + r.String())}
+		role := Object{"name": r.String(), "description": document.text("role." + r.String())}
 		out = append(out, extended(role, r == calendar.Auditor))
 	}
 	return out
 }
 
 // tags are the groups of operations, in the order of their routes.
-func (d *document) tags() []Object {
+func (document *document) tags() []Object {
 	var out []Object
 	seen := map[string]bool{}
-	for _, route := range d.Routes {
+	for _, route := range document.Routes {
 		if !seen[route.Tag] {
 			seen[route.Tag] = true
-			out = append(out, Object{"name": route.Tag, "description": d.text("tag." + route.Tag)})
+			out = append(out, Object{"name": route.Tag, "description": document.text("tag." + route.Tag)})
 		}
 	}
 	return out
 }
 
-func (d *document) path(route *Route) Object {
-	item := Object{"options": d.options(route)}
+func (document *document) path(route *Route) Object {
+	item := Object{"options": document.options(route)}
 	for i := range route.Operations {
 		operation := &route.Operations[i]
 		for _, method := range operation.Methods {
-			item[strings.ToLower(method)] = d.operation(route, operation, method)
+			item[strings.ToLower(method)] = document.operation(route, operation, method)
 			if method == http.MethodGet {
-				item["head"] = d.operation(route, operation, http.MethodHead)
+				item["head"] = document.operation(route, operation, http.MethodHead)
 			}
 		}
 	}
 	return item
 }
 
-func (d *document) operation(route *Route, op *Operation, method string) Object {
-	id := op.ID
-	if len(op.Methods) > 1 || method == http.MethodHead {
+func (document *document) operation(route *Route, operation *Operation, method string) Object {
+	id := operation.ID
+	if len(operation.Methods) > 1 || method == http.MethodHead {
 		id += Title(strings.ToLower(method))
 	}
-	about := op.Group
-	if op.SignedIn {
+	about := operation.Group
+	if operation.SignedIn {
 		about = "signed_in"
 	}
-	o := d.described(route, id, op.Text, about)
-	o["parameters"], o["responses"] = d.parameters(op), d.responses(op, method)
-	if op.Body != nil {
-		o["requestBody"] = d.requestBody(op)
+	o := document.described(route, id, operation.Text, about)
+	o["parameters"], o["responses"] = document.parameters(operation), document.responses(operation, method)
+	if operation.Body != nil {
+		o["requestBody"] = document.requestBody(operation)
 	}
-	if op.Writes || op.SignedIn {
+	if operation.Writes || operation.SignedIn {
 		o["security"] = credentials()
 	}
 	return extended(o, method == http.MethodHead || route.Extension)
 }
 
 // described is an operation that is open to everybody, without parameters and responses.
-func (d *document) described(route *Route, id, text, about string) Object {
-	summary := d.text("op." + text)
+func (document *document) described(route *Route, id, text, about string) Object {
+	summary := document.text("op." + text)
 	return Object{
-		"operationId": id, "summary": summary, "description": summary + " " + d.text("about."+about), "tags": []string{route.Tag},
+		"operationId": id, "summary": summary, "description": summary + " " + document.text("about."+about), "tags": []string{route.Tag},
 		"security": append([]Object{{}}, credentials()...),
 	}
 }
 
 func credentials() []Object { return []Object{{"basic": []string{}}, {"bearer": []string{}}} }
 
-func (d *document) options(route *Route) Object {
+func (document *document) options(route *Route) Object {
 	language := param.Language[calendar.Lang](nil).Param
-	parameters := append(make([]Object, 0, 2), d.parameter(&language))
+	parameters := append(make([]Object, 0, 2), document.parameter(&language))
 	var statuses []int
 	for _, arg := range route.Path() {
 		if route.Ended || arg.Type == "integer" { // another ending, and what is no id, is no route
 			statuses = []int{404}
 		}
-		o := d.parameter(&arg)
+		o := document.parameter(&arg)
 		o["schema"] = Text() // nothing is looked for, so nothing is checked
 		parameters = append(parameters, o)
 	}
-	o := d.described(route, "options"+route.Name, "options", "options")
+	o := document.described(route, "options"+route.Name, "options", "options")
 	o["parameters"] = parameters
-	done := d.response(http.StatusOK, "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
+	done := document.response(http.StatusOK, "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	done["content"] = JSON(Ref("Route"))
 	o["responses"] = withRefusals(Object{"200": done}, statuses)
 	return extended(o, true)
 }
 
-func (d *document) parameters(operation *Operation) []Object {
+func (document *document) parameters(operation *Operation) []Object {
 	sends := operation.Sends
 	if operation.revalidates() {
 		sends = slices.Insert(slices.Clone(sends), 0, "If-None-Match")
 	}
 	out := make([]Object, 0, len(operation.Args)+len(sends))
-	for _, arg := range operation.arguments(d.root) {
+	for _, arg := range operation.arguments(document.root) {
 		switch {
 		case arg.In != "body":
-			out = append(out, d.parameter(&arg))
+			out = append(out, document.parameter(&arg))
 		case arg.Field != nil: // else it is in the body alone
-			out = append(out, d.bodyParameter(&arg))
+			out = append(out, document.bodyParameter(&arg))
 		}
 	}
 	for _, name := range sends {
 		out = append(out, Object{
 			"name": name, "in": "header", "required": false, "x-extension": true,
-			"description": d.text("arg.header." + name), "schema": merged(Text(), d.Sends[name]),
+			"description": document.text("arg.header." + name), "schema": merged(Text(), document.Sends[name]),
 		})
 	}
 	return out
 }
 
 // parameter describes a path or query parameter.
-func (d *document) parameter(arg *param.Param) Object {
-	description := d.text(arg.Text)
+func (document *document) parameter(arg *param.Param) Object {
+	description := document.text(arg.Text)
 	if arg.Moving != nil {
-		description += " " + d.text("default."+arg.Name)
+		description += " " + document.text("default."+arg.Name)
 	}
 	o := Object{
-		"name": arg.Name, "in": arg.In, "required": arg.Required, "description": description, "schema": d.parameterSchema(arg),
+		"name": arg.Name, "in": arg.In, "required": arg.Required, "description": description, "schema": document.parameterSchema(arg),
 	}
 	return extended(listed(o, arg), arg.Extension)
 }
@@ -177,7 +177,7 @@ func listed(o Object, arg *param.Param) Object {
 	return o
 }
 
-func (d *document) parameterSchema(arg *param.Param) Object {
+func (document *document) parameterSchema(arg *param.Param) Object {
 	if element, list := arg.Element(); list {
 		items := Object{"type": element}
 		if arg.Named {
@@ -205,7 +205,7 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 		o["default"] = value(arg.Default)
 	}
 	if arg.Name == "per_page" {
-		o["description"] = "≤ " + strconv.Itoa(d.PerPageMax)
+		o["description"] = "≤ " + strconv.Itoa(document.PerPageMax)
 	}
 	if arg.Type == "date" || arg.Moving != nil {
 		o["minLength"] = 1
@@ -219,7 +219,7 @@ func (d *document) parameterSchema(arg *param.Param) Object {
 
 // bodyParameter describes a body field where it stands in the query string, which has no
 // place for the data of linked records.
-func (d *document) bodyParameter(arg *param.Param) Object {
+func (document *document) bodyParameter(arg *param.Param) Object {
 	// A value that the body has too is not looked at, so its bounds are told of the body alone.
 	schema := Object{"type": input(arg.Field)["type"]}
 	if arg.IsList() || schema["type"] == "array" {
@@ -227,7 +227,7 @@ func (d *document) bodyParameter(arg *param.Param) Object {
 	} else if types, several := schema["type"].([]any); several { // null has no form there
 		schema["type"] = types[0]
 	}
-	o := Object{"name": arg.Name, "in": "query", "required": false, "description": d.text(arg.Text), "schema": wide(schema)}
+	o := Object{"name": arg.Name, "in": "query", "required": false, "description": document.text(arg.Text), "schema": wide(schema)}
 	return extended(listed(o, arg), arg.Field.Form != calendar.FormLang)
 }
 
@@ -238,28 +238,28 @@ var (
 	allForms = map[string]string{mediaJSON: "", "application/x-www-form-urlencoded": "Form", "multipart/form-data": "Multipart"}
 )
 
-func (b *Body) forms() map[string]string {
-	if b.Forms {
+func (body *Body) forms() map[string]string {
+	if body.Forms {
 		return allForms
 	}
 	return onlyJSON
 }
 
-func (d *document) requestBody(operation *Operation) Object {
+func (document *document) requestBody(operation *Operation) Object {
 	content := Content{}
 	for media, end := range operation.Body.forms() {
 		content[media] = Media{Schema: Ref(operation.Body.Schema + end)}
 	}
 	// Where forms are taken, every field may stand in the query string.
-	return Object{"description": d.text(operation.Body.Text), "required": !operation.Body.Forms, "content": content}
+	return Object{"description": document.text(operation.Body.Text), "required": !operation.Body.Forms, "content": content}
 }
 
-func (d *document) responses(operation *Operation, method string) Object {
+func (document *document) responses(operation *Operation, method string) Object {
 	headers := slices.Clone(operation.Headers)
 	if operation.revalidates() {
 		headers = append(headers, "Content-Encoding")
 	}
-	for _, pair := range d.Totals {
+	for _, pair := range document.Totals {
 		for i, name := range shared.Totals {
 			if slices.Contains(operation.Headers, name) {
 				headers = append(headers, pair[i])
@@ -267,25 +267,25 @@ func (d *document) responses(operation *Operation, method string) Object {
 		}
 	}
 	status := cmp.Or(operation.Status, http.StatusOK)
-	done := d.response(status, headers...)
+	done := document.response(status, headers...)
 	out := Object{strconv.Itoa(status): done}
 	if operation.revalidates() {
-		out["304"] = extended(d.response(http.StatusNotModified, headers...), true)
+		out["304"] = extended(document.response(http.StatusNotModified, headers...), true)
 	}
 	if method != http.MethodHead {
 		done["content"] = operation.Content
 		return withRefusals(out, operation.Statuses)
 	}
 	for _, s := range slices.Concat(operation.Statuses, shared.Statuses) {
-		out[strconv.Itoa(s)] = d.refusal(s)
+		out[strconv.Itoa(s)] = document.refusal(s)
 	}
 	out["431"] = refusalRef(431)
 	return out
 }
 
 // response is an answer without its content.
-func (d *document) response(status int, headers ...string) Object {
-	return Object{"description": d.text("status." + strconv.Itoa(status)), "headers": headerRefs(headers...)}
+func (document *document) response(status int, headers ...string) Object {
+	return Object{"description": document.text("status." + strconv.Itoa(status)), "headers": headerRefs(headers...)}
 }
 
 // shared is what answers have in common: the headers that every one may carry and the
@@ -318,13 +318,15 @@ func withRefusals(responses Object, statuses []int) Object {
 
 func refusalRef(status int) Object { return ref("responses", "Error"+strconv.Itoa(status)) }
 
-func (d *document) refusal(status int) Object { return d.response(status, shared.Refusals[status]...) }
+func (document *document) refusal(status int) Object {
+	return document.response(status, shared.Refusals[status]...)
+}
 
 // refusals are the components of refusals by status.
-func (d *document) refusals() Object {
-	out := Object{"Error431": Object{"description": d.text("status.431")}}
+func (document *document) refusals() Object {
+	out := Object{"Error431": Object{"description": document.text("status.431")}}
 	for s := range shared.Refusals {
-		refusal := d.refusal(s)
+		refusal := document.refusal(s)
 		refusal["content"] = Content{mediaJSON: {Schema: Ref("Error")}, "application/problem+json": {Schema: Ref("Problem"), Extension: true}}
 		out["Error"+strconv.Itoa(s)] = refusal
 	}
@@ -341,7 +343,7 @@ func headerRefs(names ...string) Object {
 }
 
 // headers are the answer headers of section 2.8.
-func (d *document) headers() Object {
+func (document *document) headers() Object {
 	out := Object{}
 	for id, text := range texts.Documentation {
 		if name, is := strings.CutPrefix(id, "header."); is {
@@ -352,10 +354,10 @@ func (d *document) headers() Object {
 			case slices.Contains(shared.Numeric, name):
 				schema = Object{"type": "integer"}
 			}
-			out[name] = extended(Object{"description": text[d.lang], "schema": schema}, !slices.Contains(shared.Standard, name))
+			out[name] = extended(Object{"description": text[document.lang], "schema": schema}, !slices.Contains(shared.Standard, name))
 		}
 	}
-	for _, pair := range d.Totals {
+	for _, pair := range document.Totals {
 		for i, name := range shared.Totals {
 			out[pair[i]] = out[name]
 		}

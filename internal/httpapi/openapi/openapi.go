@@ -68,8 +68,8 @@ type Operation struct {
 
 // revalidates reports whether the operation reads what caches may ask for again; that is
 // compressed, too.
-func (op *Operation) revalidates() bool {
-	return op.Methods[0] == http.MethodGet && slices.Contains(op.Headers, "ETag")
+func (operation *Operation) revalidates() bool {
+	return operation.Methods[0] == http.MethodGet && slices.Contains(operation.Headers, "ETag")
 }
 
 // Body is what an operation takes besides its parameters.
@@ -96,14 +96,14 @@ const mediaJSON = "application/json"
 
 // MarshalJSON puts JSON first, since generators of clients make the type of an answer from
 // the first media type.
-func (c Content) MarshalJSON() ([]byte, error) {
-	order := slices.Sorted(maps.Keys(c))
+func (content Content) MarshalJSON() ([]byte, error) {
+	order := slices.Sorted(maps.Keys(content))
 	if i := slices.Index(order, mediaJSON); i > 0 {
 		order = slices.Insert(slices.Delete(order, i, i+1), 0, mediaJSON)
 	}
 	members := make([][]byte, len(order))
 	for i, name := range order {
-		data, err := json.Marshal(Object{name: extended(Object{"schema": c[name].Schema}, c[name].Extension)})
+		data, err := json.Marshal(Object{name: extended(Object{"schema": content[name].Schema}, content[name].Extension)})
 		if err != nil {
 			return nil, err
 		}
@@ -113,9 +113,9 @@ func (c Content) MarshalJSON() ([]byte, error) {
 }
 
 // Path are the variables of the path.
-func (rt *Route) Path() []param.Param {
+func (route *Route) Path() []param.Param {
 	var out []param.Param
-	for _, arg := range rt.Operations[0].Args {
+	for _, arg := range route.Operations[0].Args {
 		if arg.In == "path" {
 			out = append(out, arg)
 		}
@@ -124,16 +124,16 @@ func (rt *Route) Path() []param.Param {
 }
 
 // Index lists the routes (8.1).
-func (a *API) Index(root Root, lang calendar.Lang) Object {
-	routes := make(Object, len(a.Routes))
-	for _, route := range a.Routes {
-		routes["/"+root.Namespace+route.Key] = a.Entry(route, root, lang)
+func (api *API) Index(root Root, lang calendar.Lang) Object {
+	routes := make(Object, len(api.Routes))
+	for _, route := range api.Routes {
+		routes["/"+root.Namespace+route.Key] = api.Entry(route, root, lang)
 	}
 	return Object{"namespace": root.Namespace, "routes": routes}
 }
 
 // Entry is a route in the index.
-func (a *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
+func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 	var methods []string
 	endpoints := make([]Object, len(route.Operations))
 	for i := range route.Operations {
@@ -141,7 +141,7 @@ func (a *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 		args := make(Object, len(operation.Args))
 		for _, arg := range operation.arguments(root) {
 			if _, named := args[arg.Name]; !named { // else the path parameter is meant
-				args[arg.Name] = a.argument(&arg, lang)
+				args[arg.Name] = api.argument(&arg, lang)
 			}
 		}
 		methods = append(methods, operation.Methods...)
@@ -158,17 +158,17 @@ func (a *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 }
 
 // arguments are the parameters of the operation below a root.
-func (op *Operation) arguments(root Root) []param.Param {
-	args := slices.Clone(op.Args)
+func (operation *Operation) arguments(root Root) []param.Param {
+	args := slices.Clone(operation.Args)
 	for i := range args {
-		if args[i].Name == op.Namespace {
+		if args[i].Name == operation.Namespace {
 			args[i].Default = strconv.Quote(root.Namespace)
 		}
 	}
 	return args
 }
 
-func (a *API) argument(arg *param.Param, lang calendar.Lang) Object {
+func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
 	o := Object{"description": texts.Documentation.In(arg.Text, lang), "required": arg.Required}
 	if element, list := arg.Element(); list {
 		o["type"], o["items"] = "array", Object{"type": element}
@@ -179,7 +179,7 @@ func (a *API) argument(arg *param.Param, lang calendar.Lang) Object {
 		o["format"] = arg.Format
 	}
 	if arg.Moving != nil {
-		o["default"] = arg.Moving(a.Now(), a.Site).String()
+		o["default"] = arg.Moving(api.Now(), api.Site).String()
 	} else if arg.Default != "" {
 		o["default"] = value(arg.Default)
 	}

@@ -105,30 +105,30 @@ func shown(field *calendar.Field, blanks bool) (out map[string]Object) {
 }
 
 // bodies are the components of the bodies of requests.
-func (d *document) bodies() Object {
+func (document *document) bodies() Object {
 	out := Object{}
-	for _, route := range d.Routes {
+	for _, route := range document.Routes {
 		for i := range route.Operations {
 			operation := &route.Operations[i]
 			if operation.Body == nil {
 				continue
 			}
 			for _, end := range operation.Body.forms() {
-				out[operation.Body.Schema+end] = extended(d.body(operation), route.Extension)
+				out[operation.Body.Schema+end] = extended(document.body(operation), route.Extension)
 			}
 		}
 	}
 	return out
 }
 
-func (d *document) body(operation *Operation) Object {
+func (document *document) body(operation *Operation) Object {
 	properties, required := Object{}, Object{}
 	for i := range operation.Args {
 		arg := &operation.Args[i]
 		if arg.In != "body" {
 			continue
 		}
-		properties[arg.Name] = d.property(operation, arg)
+		properties[arg.Name] = document.property(operation, arg)
 		if arg.Required {
 			required[arg.Name] = true
 		}
@@ -141,19 +141,19 @@ func (d *document) body(operation *Operation) Object {
 }
 
 // property is a field of a body, or a list of objects with parameters.
-func (d *document) property(operation *Operation, arg *param.Param) Object {
+func (document *document) property(operation *Operation, arg *param.Param) Object {
 	if arg.Field == nil {
 		properties := Object{}
 		for i := range operation.Body.Elements {
 			element := &operation.Body.Elements[i]
-			schema := d.parameterSchema(element)
-			schema["description"] = d.text(element.Text)
+			schema := document.parameterSchema(element)
+			schema["description"] = document.text(element.Text)
 			properties[element.Name] = schema
 		}
 		return merged(List(Object{"type": "object", "properties": properties}), arg.Schema)
 	}
 	schema := input(arg.Field)
-	schema["description"] = d.text(arg.Text)
+	schema["description"] = document.text(arg.Text)
 	if arg.Default != "" && operation.Status == http.StatusCreated { // an update leaves what is not sent
 		schema["default"] = value(arg.Default)
 	}
@@ -162,11 +162,11 @@ func (d *document) property(operation *Operation, arg *param.Param) Object {
 
 // value reads a default.
 func value(text string) any {
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
 		return text
 	}
-	return v
+	return value
 }
 
 // input is what a field takes in its own type. What else is read as that is no part of the

@@ -98,14 +98,14 @@ func deleteStreams(t testing.TB, url, prefix string) {
 	conn, err := nats.Connect(url)
 	must(t, err)
 	defer conn.Close()
-	js, err := jetstream.New(conn)
+	jetStream, err := jetstream.New(conn)
 	must(t, err)
 	ctx, end := clearing(t)
 	defer end()
-	names := js.StreamNames(ctx)
+	names := jetStream.StreamNames(ctx)
 	for name := range names.Name() {
 		if strings.HasPrefix(name, strings.ToUpper(prefix)) {
-			must(t, js.DeleteStream(ctx, name))
+			must(t, jetStream.DeleteStream(ctx, name))
 		}
 	}
 	must(t, names.Err())
@@ -216,7 +216,7 @@ func Own(t testing.TB, name string, variables ...string) *Engine {
 
 // command is a process with this engine's folder, out of reach of the signals
 // that a terminal sends to the tests.
-func (e *Engine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+func (engine *Engine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	for _, text := range os.Environ() {
 		if !strings.HasPrefix(text, "DAYBOOK_") {
@@ -224,42 +224,42 @@ func (e *Engine) command(ctx context.Context, name string, args ...string) *exec
 		}
 	}
 	// A test installs nothing.
-	cmd.Env = append(append(cmd.Env, "DAYBOOK_ENGINES_DIR="+e.dir, "DAYBOOK_ENGINES_INSTALL=0"), e.variables...)
+	cmd.Env = append(append(cmd.Env, "DAYBOOK_ENGINES_DIR="+engine.dir, "DAYBOOK_ENGINES_INSTALL=0"), engine.variables...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
 // run runs one action of the script and keeps the URL that it prints.
-func (e *Engine) run(action string) error {
-	e.t.Helper()
-	ctx, end := context.WithTimeout(context.WithoutCancel(e.t.Context()), engineLimit)
+func (engine *Engine) run(action string) error {
+	engine.t.Helper()
+	ctx, end := context.WithTimeout(context.WithoutCancel(engine.t.Context()), engineLimit)
 	defer end()
-	out, err := e.command(ctx, moduleRoot(e.t)+scriptPath, action, e.name).CombinedOutput()
+	out, err := engine.command(ctx, moduleRoot(engine.t)+scriptPath, action, engine.name).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, e.name, err, out)
+		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, engine.name, err, out)
 	}
-	if _, url, ok := strings.Cut(string(out), engineVariable(e.name)+"="); ok {
-		e.url, _, _ = strings.Cut(url, "\n")
+	if _, url, ok := strings.Cut(string(out), engineVariable(engine.name)+"="); ok {
+		engine.url, _, _ = strings.Cut(url, "\n")
 	}
 	return nil
 }
 
 // Data is the folder of its data. Removed after Kill9, the engine starts empty.
-func (e *Engine) Data() string { return filepath.Join(e.dir, e.name, "data") }
+func (engine *Engine) Data() string { return filepath.Join(engine.dir, engine.name, "data") }
 
 // URL is where the engine serves; it stays the same over Kill9 and Start.
-func (e *Engine) URL() string { return e.url }
+func (engine *Engine) URL() string { return engine.url }
 
 // Kill9 ends the engine by SIGKILL, with its children. What it had
 // acknowledged is there after Start.
-func (e *Engine) Kill9() {
-	e.t.Helper()
-	must(e.t, e.run("kill"))
+func (engine *Engine) Kill9() {
+	engine.t.Helper()
+	must(engine.t, engine.run("kill"))
 }
 
 // Start starts the engine again after Kill9, on the same port with the same
 // data, and waits until it is ready.
-func (e *Engine) Start() {
-	e.t.Helper()
-	must(e.t, e.run("start"))
+func (engine *Engine) Start() {
+	engine.t.Helper()
+	must(engine.t, engine.run("start"))
 }

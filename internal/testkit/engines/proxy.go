@@ -27,11 +27,11 @@ type end struct {
 	swallowed *atomic.Bool
 }
 
-func (e end) Write(data []byte) (int, error) {
-	if e.swallowed.Load() {
+func (end end) Write(data []byte) (int, error) {
+	if end.swallowed.Load() {
 		return len(data), nil
 	}
-	return e.Conn.Write(data)
+	return end.Conn.Write(data)
 }
 
 // NewProxy starts a Proxy before the server at a URL.
@@ -73,11 +73,11 @@ func host(server string) string {
 
 // Switch makes connections from now on go to the server at a URL, and breaks those that
 // are there.
-func (p *Proxy) Switch(server string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.target = host(server)
-	for _, breakIt := range p.passing {
+func (proxy *Proxy) Switch(server string) {
+	proxy.mu.Lock()
+	defer proxy.mu.Unlock()
+	proxy.target = host(server)
+	for _, breakIt := range proxy.passing {
 		breakIt()
 	}
 }
@@ -85,24 +85,24 @@ func (p *Proxy) Switch(server string) {
 // Swallow makes the connections that are there say nothing any more, neither an
 // answer nor an end, as a dead host behind a load balancer does; new ones are fine, or
 // swallowed too.
-func (p *Proxy) Swallow(newToo bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deaf = newToo
-	for swallowed := range p.passing {
+func (proxy *Proxy) Swallow(newToo bool) {
+	proxy.mu.Lock()
+	defer proxy.mu.Unlock()
+	proxy.deaf = newToo
+	for swallowed := range proxy.passing {
 		swallowed.Store(true)
 	}
 }
 
 // pass carries bytes both ways until an end is closed.
-func (p *Proxy) pass(running *sync.WaitGroup, front, back net.Conn) {
+func (proxy *Proxy) pass(running *sync.WaitGroup, front, back net.Conn) {
 	swallowed := &atomic.Bool{}
-	swallowed.Store(p.deaf)
+	swallowed.Store(proxy.deaf)
 	breakIt := func() {
 		_ = front.Close()
 		_ = back.Close()
 	}
-	p.passing[swallowed] = breakIt
+	proxy.passing[swallowed] = breakIt
 	running.Go(func() {
 		_, _ = io.Copy(end{front, swallowed}, back)
 		if !swallowed.Load() { // else nobody hears of the end
@@ -112,8 +112,8 @@ func (p *Proxy) pass(running *sync.WaitGroup, front, back net.Conn) {
 	running.Go(func() {
 		_, _ = io.Copy(end{back, swallowed}, front)
 		breakIt()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.passing, swallowed)
+		proxy.mu.Lock()
+		defer proxy.mu.Unlock()
+		delete(proxy.passing, swallowed)
 	})
 }

@@ -24,8 +24,8 @@ func Root(t testing.TB, response *world.Response) *html.Node {
 
 // Under returns the elements below a node, in document order, of a name ("" any) and with
 // attributes: name, or name=value.
-func Under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
-	for n := range n.Descendants() {
+func Under(node *html.Node, name string, attributes ...string) (out []*html.Node) {
+	for n := range node.Descendants() {
 		if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(text string) bool {
 			key, value, valued := strings.Cut(text, "=")
 			got, has := attrOf(n, key)
@@ -37,8 +37,8 @@ func Under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
 	return out
 }
 
-func attrOf(n *html.Node, key string) (string, bool) {
-	for _, attribute := range n.Attr {
+func attrOf(node *html.Node, key string) (string, bool) {
+	for _, attribute := range node.Attr {
 		if attribute.Key == key {
 			return attribute.Val, true
 		}
@@ -47,12 +47,12 @@ func attrOf(n *html.Node, key string) (string, bool) {
 }
 
 // Value returns the value of an attribute of a node, "" for none.
-func Value(n *html.Node, key string) string { text, _ := attrOf(n, key); return text }
+func Value(node *html.Node, key string) string { text, _ := attrOf(node, key); return text }
 
 // Words is the text of a node with its blanks made one; those of other widths stay.
-func Words(n *html.Node) string {
+func Words(node *html.Node) string {
 	var builder strings.Builder
-	for n := range n.Descendants() {
+	for n := range node.Descendants() {
 		if n.Type == html.TextNode {
 			builder.WriteString(n.Data)
 		}
@@ -75,8 +75,8 @@ func selected(t testing.TB, response *world.Response, selector string) string {
 			attributes = strings.Split(rest, "[")
 		}
 		next := make([]*html.Node, 0, len(found))
-		for _, n := range found {
-			next = append(next, Under(n, name, attributes...)...)
+		for _, node := range found {
+			next = append(next, Under(node, name, attributes...)...)
 		}
 		if found = next; first && len(found) > 0 {
 			found = found[:1]
@@ -86,10 +86,10 @@ func selected(t testing.TB, response *world.Response, selector string) string {
 		return strconv.Itoa(len(found))
 	}
 	out := make([]string, len(found))
-	for i, n := range found {
-		out[i] = Words(n)
+	for i, node := range found {
+		out[i] = Words(node)
 		if ofAttribute {
-			out[i] = Value(n, attribute)
+			out[i] = Value(node, attribute)
 		}
 	}
 	return strings.Join(out, " | ")

@@ -22,7 +22,7 @@ import (
 // player plays one file.
 type player struct {
 	t       *testing.T
-	w       *world.World
+	world   *world.World
 	at      string                     // file and line
 	answers map[string]*world.Response // by their names
 	words   map[string]string          // by their names
@@ -43,77 +43,77 @@ var (
 // words that the file asks for; nil if it has none.
 func Play(t *testing.T, w *world.World, file string, newWord func() string) map[string]*world.Response {
 	t.Helper()
-	p := &player{t: t, w: w, answers: map[string]*world.Response{}, words: map[string]string{}, newWord: newWord}
+	p := &player{t: t, world: w, answers: map[string]*world.Response{}, words: map[string]string{}, newWord: newWord}
 	p.file(file)
 	return p.answers
 }
 
-func (p *player) file(file string) {
-	p.t.Helper()
+func (player *player) file(file string) {
+	player.t.Helper()
 	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
-		p.t.Fatal(err)
+		player.t.Fatal(err)
 	}
-	p.lines(file, 1, strings.Split(string(text), "\n"))
+	player.lines(file, 1, strings.Split(string(text), "\n"))
 }
 
 // lines plays lines of a file, of which the first has a number.
-func (p *player) lines(file string, number int, lines []string) {
-	p.t.Helper()
+func (player *player) lines(file string, number int, lines []string) {
+	player.t.Helper()
 	for i := 0; i < len(lines); {
 		first, scene := i, []string{lines[i]}
 		for i++; i < len(lines) && strings.HasPrefix(lines[i], "\t"); i++ {
 			scene = append(scene, strings.TrimSpace(lines[i]))
 		}
-		p.at = fmt.Sprintf("%s:%d", file, number+first)
+		player.at = fmt.Sprintf("%s:%d", file, number+first)
 		if names, rows, is := strings.Cut(scene[0], " in "); is && strings.HasPrefix(names, "each ") {
 			end := i + max(slices.Index(lines[i:], "end"), 0)
 			for row := range strings.FieldsSeq(rows) {
 				for n, value := range strings.Split(row, ",") {
-					p.words[strings.Fields(names)[n+1]] = p.fill(value)
+					player.words[strings.Fields(names)[n+1]] = player.fill(value)
 				}
-				p.lines(file, number+i, lines[i:end])
+				player.lines(file, number+i, lines[i:end])
 			}
 			i = end + 1
 			continue
 		}
-		p.scene(scene[0], scene[1:])
+		player.scene(scene[0], scene[1:])
 	}
 }
 
 // scene plays a line that is not indented and the indented ones below it.
-func (p *player) scene(line string, below []string) {
-	p.t.Helper()
+func (player *player) scene(line string, below []string) {
+	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "", "#", "world":
 		if len(below) > 0 {
-			p.t.Fatalf("%s: checks of no answer", p.at)
+			player.t.Fatalf("%s: checks of no answer", player.at)
 		}
 	case "word":
 		for name := range strings.FieldsSeq(rest) {
-			p.words[name] = p.newWord()
-			p.words[strings.ToUpper(name)] = strings.ToUpper(p.words[name])
+			player.words[name] = player.newWord()
+			player.words[strings.ToUpper(name)] = strings.ToUpper(player.words[name])
 		}
 	case "clock":
 		duration, err := time.ParseDuration(rest)
 		if err != nil {
-			p.t.Fatal(p.at, err)
+			player.t.Fatal(player.at, err)
 		}
-		p.w.Clock.Add(duration)
+		player.world.Clock.Add(duration)
 	case "erase":
 		for _, kind := range calendar.Kinds {
-			if strings.HasPrefix(p.fill("$"+rest), "/"+kind.Collection()+"/") {
-				request := command.Request{Kind: kind, Target: command.Target{ID: p.answers[rest].ID()}}
+			if strings.HasPrefix(player.fill("$"+rest), "/"+kind.Collection()+"/") {
+				request := command.Request{Kind: kind, Target: command.Target{ID: player.answers[rest].ID()}}
 				request.Cause.Reason = "asked for"
-				_, err := p.w.Commands.Erase(p.t.Context(), request)
+				_, err := player.world.Commands.Erase(player.t.Context(), request)
 				if err != nil {
-					p.t.Fatal(p.at, err)
+					player.t.Fatal(player.at, err)
 				}
 			}
 		}
 	case "include":
-		p.file(rest)
+		player.file(rest)
 	default:
 		name := ""
 		if texts := playName.FindStringSubmatch(line); texts != nil {
@@ -127,15 +127,15 @@ func (p *player) scene(line string, below []string) {
 			line, want = line[:i], line[i+len(" => "):]
 		}
 		parts := append(strings.SplitN(line, " ", 4), "", "")
-		for _, head := range choices(p.fill(strings.Join(parts[:min(3, len(parts)-2)], " "))) {
-			response := p.ask(strings.Split(head, " "), p.fill(parts[3]), p.fill(want), below)
+		for _, head := range choices(player.fill(strings.Join(parts[:min(3, len(parts)-2)], " "))) {
+			response := player.ask(strings.Split(head, " "), player.fill(parts[3]), player.fill(want), below)
 			for _, check := range below {
 				if !strings.HasPrefix(check, "> ") {
-					p.check(response, p.fill(check))
+					player.check(response, player.fill(check))
 				}
 			}
 			if name != "" {
-				p.answers[name] = response
+				player.answers[name] = response
 			}
 		}
 	}
@@ -151,22 +151,22 @@ func Repeated(text string) string {
 }
 
 // fill puts values in the place of $name and ${name.value}, and of x×100 a hundred x.
-func (p *player) fill(text string) string {
+func (player *player) fill(text string) string {
 	return playValue.ReplaceAllStringFunc(Repeated(text), func(found string) string {
 		texts := playValue.FindStringSubmatch(found)
-		response := p.answers[texts[1]+texts[3]]
-		word, isWord := p.words[texts[3]]
+		response := player.answers[texts[1]+texts[3]]
+		word, isWord := player.words[texts[3]]
 		switch {
 		case isWord:
 			return word
 		case texts[3] == "base":
-			return p.w.Base
+			return player.world.Base
 		case texts[3] == "root":
-			return p.w.Base + world.Root
+			return player.world.Base + world.Root
 		case texts[3] == "head":
-			return fmt.Sprint(p.w.Head())
+			return fmt.Sprint(player.world.Head())
 		case response == nil:
-			p.t.Fatalf("%s: nothing has the name %s", p.at, found)
+			player.t.Fatalf("%s: nothing has the name %s", player.at, found)
 		case texts[2] == "etag":
 			return response.ETag()
 		case texts[2] == "position":
@@ -192,25 +192,25 @@ func choices(text string) (out []string) {
 }
 
 // ask sends a request of client, method and path.
-func (p *player) ask(head []string, body, want string, below []string) *world.Response {
-	p.t.Helper()
+func (player *player) ask(head []string, body, want string, below []string) *world.Response {
+	player.t.Helper()
 	who, lang, _ := strings.Cut(head[0], "/")
 	other, isOther := strings.CutPrefix(who, "other-")
 	role, known := calendar.ParseRole(other)
-	client := p.w.As(role)
+	client := player.world.As(role)
 	if isOther {
-		client = p.w.AsOther(role)
+		client = player.world.AsOther(role)
 	}
-	if client = client.In(p.t); lang != "" {
+	if client = client.In(player.t); lang != "" {
 		l, _ := calendar.ParseLang(lang)
 		client = client.Under(l)
 	}
 	if !known && who != "nobody" || len(head) < 3 {
-		p.t.Fatalf("%s: no request: %q", p.at, head)
+		player.t.Fatalf("%s: no request: %q", player.at, head)
 	}
 	for _, line := range below {
 		if header, is := strings.CutPrefix(line, "> "); is {
-			name, value, _ := strings.Cut(p.fill(header)+" ", ": ")
+			name, value, _ := strings.Cut(player.fill(header)+" ", ": ")
 			client = client.With(name, strings.TrimSpace(value))
 		}
 	}
@@ -230,7 +230,7 @@ func (p *player) ask(head []string, body, want string, below []string) *world.Re
 		more := world.Object{}
 		title, fields, _ := strings.Cut(strings.TrimSpace(path+" "+body), " {")
 		if fields != "" {
-			p.decode("{"+fields, &more)
+			player.decode("{"+fields, &more)
 		}
 		response = client.Event(title, more)
 	default:
@@ -251,11 +251,11 @@ func (p *player) ask(head []string, body, want string, below []string) *world.Re
 		response.Want(code)
 	case code < 400:
 		if got := response.Want(code).Header.Get("Location"); got != rest {
-			p.t.Errorf("%s: %s leads to %s, want %s", p.at, response.Request, got, rest)
+			player.t.Errorf("%s: %s leads to %s, want %s", player.at, response.Request, got, rest)
 		}
 	case page:
 		if part := `data-code="` + rest + `"`; !strings.Contains(string(response.Want(code).Body), part) {
-			p.t.Errorf("%s: %s lacks %s:\n%s", p.at, response.Request, part, response.Body)
+			player.t.Errorf("%s: %s lacks %s:\n%s", player.at, response.Request, part, response.Body)
 		}
 	default:
 		response.WantCode(code, rest)
@@ -263,23 +263,23 @@ func (p *player) ask(head []string, body, want string, below []string) *world.Re
 	return response
 }
 
-func (p *player) decode(text string, into any) {
-	p.t.Helper()
+func (player *player) decode(text string, into any) {
+	player.t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		p.t.Fatalf("%s: %v: %s", p.at, err, text)
+		player.t.Fatalf("%s: %v: %s", player.at, err, text)
 	}
 }
 
 // found returns the ids and total of a list that is answered on one page, and those of the
 // records of these names.
-func (p *player) found(response *world.Response, names string) (got, want string) {
-	p.t.Helper()
+func (player *player) found(response *world.Response, names string) (got, want string) {
+	player.t.Helper()
 	ids := []calendar.ID{}
 	for name := range strings.FieldsSeq(names) {
-		if p.answers[name] == nil {
-			p.t.Fatalf("%s: nothing has the name %s", p.at, name)
+		if player.answers[name] == nil {
+			player.t.Fatalf("%s: nothing has the name %s", player.at, name)
 		}
-		ids = append(ids, p.answers[name].ID())
+		ids = append(ids, player.answers[name].ID())
 	}
 	got, want = "no list", fmt.Sprint(ids, len(ids))
 	for _, kind := range calendar.Kinds {
@@ -291,13 +291,13 @@ func (p *player) found(response *world.Response, names string) (got, want string
 }
 
 // check holds an answer against a line.
-func (p *player) check(response *world.Response, line string) {
-	p.t.Helper()
+func (player *player) check(response *world.Response, line string) {
+	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	if word == "+" || word == "-" || word == "<" {
 		rest = playEscape.ReplaceAllStringFunc(rest, func(s string) string {
-			n, _ := strconv.ParseUint(s[2:], 16, 32)
-			return string(rune(n))
+			number, _ := strconv.ParseUint(s[2:], 16, 32)
+			return string(rune(number))
 		})
 	}
 	var got, path, want string
@@ -308,7 +308,7 @@ func (p *player) check(response *world.Response, line string) {
 			path, want, part = strings.Cut(text, " ~ ")
 		}
 		if want = strings.TrimSpace(want); !equal && !part {
-			p.t.Fatalf("%s: no check: %s", p.at, line)
+			player.t.Fatalf("%s: no check: %s", player.at, line)
 		}
 	}
 	switch {
@@ -317,13 +317,13 @@ func (p *player) check(response *world.Response, line string) {
 	case word == "?" || word == "!":
 		got, want = strconv.FormatBool(response.Has(rest)), strconv.FormatBool(word == "?")
 	case word == "same" || word == "other":
-		first, same := p.answers[rest], word == "same"
+		first, same := player.answers[rest], word == "same"
 		got, want = fmt.Sprint(string(first.Body) == string(response.Body), first.ETag() == response.ETag()), fmt.Sprint(same, same)
 	case word == "found":
-		got, want = p.found(response, rest)
+		got, want = player.found(response, rest)
 	case word == "<":
 		cut(rest)
-		got = selected(p.t, response, path)
+		got = selected(player.t, response, path)
 	case playHeader.MatchString(line + " "):
 		got = strings.Join(response.Header.Values(strings.TrimSuffix(word, ":")), " and ") // one only
 		want, equal = strings.TrimPrefix(rest, "~ "), !strings.HasPrefix(rest, "~ ")
@@ -331,7 +331,7 @@ func (p *player) check(response *world.Response, line string) {
 		var v, value any
 		if word == "ld" {
 			cut(rest)
-			v, _ = world.Lookup(graphOf(p.t, response), path)
+			v, _ = world.Lookup(graphOf(player.t, response), path)
 		} else {
 			cut(line)
 			v, _ = response.Lookup(path)
@@ -340,19 +340,19 @@ func (p *player) check(response *world.Response, line string) {
 			value = want
 		}
 		if got = fmt.Sprint(v); equal {
-			got, want = p.encoded(v), p.encoded(value)
+			got, want = player.encoded(v), player.encoded(value)
 		}
 	}
 	if equal && got != want || !strings.Contains(got, want) {
-		p.t.Errorf("%s: %s: %s: got %s\n%.4000s", p.at, response.Request, line, got, response.Body)
+		player.t.Errorf("%s: %s: %s: got %s\n%.4000s", player.at, response.Request, line, got, response.Body)
 	}
 }
 
-func (p *player) encoded(value any) string {
-	p.t.Helper()
+func (player *player) encoded(value any) string {
+	player.t.Helper()
 	text, err := json.Marshal(value)
 	if err != nil {
-		p.t.Fatalf("%s: %v", p.at, err)
+		player.t.Fatalf("%s: %v", player.at, err)
 	}
 	return string(text)
 }

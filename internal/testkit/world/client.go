@@ -22,22 +22,22 @@ type Client struct {
 	Name  string
 	Token string
 
-	w      *World
+	world  *World
 	root   string
 	header http.Header
 }
 
 // Under gives a client of the same user under the root of a language.
-func (c *Client) Under(lang calendar.Lang) *Client {
-	out := *c
+func (client *Client) Under(lang calendar.Lang) *Client {
+	out := *client
 	out.root = strings.TrimPrefix("/"+lang.String(), "/en") + Root
 	return &out
 }
 
 // With gives a client that sends further headers: names and values by turns.
-func (c *Client) With(pairs ...string) *Client {
-	out := *c
-	out.header = c.header.Clone()
+func (client *Client) With(pairs ...string) *Client {
+	out := *client
+	out.header = client.header.Clone()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out.header.Add(pairs[i], pairs[i+1])
 	}
@@ -45,10 +45,10 @@ func (c *Client) With(pairs ...string) *Client {
 }
 
 // In gives a client for a subtest: what fails is reported there.
-func (c *Client) In(t testing.TB) *Client {
-	out, world := *c, *c.w
+func (client *Client) In(t testing.TB) *Client {
+	out, world := *client, *client.world
 	world.t = t
-	out.w = &world
+	out.world = &world
 	return &out
 }
 
@@ -59,9 +59,9 @@ type Object = map[string]any
 // {root}; one that begins with "//" is taken as it is, without the first slash.
 // body is nil, a text that is sent as JSON as it stands, url.Values for a form,
 // or any value that is encoded as JSON.
-func (c *Client) Do(method, path string, body any) *Response {
-	c.w.t.Helper()
-	target := c.root + path
+func (client *Client) Do(method, path string, body any) *Response {
+	client.world.t.Helper()
+	target := client.root + path
 	if strings.HasPrefix(path, "//") {
 		target = path[1:]
 	}
@@ -76,77 +76,77 @@ func (c *Client) Do(method, path string, body any) *Response {
 	default:
 		encoded, err := json.Marshal(b)
 		if err != nil {
-			c.w.t.Fatal(err)
+			client.world.t.Fatal(err)
 		}
 		sent = string(encoded)
 	}
-	request := httptest.NewRequestWithContext(c.w.t.Context(), method, target, strings.NewReader(sent))
+	request := httptest.NewRequestWithContext(client.world.t.Context(), method, target, strings.NewReader(sent))
 	request.Host = "calendar.example.org"
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
-	maps.Copy(request.Header, c.header)
+	maps.Copy(request.Header, client.header)
 	rec := httptest.NewRecorder()
-	c.w.Handler.ServeHTTP(rec, request)
+	client.world.Handler.ServeHTTP(rec, request)
 	out := &Response{
-		t: c.w.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(), sent: sent,
+		t: client.world.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(), sent: sent,
 	}
-	if !c.w.unchecked {
-		c.w.conforms(request, out)
+	if !client.world.unchecked {
+		client.world.conforms(request, out)
 	}
 	return out
 }
 
 // Get reads a path.
-func (c *Client) Get(path string) *Response {
-	c.w.t.Helper()
-	return c.Do(http.MethodGet, path, nil)
+func (client *Client) Get(path string) *Response {
+	client.world.t.Helper()
+	return client.Do(http.MethodGet, path, nil)
 }
 
 // Read reads a path and wants 200.
-func (c *Client) Read(path string) *Response {
-	c.w.t.Helper()
-	return c.Get(path).Want(http.StatusOK)
+func (client *Client) Read(path string) *Response {
+	client.world.t.Helper()
+	return client.Get(path).Want(http.StatusOK)
 }
 
 // Post sends a body to a path.
-func (c *Client) Post(path string, body any) *Response {
-	c.w.t.Helper()
-	return c.Do(http.MethodPost, path, body)
+func (client *Client) Post(path string, body any) *Response {
+	client.world.t.Helper()
+	return client.Do(http.MethodPost, path, body)
 }
 
 // Patch sends a body to a path.
-func (c *Client) Patch(path string, body any) *Response {
-	c.w.t.Helper()
-	return c.Do(http.MethodPatch, path, body)
+func (client *Client) Patch(path string, body any) *Response {
+	client.world.t.Helper()
+	return client.Do(http.MethodPatch, path, body)
 }
 
 // Update patches a path and wants 200.
-func (c *Client) Update(path string, body any) *Response {
-	c.w.t.Helper()
-	return c.Patch(path, body).Want(http.StatusOK)
+func (client *Client) Update(path string, body any) *Response {
+	client.world.t.Helper()
+	return client.Patch(path, body).Want(http.StatusOK)
 }
 
 // Delete deletes a path.
-func (c *Client) Delete(path string) *Response {
-	c.w.t.Helper()
-	return c.Do(http.MethodDelete, path, nil)
+func (client *Client) Delete(path string) *Response {
+	client.world.t.Helper()
+	return client.Do(http.MethodDelete, path, nil)
 }
 
 // Create posts to a collection, wants 201, and returns the answer.
-func (c *Client) Create(kind calendar.Kind, body any) *Response {
-	c.w.t.Helper()
-	return c.Post("/"+kind.Collection(), body).Want(http.StatusCreated)
+func (client *Client) Create(kind calendar.Kind, body any) *Response {
+	client.world.t.Helper()
+	return client.Post("/"+kind.Collection(), body).Want(http.StatusCreated)
 }
 
 // Event makes an event with a title, of two hours in ten days, and further
 // fields; it returns the answer.
-func (c *Client) Event(title string, more Object) *Response {
-	c.w.t.Helper()
-	day := c.w.Clock.Now().AddDate(0, 0, 10).Format("2006-01-02")
+func (client *Client) Event(title string, more Object) *Response {
+	client.world.t.Helper()
+	day := client.world.Clock.Now().AddDate(0, 0, 10).Format("2006-01-02")
 	body := Object{"title": title, "start_date": day + " 10:00:00", "end_date": day + " 12:00:00"}
 	maps.Copy(body, more)
-	return c.Create(calendar.KindEvent, body)
+	return client.Create(calendar.KindEvent, body)
 }
 
 // Response is an answer.
@@ -162,60 +162,60 @@ type Response struct {
 }
 
 // Want fails the test when the status is another one.
-func (r *Response) Want(status int) *Response {
-	r.t.Helper()
-	if r.Status != status {
-		r.t.Fatalf("%s: status %d, want %d\n%s", r.Request, r.Status, status, r.Body)
+func (response *Response) Want(status int) *Response {
+	response.t.Helper()
+	if response.Status != status {
+		response.t.Fatalf("%s: status %d, want %d\n%s", response.Request, response.Status, status, response.Body)
 	}
-	return r
+	return response
 }
 
 // WantCode fails the test unless the answer is an error with a status and code.
-func (r *Response) WantCode(status int, code string) *Response {
-	r.t.Helper()
-	return r.Want(status).WantField("code", code).WantField("data.status", status)
+func (response *Response) WantCode(status int, code string) *Response {
+	response.t.Helper()
+	return response.Want(status).WantField("code", code).WantField("data.status", status)
 }
 
 // WantBad fails the test unless the answer is 400 rest_invalid_param that names
 // just these fields.
-func (r *Response) WantBad(fields ...string) *Response {
-	r.t.Helper()
-	r.WantCode(http.StatusBadRequest, "rest_invalid_param")
-	params := at[map[string]any](r, "data.params")
+func (response *Response) WantBad(fields ...string) *Response {
+	response.t.Helper()
+	response.WantCode(http.StatusBadRequest, "rest_invalid_param")
+	params := at[map[string]any](response, "data.params")
 	if !slices.Equal(slices.Sorted(maps.Keys(params)), slices.Sorted(slices.Values(fields))) {
-		r.t.Fatalf("%s: refused params %v, want %v", r.Request, params, fields)
+		response.t.Fatalf("%s: refused params %v, want %v", response.Request, params, fields)
 	}
-	return r
+	return response
 }
 
 // WantField fails the test when the value at a path is another one. Numbers are
 // compared as float64, lists as []any.
-func (r *Response) WantField(path string, want any) *Response {
-	r.t.Helper()
+func (response *Response) WantField(path string, want any) *Response {
+	response.t.Helper()
 	if n := reflect.ValueOf(want); n.CanInt() {
 		want = float64(n.Int())
 	}
-	if got := r.Get(path); !reflect.DeepEqual(got, want) {
-		r.t.Fatalf("%s: %s = %#v, want %#v\n%s", r.Request, path, got, want, r.Body)
+	if got := response.Get(path); !reflect.DeepEqual(got, want) {
+		response.t.Fatalf("%s: %s = %#v, want %#v\n%s", response.Request, path, got, want, response.Body)
 	}
-	return r
+	return response
 }
 
 // JSON returns the whole answer, decoded.
-func (r *Response) JSON() any {
-	r.t.Helper()
-	if r.value == nil {
-		if err := json.Unmarshal(r.Body, &r.value); err != nil {
-			r.t.Fatalf("%s: answer is no JSON: %v\n%s", r.Request, err, r.Body)
+func (response *Response) JSON() any {
+	response.t.Helper()
+	if response.value == nil {
+		if err := json.Unmarshal(response.Body, &response.value); err != nil {
+			response.t.Fatalf("%s: answer is no JSON: %v\n%s", response.Request, err, response.Body)
 		}
 	}
-	return r.value
+	return response.value
 }
 
 // Lookup returns the value at a path ("venue.id", "events.0.title"), and whether it is there.
-func (r *Response) Lookup(path string) (any, bool) {
-	r.t.Helper()
-	return Lookup(r.JSON(), path)
+func (response *Response) Lookup(path string) (any, bool) {
+	response.t.Helper()
+	return Lookup(response.JSON(), path)
 }
 
 // Lookup returns the value at a path of keys and indexes in decoded JSON, and whether it is
@@ -249,38 +249,38 @@ func Lookup(value any, path string) (any, bool) {
 }
 
 // Get returns the value at a path; a missing one fails the test.
-func (r *Response) Get(path string) any {
-	r.t.Helper()
-	value, ok := r.Lookup(path)
+func (response *Response) Get(path string) any {
+	response.t.Helper()
+	value, ok := response.Lookup(path)
 	if !ok {
-		r.t.Fatalf("%s: no %s in the answer\n%s", r.Request, path, r.Body)
+		response.t.Fatalf("%s: no %s in the answer\n%s", response.Request, path, response.Body)
 	}
 	return value
 }
 
 // Has reports whether there is a value at a path.
-func (r *Response) Has(path string) bool {
-	r.t.Helper()
-	_, ok := r.Lookup(path)
+func (response *Response) Has(path string) bool {
+	response.t.Helper()
+	_, ok := response.Lookup(path)
 	return ok
 }
 
 // String returns the text at a path.
-func (r *Response) String(path string) string {
-	r.t.Helper()
-	return at[string](r, path)
+func (response *Response) String(path string) string {
+	response.t.Helper()
+	return at[string](response, path)
 }
 
 // Int returns the whole number at a path.
-func (r *Response) Int(path string) int {
-	r.t.Helper()
-	return int(at[float64](r, path))
+func (response *Response) Int(path string) int {
+	response.t.Helper()
+	return int(at[float64](response, path))
 }
 
 // Len returns the length of the list at a path.
-func (r *Response) Len(path string) int {
-	r.t.Helper()
-	return len(at[[]any](r, path))
+func (response *Response) Len(path string) int {
+	response.t.Helper()
+	return len(at[[]any](response, path))
 }
 
 // at returns the value at a path; another kind of value fails the test.
@@ -294,36 +294,36 @@ func at[T any](response *Response, path string) T {
 }
 
 // ID returns the id of the record.
-func (r *Response) ID() calendar.ID {
-	r.t.Helper()
-	return calendar.ID(r.Int("id"))
+func (response *Response) ID() calendar.ID {
+	response.t.Helper()
+	return calendar.ID(response.Int("id"))
 }
 
 // Path gives "/<collection>/<id>" of the record that the answer holds.
-func (r *Response) Path(kind calendar.Kind) string {
-	r.t.Helper()
-	return fmt.Sprintf("/%s/%d", kind.Collection(), r.ID())
+func (response *Response) Path(kind calendar.Kind) string {
+	response.t.Helper()
+	return fmt.Sprintf("/%s/%d", kind.Collection(), response.ID())
 }
 
 // IDs returns the ids of the records of a list.
-func (r *Response) IDs(kind calendar.Kind) []calendar.ID {
-	r.t.Helper()
-	out := make([]calendar.ID, r.Len(kind.Collection()))
+func (response *Response) IDs(kind calendar.Kind) []calendar.ID {
+	response.t.Helper()
+	out := make([]calendar.ID, response.Len(kind.Collection()))
 	for i := range out {
-		out[i] = calendar.ID(r.Int(fmt.Sprintf("%s.%d.id", kind.Collection(), i)))
+		out[i] = calendar.ID(response.Int(fmt.Sprintf("%s.%d.id", kind.Collection(), i)))
 	}
 	return out
 }
 
 // ETag returns the entity tag.
-func (r *Response) ETag() string { return r.Header.Get("ETag") }
+func (response *Response) ETag() string { return response.Header.Get("ETag") }
 
 // Position gives Daybook-Position.
-func (r *Response) Position() calendar.Position {
-	r.t.Helper()
-	n, err := strconv.ParseUint(r.Header.Get("Daybook-Position"), 10, 64)
+func (response *Response) Position() calendar.Position {
+	response.t.Helper()
+	number, err := strconv.ParseUint(response.Header.Get("Daybook-Position"), 10, 64)
 	if err != nil {
-		r.t.Fatalf("%s: Daybook-Position: %v", r.Request, err)
+		response.t.Fatalf("%s: Daybook-Position: %v", response.Request, err)
 	}
-	return calendar.Position(n)
+	return calendar.Position(number)
 }

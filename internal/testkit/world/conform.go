@@ -51,24 +51,24 @@ func ReadDocumentation(t testing.TB, served []byte) Documentation {
 }
 
 // Document returns the documentation that the service serves.
-func (w *World) Document() Documentation {
-	w.t.Helper()
+func (world *World) Document() Documentation {
+	world.t.Helper()
 	rec := httptest.NewRecorder()
-	w.Handler.ServeHTTP(rec, httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, Root+"/doc", nil))
-	return ReadDocumentation(w.t, rec.Body.Bytes())
+	world.Handler.ServeHTTP(rec, httptest.NewRequestWithContext(world.t.Context(), http.MethodGet, Root+"/doc", nil))
+	return ReadDocumentation(world.t, rec.Body.Bytes())
 }
 
 // conforms fails the test when an answer is not what the documentation says. Answers that
 // no schema tells apart are looked at once: it takes far longer than to make them.
-func (w *World) conforms(request *http.Request, res *Response) {
-	w.t.Helper()
+func (world *World) conforms(request *http.Request, res *Response) {
+	world.t.Helper()
 	like := fmt.Sprintln(request.Method, templateOf(request), request.URL.RawQuery == "", request.Header.Get("Content-Type"), res.Status,
 		slices.Sorted(maps.Keys(res.Header)), res.Header.Get("Content-Type"), shape(res.sent), shape(string(res.Body)))
-	if _, known := w.like.LoadOrStore(like, true); known {
+	if _, known := world.like.LoadOrStore(like, true); known {
 		return
 	}
-	if err := w.document().Check(request, res.Status, res.Header, res.Body); err != nil {
-		w.t.Errorf("%s: status %d: %v", res.Request, res.Status, err)
+	if err := world.document().Check(request, res.Status, res.Header, res.Body); err != nil {
+		world.t.Errorf("%s: status %d: %v", res.Request, res.Status, err)
 	}
 }
 
@@ -86,19 +86,19 @@ func init() {
 // Bodies are not looked at: more spellings of a value are taken than are documented. Paths and
 // methods that are not documented have the refusals of step 1 only. What stands
 // outside of the namespace is not looked at.
-func (d Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
+func (documentation Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
 	template := templateOf(request)
 	if template == "" {
 		return nil
 	}
-	item := d.Paths.Value(template)
+	item := documentation.Paths.Value(template)
 	if item == nil || item.GetOperation(request.Method) == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
 			return errors.New("an answer of an undocumented operation")
 		}
 		return nil
 	}
-	route := &routers.Route{Spec: d.T, Path: template, PathItem: item, Method: request.Method, Operation: item.GetOperation(request.Method)}
+	route := &routers.Route{Spec: documentation.T, Path: template, PathItem: item, Method: request.Method, Operation: item.GetOperation(request.Method)}
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route},
 		Status:                 status, Header: header,

@@ -25,8 +25,8 @@ func shape(text string) string {
 	return shapeOf(value)
 }
 
-func shapeOf(v any) string {
-	switch v := v.(type) {
+func shapeOf(value any) string {
+	switch v := value.(type) {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
 		for _, key := range slices.Sorted(maps.Keys(v)) {

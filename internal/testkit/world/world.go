@@ -81,7 +81,7 @@ type World struct {
 	Base     string // the base URL
 
 	t         testing.TB
-	project   *projecting
+	project   *projectingStore
 	users     map[string]*Client // by name
 	unchecked bool
 	document  func() Documentation // Document, once
@@ -90,11 +90,11 @@ type World struct {
 
 // New makes a World. A fault of the service that is logged while the test runs
 // fails the test.
-func New(t testing.TB, o Options) *World {
+func New(t testing.TB, options Options) *World {
 	t.Helper()
-	o.Site = cmp.Or(o.Site, time.UTC)
+	options.Site = cmp.Or(options.Site, time.UTC)
 	world := &World{
-		t: t, Clock: NewClock(cmp.Or(o.Now, Now)), Index: o.Index, Log: &Log{}, Base: cmp.Or(o.HTTP.BaseURL, Base), unchecked: o.Unchecked, like: &sync.Map{},
+		t: t, Clock: NewClock(cmp.Or(options.Now, Now)), Index: options.Index, Log: &Log{}, Base: cmp.Or(options.HTTP.BaseURL, Base), unchecked: options.Unchecked, like: &sync.Map{},
 		users: map[string]*Client{},
 	}
 	world.document = sync.OnceValue(world.Document)
@@ -108,38 +108,38 @@ func New(t testing.TB, o Options) *World {
 	if world.Index == nil {
 		world.Index = memindex.New(memindex.Options{})
 	}
-	if o.Store == nil {
+	if options.Store == nil {
 		store := memstore.New()
 		t.Cleanup(func() { _ = store.Close() })
-		o.Store = store
+		options.Store = store
 	}
-	world.project = &projecting{Store: o.Store, index: world.Index}
+	world.project = &projectingStore{Store: options.Store, index: world.Index}
 	world.Store = world.project
-	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
+	rules := &calendar.Rules{Site: options.Site, Clean: htmltext.New()}
 	world.Commands = command.New(world.Store, rules, PlainHasher{}, world.Clock.Now)
 	world.Records = world.Commands.Records()
 	queries := query.Options{
-		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: world.Clock.Now, PositionWait: cmp.Or(o.Wait, 20*time.Millisecond), Clean: rules.Clean,
-		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer, QueryBudget: o.QueryBudget,
+		Site: options.Site, PerPageMax: options.HTTP.PerPageMax, Now: world.Clock.Now, PositionWait: cmp.Or(options.Wait, 20*time.Millisecond), Clean: rules.Clean,
+		LocalIndex: options.Index == nil, MaxAnswer: options.HTTP.MaxAnswer, QueryBudget: options.QueryBudget,
 	}
 	world.Queries, err = query.New(world.Index, world.Records, queries)
 	must(err)
-	o.Past.Query = queries
+	options.Past.Query = queries
 	reader := history.New(world.Store, world.Clock.Now)
-	world.Past, err = past.New(world.Store, reader, world.Queries, o.Past)
+	world.Past, err = past.New(world.Store, reader, world.Queries, options.Past)
 	must(err)
 	world.Users = access.New(world.Store)
 	world.Users.Now = world.Clock.Now
 	world.Proofs = proof.NewLog(world.Store)
 
-	h := o.HTTP
+	h := options.HTTP
 	h.BaseURL = world.Base
-	h.Site, h.Now = o.Site, world.Clock.Now
+	h.Site, h.Now = options.Site, world.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(world.Log, nil))
 	deps := httpapi.Deps{Commands: world.Commands, Queries: world.Queries, History: reader, Past: world.Past, Records: world.Records, Users: world.Users, Proofs: world.Proofs}
-	if o.Pages != nil {
-		of := *o.Pages
-		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), world.Clock.Now
+	if options.Pages != nil {
+		of := *options.Pages
+		of.Site, of.SiteZone, of.Now = options.Site, cmp.Or(of.SiteZone, options.Site.String()), world.Clock.Now
 		of.Namespace, of.Prefixes = Root, []string{"api"}
 		h.Pages, err = pages.New(pages.Deps{Lists: world.Queries, Past: httpapi.PublicPast(deps, h), Shown: httpapi.ShownTexts(cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}))}, of)
 		must(err)
@@ -182,54 +182,54 @@ func Run(t testing.TB, actor func(context.Context) error) {
 
 // Hold keeps new entries from the read model until the returned function is
 // called: lists lag behind.
-func (w *World) Hold() (release func()) {
-	w.project.held.Store(true)
+func (world *World) Hold() (release func()) {
+	world.project.held.Store(true)
 	return func() {
-		w.project.held.Store(false)
-		if err := w.project.follow(context.Background()); err != nil {
-			w.t.Error(err)
+		world.project.held.Store(false)
+		if err := world.project.follow(context.Background()); err != nil {
+			world.t.Error(err)
 		}
 	}
 }
 
 // Head is the position of the last entry of the store.
-func (w *World) Head() calendar.Position {
-	w.t.Helper()
-	head, err := w.Store.Head(w.t.Context(), eventstore.Point{})
+func (world *World) Head() calendar.Position {
+	world.t.Helper()
+	head, err := world.Store.Head(world.t.Context(), eventstore.Point{})
 	if err != nil {
-		w.t.Fatal(err)
+		world.t.Fatal(err)
 	}
 	return head.Position
 }
 
 // As gives a client of the user that has a role; Anonymous is no one.
-func (w *World) As(role calendar.Role) *Client {
-	w.t.Helper()
+func (world *World) As(role calendar.Role) *Client {
+	world.t.Helper()
 	if role == calendar.Anonymous {
-		return &Client{w: w, root: Root, header: http.Header{}}
+		return &Client{world: world, root: Root, header: http.Header{}}
 	}
-	return w.as(role.String(), role)
+	return world.as(role.String(), role)
 }
 
 // AsOther is As for a second user with the same role.
-func (w *World) AsOther(role calendar.Role) *Client {
-	w.t.Helper()
-	return w.as("other-"+role.String(), role)
+func (world *World) AsOther(role calendar.Role) *Client {
+	world.t.Helper()
+	return world.as("other-"+role.String(), role)
 }
 
 // as returns a client of a user by name, who is created if none exists yet.
-func (w *World) as(name string, role calendar.Role) *Client {
-	w.t.Helper()
-	client, known := w.users[name]
+func (world *World) as(name string, role calendar.Role) *Client {
+	world.t.Helper()
+	client, known := world.users[name]
 	if !known {
-		user, token, err := w.Users.Add(w.t.Context(), name, role, 0)
+		user, token, err := world.Users.Add(world.t.Context(), name, role, 0)
 		if err != nil {
-			w.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
+			world.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
 		}
-		client = w.As(calendar.Anonymous)
+		client = world.As(calendar.Anonymous)
 		client.User, client.Name, client.Token = user.ID, name, token
 		client.header.Set("Authorization", "Bearer "+token)
-		w.users[name] = client
+		world.users[name] = client
 	}
 	return client
 }
@@ -245,40 +245,40 @@ func NewClock(now time.Time) *Clock {
 }
 
 // Now returns the present moment.
-func (c *Clock) Now() time.Time { return *c.now.Load() }
+func (clock *Clock) Now() time.Time { return *clock.now.Load() }
 
 // Add moves the clock.
-func (c *Clock) Add(duration time.Duration) {
-	now := c.Now().Add(duration)
-	c.now.Store(&now)
+func (clock *Clock) Add(duration time.Duration) {
+	now := clock.Now().Add(duration)
+	clock.now.Store(&now)
 }
 
 // Log keeps what a service logged.
 type Log struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu     sync.Mutex
+	buffer bytes.Buffer
 }
 
 // Write adds a line.
-func (l *Log) Write(data []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(data)
+func (log *Log) Write(data []byte) (int, error) {
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	return log.buffer.Write(data)
 }
 
 // Take gives all lines, and forgets them.
-func (l *Log) Take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer l.b.Reset()
-	return l.b.String()
+func (log *Log) Take() string {
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	defer log.buffer.Reset()
+	return log.buffer.String()
 }
 
 // String gives all lines.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+func (log *Log) String() string {
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	return log.buffer.String()
 }
 
 // PlainHasher keeps passwords without hashing, for tests only: argon2id is slow
@@ -295,9 +295,9 @@ func (PlainHasher) Verify(_ context.Context, hash []byte, password string) (bool
 	return string(hash) == "plain:"+password, nil
 }
 
-// projecting is a store whose entries are in the read model when Append comes
+// projectingStore is a store whose entries are in the read model when Append comes
 // back.
-type projecting struct {
+type projectingStore struct {
 	eventstore.Store
 	index readmodel.Index
 
@@ -306,9 +306,9 @@ type projecting struct {
 }
 
 // Append appends and follows.
-func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := p.Store.Append(ctx, appends)
-	if err := p.follow(context.WithoutCancel(ctx)); err != nil {
+func (projecting *projectingStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := projecting.Store.Append(ctx, appends)
+	if err := projecting.follow(context.WithoutCancel(ctx)); err != nil {
 		for i := range results {
 			if results[i].Err == nil {
 				results[i].Err = fmt.Errorf("project: %w", err)
@@ -319,16 +319,16 @@ func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []
 }
 
 // follow projects the entries that the read model lacks.
-func (p *projecting) follow(ctx context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.held.Load() {
+func (projecting *projectingStore) follow(ctx context.Context) error {
+	projecting.mu.Lock()
+	defer projecting.mu.Unlock()
+	if projecting.held.Load() {
 		return nil
 	}
-	if err := projector.CatchUp(ctx, p.Store, p.index); err != nil {
+	if err := projector.CatchUp(ctx, projecting.Store, projecting.index); err != nil {
 		return err
 	}
-	refused, err := p.index.Quarantined(ctx)
+	refused, err := projecting.index.Quarantined(ctx)
 	if len(refused) > 0 {
 		err = fmt.Errorf("quarantined: %v", refused)
 	}

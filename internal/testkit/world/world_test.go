@@ -48,8 +48,8 @@ type recorder struct {
 	failed []string
 }
 
-func (r *recorder) Errorf(format string, args ...any) {
-	r.failed = append(r.failed, fmt.Sprintf(format, args...))
+func (recorder *recorder) Errorf(format string, args ...any) {
+	recorder.failed = append(recorder.failed, fmt.Sprintf(format, args...))
 }
 
 // TestConformityHasTeeth: answers that are not as documented are found.

@@ -14,10 +14,10 @@ import (
 // together. A field with more of them is counted page by page.
 const maxBuckets = 5_000
 
-func (x *Index) maxBuckets() int { return min(maxBuckets, x.o.MaxResultWindow) }
+func (x *Index) maxBuckets() int { return min(maxBuckets, x.options.MaxResultWindow) }
 
-// counted is the answer to an aggregation of some documents, with the parts that were asked.
-type counted struct {
+// aggregationAnswer is the answer to an aggregation of some documents, with the parts that were asked.
+type aggregationAnswer struct {
 	Values valuePage
 	Parts  struct {
 		Buckets []struct {
@@ -50,44 +50,44 @@ func filtered(query, parts object) object { return object{"filter": query, "aggs
 
 // Stamp implements readmodel.View. Each change of a document gives it a greater sequence
 // number than all before.
-func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+func (view *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
 	changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
 	var a answer
-	err := v.search(ctx, kind, searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
-	of := calendar.HashStart.Number(v.Shown().Content).Number(uint64(a.Hits.Total.Value))
-	return uint64(of.Number(uint64(a.Aggregations["all"].Changes.Value))), err
+	err := view.search(ctx, kind, searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
+	hash := calendar.HashStart.Number(view.Shown().Content).Number(uint64(a.Hits.Total.Value))
+	return uint64(hash.Number(uint64(a.Aggregations["all"].Changes.Value))), err
 }
 
 // tallies makes the aggregations of the tallies of a query, each under its filter, so that
 // they are of the state of its page.
-func (v *view) tallies(c *compiler, of []readmodel.Tally) object {
+func (view *view) tallies(compiler *compiler, tallies []readmodel.Tally) object {
 	aggs := object{}
-	for i := range of {
-		t, parts := &of[i], object{}
-		if t.Field != "" {
-			parts["values"] = v.x.valuesOf(t.Field, nil)
+	for i := range tallies {
+		tally, parts := &tallies[i], object{}
+		if tally.Field != "" {
+			parts["values"] = view.x.valuesOf(tally.Field, nil)
 		}
-		if len(t.Parts) > 0 {
-			parts["parts"] = object{"filters": object{"filters": c.filters(t.Parts)}}
+		if len(tally.Parts) > 0 {
+			parts["parts"] = object{"filters": object{"filters": compiler.filters(tally.Parts)}}
 		}
-		aggs[strconv.Itoa(i)] = filtered(c.query(t.Filter), parts)
+		aggs[strconv.Itoa(i)] = filtered(compiler.query(tally.Filter), parts)
 	}
 	return aggs
 }
 
 // readTallies reads the answers to them. What one answer did not hold is asked page by page.
-func (v *view) readTallies(ctx context.Context, query *readmodel.Query, found map[string]counted) ([]readmodel.Tallied, error) {
-	out := make([]readmodel.Tallied, len(query.Tallies))
+func (view *view) readTallies(ctx context.Context, query *readmodel.Query, found map[string]aggregationAnswer) ([]readmodel.TallyAnswer, error) {
+	out := make([]readmodel.TallyAnswer, len(query.Tallies))
 	for i := range out {
-		t, got, from := &query.Tallies[i], &out[i], found[strconv.Itoa(i)]
+		tally, got, from := &query.Tallies[i], &out[i], found[strconv.Itoa(i)]
 		var err error
-		if got.Values, err = v.values(ctx, query.Kind, readmodel.Both(query.Filter, t.Filter), t.Field, &from.Values); err != nil {
+		if got.Values, err = view.values(ctx, query.Kind, readmodel.Both(query.Filter, tally.Filter), tally.Field, &from.Values); err != nil {
 			return nil, err
 		}
-		if len(from.Parts.Buckets) != len(t.Parts) {
-			return nil, fmt.Errorf("tally: %d counts of %d parts", len(from.Parts.Buckets), len(t.Parts))
+		if len(from.Parts.Buckets) != len(tally.Parts) {
+			return nil, fmt.Errorf("tally: %d counts of %d parts", len(from.Parts.Buckets), len(tally.Parts))
 		}
-		got.Parts = make([]int, len(t.Parts))
+		got.Parts = make([]int, len(tally.Parts))
 		for at, bucket := range from.Parts.Buckets {
 			got.Parts[at] = bucket.Count
 		}
@@ -97,22 +97,22 @@ func (v *view) readTallies(ctx context.Context, query *readmodel.Query, found ma
 
 // values returns the counts of the values of a field, of the documents that a filter admits,
 // from their first page on.
-func (v *view) values(ctx context.Context, kind calendar.Kind, filter readmodel.Filter, field string, page *valuePage) (map[calendar.ID]int, error) {
+func (view *view) values(ctx context.Context, kind calendar.Kind, filter readmodel.Filter, field string, page *valuePage) (map[calendar.ID]int, error) {
 	out := map[calendar.ID]int{}
 	for {
 		for _, b := range page.Buckets {
 			out[b.Key.Value] = b.Count
 		}
-		if len(page.Buckets) < v.x.maxBuckets() {
+		if len(page.Buckets) < view.x.maxBuckets() {
 			return out, nil
 		}
-		compiler := v.compiler(ctx, kind)
-		r := searchRequest{Query: live(compiler.query(filter)), Aggs: object{"all": filtered(matchAll, object{"values": v.x.valuesOf(field, page.After)})}}
+		compiler := view.compiler(ctx, kind)
+		request := searchRequest{Query: live(compiler.query(filter)), Aggs: object{"all": filtered(matchAll, object{"values": view.x.valuesOf(field, page.After)})}}
 		if compiler.err != nil {
 			return nil, compiler.err
 		}
 		var a answer
-		if err := v.search(ctx, kind, r, &a); err != nil {
+		if err := view.search(ctx, kind, request, &a); err != nil {
 			return nil, err
 		}
 		all := a.Aggregations["all"]

@@ -35,9 +35,9 @@ type compiler struct {
 }
 
 // query returns the query of a filter.
-func (c *compiler) query(filter readmodel.Filter) object {
-	c.clauses = 0
-	return c.filter(filter)
+func (compiler *compiler) query(filter readmodel.Filter) object {
+	compiler.clauses = 0
+	return compiler.filter(filter)
 }
 
 // live returns the live documents that a query admits.
@@ -46,9 +46,9 @@ func live(q object) object {
 }
 
 // choose admits those of some documents that Match admits.
-func (c *compiler) choose(among object, filter readmodel.Filter) object {
+func (compiler *compiler) choose(among object, filter readmodel.Filter) object {
 	var ids []calendar.ID
-	c.err = errors.Join(c.err, c.scan(live(among), func(documents []readmodel.Document) error {
+	compiler.err = errors.Join(compiler.err, compiler.scan(live(among), func(documents []readmodel.Document) error {
 		for i := range documents {
 			if readmodel.Match(filter, &documents[i]) {
 				ids = append(ids, documents[i].Record.ID)
@@ -70,26 +70,26 @@ func anyOf(parts list) object {
 	return object{"bool": object{"should": parts, "minimum_should_match": 1}}
 }
 
-func (c *compiler) filters(of []readmodel.Filter) list {
-	out := make(list, len(of))
-	for i, filter := range of {
-		out[i] = c.filter(filter)
+func (compiler *compiler) filters(filters []readmodel.Filter) list {
+	out := make(list, len(filters))
+	for i, filter := range filters {
+		out[i] = compiler.filter(filter)
 	}
 	return out
 }
 
-func (c *compiler) filter(f readmodel.Filter) object {
-	switch f := f.(type) {
+func (compiler *compiler) filter(filter readmodel.Filter) object {
+	switch f := filter.(type) {
 	case readmodel.And:
-		return allOf(c.filters(f))
+		return allOf(compiler.filters(f))
 	case readmodel.Or:
-		return anyOf(c.filters(f))
+		return anyOf(compiler.filters(f))
 	case readmodel.Not:
-		return not(c.filter(f.Filter))
+		return not(compiler.filter(f.Filter))
 	case readmodel.Contains:
-		return c.contains(f)
+		return compiler.contains(f)
 	case readmodel.Text:
-		return c.text(f)
+		return compiler.text(f)
 	case readmodel.Term:
 		if f.Value == "" {
 			return matchNone
@@ -112,16 +112,16 @@ func in(field string, ids []calendar.ID) object {
 }
 
 // contains looks for a part in keywords.
-func (c *compiler) contains(f readmodel.Contains) object {
-	runes := []rune(f.Value)
+func (compiler *compiler) contains(contains readmodel.Contains) object {
+	runes := []rune(contains.Value)
 	if len(runes) <= maxPart {
-		return wildcards(f.Fields, f.Value)
+		return wildcards(contains.Fields, contains.Value)
 	}
 	var parts list
 	for part := range slices.Chunk(runes, maxPart) {
-		parts = append(parts, wildcards(f.Fields, string(part)))
+		parts = append(parts, wildcards(contains.Fields, string(part)))
 	}
-	return c.choose(allOf(parts), f)
+	return compiler.choose(allOf(parts), contains)
 }
 
 var escapeWildcard = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`)

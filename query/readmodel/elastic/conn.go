@@ -42,7 +42,7 @@ var errGone = errors.New("generation is gone")
 // requests of go-elasticsearch alone: its root package brings the typed client,
 // which takes minutes and 1.6 GB to compile and which OpenSearch refuses.
 type conn struct {
-	o       *Options
+	options *Options
 	client  *elastictransport.Client
 	http    *http.Transport
 	key     atomic.Pointer[string] // of Options.APIKey
@@ -66,7 +66,7 @@ func connect(urls string, options *Options) (*conn, error) {
 		addresses = append(addresses, address)
 	}
 	dialer := &net.Dialer{Timeout: min(3*time.Second, options.Timeout)}
-	c := &conn{o: options, http: &http.Transport{
+	c := &conn{options: options, http: &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: min(5*time.Second, options.Timeout),
@@ -111,21 +111,21 @@ func connect(urls string, options *Options) (*conn, error) {
 }
 
 // authorize sends the API key. One that is refused is read again: it may have been rotated.
-func (c *conn) authorize(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
+func (conn *conn) authorize(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
 	return func(request *http.Request) (*http.Response, error) {
 		for {
-			sent := *c.key.Load()
+			sent := *conn.key.Load()
 			request.Header.Set("Authorization", "ApiKey "+sent)
 			res, err := next(request)
 			if err != nil || res.StatusCode != http.StatusUnauthorized {
 				return res, err
 			}
-			key, err := c.o.APIKey()
+			key, err := conn.options.APIKey()
 			if err != nil || key == sent {
 				return res, nil //nolint:nilerr // the answer says that the key is refused
 			}
 			_ = res.Body.Close()
-			c.key.Store(&key)
+			conn.key.Store(&key)
 			request = request.Clone(request.Context())
 			if request.GetBody != nil {
 				if request.Body, err = request.GetBody(); err != nil {
@@ -137,22 +137,22 @@ func (c *conn) authorize(next elastictransport.RoundTripFunc) elastictransport.R
 }
 
 // checkProduct asks which product answers, before anything is written.
-func (c *conn) checkProduct(ctx context.Context) error {
+func (conn *conn) checkProduct(ctx context.Context) error {
 	var info struct {
 		Version struct {
 			Distribution string `json:"distribution"`
 		} `json:"version"`
 	}
-	if err := c.ask(ctx, c.o.Timeout, "ask for the product", esapi.InfoRequest{}, &info); err != nil {
+	if err := conn.ask(ctx, conn.options.Timeout, "ask for the product", esapi.InfoRequest{}, &info); err != nil {
 		return err
 	}
 	switch isOpenSearch := info.Version.Distribution == string(OpenSearch); {
-	case isOpenSearch && c.o.Flavour == Elasticsearch:
+	case isOpenSearch && conn.options.Flavour == Elasticsearch:
 		return errors.New("wrong product: the server is not Elasticsearch; set --index-flavour opensearch if it is OpenSearch")
-	case !isOpenSearch && c.o.Flavour == OpenSearch:
+	case !isOpenSearch && conn.options.Flavour == OpenSearch:
 		return errors.New("wrong product: the server is not OpenSearch; set --index-flavour elasticsearch if it is Elasticsearch")
 	}
-	c.reached.Store(true)
+	conn.reached.Store(true)
 	return nil
 }
 
@@ -167,8 +167,8 @@ type plainRequest struct {
 }
 
 // Do sends the request.
-func (r plainRequest) Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, r.method, r.path, bytes.NewReader(r.body))
+func (plainRequest plainRequest) Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, plainRequest.method, plainRequest.path, bytes.NewReader(plainRequest.body))
 	if err != nil {
 		return nil, err
 	}
@@ -182,47 +182,47 @@ func (r plainRequest) Do(ctx context.Context, t esapi.Transport) (*esapi.Respons
 
 // do sends a request once the product was checked, and decodes the answer into out unless
 // that is nil. It fails immediately while the servers are known to be silent.
-func (c *conn) do(ctx context.Context, limit time.Duration, what string, r request, out any) error {
-	if !c.reached.Load() {
+func (conn *conn) do(ctx context.Context, limit time.Duration, what string, request request, out any) error {
+	if !conn.reached.Load() {
 		return fmt.Errorf("%s: %w: not reached since the start", what, readmodel.ErrUnavailable)
 	}
-	if c.silent.Load() {
-		answer := c.probe.DoChan("", func() (any, error) {
-			return nil, c.ask(context.WithoutCancel(ctx), probeLimit, "probe", esapi.InfoRequest{}, nil)
+	if conn.silent.Load() {
+		answer := conn.probe.DoChan("", func() (any, error) {
+			return nil, conn.ask(context.WithoutCancel(ctx), probeLimit, "probe", esapi.InfoRequest{}, nil)
 		})
 		select {
 		case <-answer:
 		case <-time.After(probeWait):
 		case <-ctx.Done():
 		}
-		if c.silent.Load() {
+		if conn.silent.Load() {
 			return fmt.Errorf("%s: %w: no answer to earlier requests", what, readmodel.ErrUnavailable)
 		}
 	}
-	return c.ask(ctx, limit, what, r, out)
+	return conn.ask(ctx, limit, what, request, out)
 }
 
-func (c *conn) ask(ctx context.Context, limit time.Duration, what string, r request, out any) error {
+func (conn *conn) ask(ctx context.Context, limit time.Duration, what string, request request, out any) error {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	before := c.answers.Load()
-	err := c.send(within, r, out)
+	before := conn.answers.Load()
+	err := conn.send(within, request, out)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", what, ctx.Err())
 	case within.Err() != nil:
-		c.http.CloseIdleConnections() // they may be dead, too
-		if c.answers.Load() == before {
-			c.silent.Store(true)
+		conn.http.CloseIdleConnections() // they may be dead, too
+		if conn.answers.Load() == before {
+			conn.silent.Store(true)
 		}
 	}
 	return fmt.Errorf("%s: %w", what, translate(err))
 }
 
-func (c *conn) send(ctx context.Context, r request, out any) error {
-	res, err := r.Do(ctx, c.client)
+func (conn *conn) send(ctx context.Context, request request, out any) error {
+	res, err := request.Do(ctx, conn.client)
 	if err != nil {
 		return err
 	}
@@ -231,8 +231,8 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 	if err != nil {
 		return err
 	}
-	c.answers.Add(1)
-	c.silent.Store(false)
+	conn.answers.Add(1)
+	conn.silent.Store(false)
 	switch {
 	case res.IsError():
 		return readError(res.StatusCode, body)
@@ -251,17 +251,17 @@ type serverError struct {
 	Cause  *serverError  `json:"caused_by"`
 }
 
-func (e *serverError) Error() string {
-	reason := e.Reason
-	if len(e.Root) > 0 && e.Root[0].Reason != e.Reason {
-		reason += ": " + e.Root[0].Reason
-	} else if e.Cause != nil {
-		reason += ": " + e.Cause.Reason
+func (serverError *serverError) Error() string {
+	reason := serverError.Reason
+	if len(serverError.Root) > 0 && serverError.Root[0].Reason != serverError.Reason {
+		reason += ": " + serverError.Root[0].Reason
+	} else if serverError.Cause != nil {
+		reason += ": " + serverError.Cause.Reason
 	}
 	if len(reason) > 500 {
 		reason = strings.ToValidUTF8(reason[:500], "") + " …"
 	}
-	return fmt.Sprintf("status %d: %s: %s", e.status, e.Type, reason)
+	return fmt.Sprintf("status %d: %s: %s", serverError.status, serverError.Type, reason)
 }
 
 func readError(status int, body []byte) *serverError {

@@ -10,7 +10,7 @@ import (
 )
 
 // item makes the two lines of a document in a bulk request.
-func (n names) item(g generation, document *readmodel.Document) []byte {
+func (names names) item(generation generation, document *readmodel.Document) []byte {
 	record := document.Record
 	fields := object{readmodel.FieldID: record.ID}
 	if record.Deleted {
@@ -20,7 +20,7 @@ func (n names) item(g generation, document *readmodel.Document) []byte {
 		addTexts(fields, record)
 	}
 	encoded := encode(fields)
-	data := append(make([]byte, 0, 512+4*len(document.Body)), action(n.write(record.Kind.Collection(), g), record.ID.String(), document.Position)...)
+	data := append(make([]byte, 0, 512+4*len(document.Body)), action(names.write(record.Kind.Collection(), generation), record.ID.String(), document.Position)...)
 	data = append(data, encoded[:len(encoded)-1]...)
 	if !record.Deleted {
 		data = append(data, `,"body":`...)

@@ -87,31 +87,31 @@ type Options struct {
 
 var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
-func (o *Options) fill() error {
-	o.Flavour = cmp.Or(o.Flavour, Elasticsearch)
-	if o.Flavour != Elasticsearch && o.Flavour != OpenSearch {
-		return fmt.Errorf("index flavour %q: must be %s or %s", o.Flavour, Elasticsearch, OpenSearch)
+func (options *Options) fill() error {
+	options.Flavour = cmp.Or(options.Flavour, Elasticsearch)
+	if options.Flavour != Elasticsearch && options.Flavour != OpenSearch {
+		return fmt.Errorf("index flavour %q: must be %s or %s", options.Flavour, Elasticsearch, OpenSearch)
 	}
-	o.Prefix = cmp.Or(o.Prefix, "daybook")
-	if !prefixForm.MatchString(o.Prefix) || len(o.Prefix) > 100 {
-		return fmt.Errorf("index prefix %q: must be up to 100 lower-case letters, digits, - and _, and begin with a letter or digit", o.Prefix)
+	options.Prefix = cmp.Or(options.Prefix, "daybook")
+	if !prefixForm.MatchString(options.Prefix) || len(options.Prefix) > 100 {
+		return fmt.Errorf("index prefix %q: must be up to 100 lower-case letters, digits, - and _, and begin with a letter or digit", options.Prefix)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if o.Epoch == nil {
-		o.Epoch = func() uint64 { return 0 }
+	if options.Epoch == nil {
+		options.Epoch = func() uint64 { return 0 }
 	}
-	o.RefreshInterval = cmp.Or(o.RefreshInterval, time.Second)
-	o.MaxResultWindow = cmp.Or(o.MaxResultWindow, 100_000)
-	o.Shards = cmp.Or(o.Shards, 1)
-	o.Timeout = cmp.Or(o.Timeout, 4*time.Second)
-	o.WriteTimeout = cmp.Or(o.WriteTimeout, 5*time.Second)
-	o.BulkBytes = cmp.Or(o.BulkBytes, 2<<20)
-	o.MinWait = cmp.Or(o.MinWait, 50*time.Millisecond)
+	options.RefreshInterval = cmp.Or(options.RefreshInterval, time.Second)
+	options.MaxResultWindow = cmp.Or(options.MaxResultWindow, 100_000)
+	options.Shards = cmp.Or(options.Shards, 1)
+	options.Timeout = cmp.Or(options.Timeout, 4*time.Second)
+	options.WriteTimeout = cmp.Or(options.WriteTimeout, 5*time.Second)
+	options.BulkBytes = cmp.Or(options.BulkBytes, 2<<20)
+	options.MinWait = cmp.Or(options.MinWait, 50*time.Millisecond)
 	return nil
 }
 
@@ -123,8 +123,8 @@ func (o *Options) fill() error {
 // gives readmodel.ErrMoved, Moved returns, and the writer has to read Marks
 // again and go on from there.
 type Index struct {
-	c *conn
-	o *Options
+	conn    *conn
+	options *Options
 
 	steps  singleflight.Group // of look
 	points chan struct{}      // taken by each point in time
@@ -135,8 +135,8 @@ type Index struct {
 	mu    sync.Mutex
 	next  generation // that Next made last
 	seen  state
-	held  held  // what Options.Holds returned last
-	bound state // of the generation of the writer
+	held  storeContents // what Options.Holds returned last
+	bound state         // of the generation of the writer
 	moved chan struct{}
 }
 
@@ -156,14 +156,14 @@ func Open(urls string, options Options) (*Index, error) {
 	return newIndex(conn, &options), nil
 }
 
-func newIndex(c *conn, options *Options) *Index {
-	return &Index{c: c, o: options, points: make(chan struct{}, maxPoints), moved: make(chan struct{})}
+func newIndex(conn *conn, options *Options) *Index {
+	return &Index{conn: conn, options: options, points: make(chan struct{}, maxPoints), moved: make(chan struct{})}
 }
 
-func (x *Index) names() names { return names{x.o.Prefix} }
+func (x *Index) names() names { return names{x.options.Prefix} }
 
 // Reach implements readmodel.Generations: it asks who answers, before anything is written.
-func (x *Index) Reach(ctx context.Context) error { return x.c.checkProduct(ctx) }
+func (x *Index) Reach(ctx context.Context) error { return x.conn.checkProduct(ctx) }
 
 // Keep implements readmodel.Generations: the servers do all by themselves.
 func (x *Index) Keep(ctx context.Context) error {
@@ -173,6 +173,6 @@ func (x *Index) Keep(ctx context.Context) error {
 
 // Close closes the connections.
 func (x *Index) Close() error {
-	x.c.http.CloseIdleConnections()
+	x.conn.http.CloseIdleConnections()
 	return nil
 }

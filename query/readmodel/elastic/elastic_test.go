@@ -33,23 +33,23 @@ var searchEngines = []engine{
 	{elastic.OpenSearch, "DAYBOOK_TEST_OPENSEARCH"},
 }
 
-func (e engine) url(tb testing.TB) string {
+func (engine engine) url(tb testing.TB) string {
 	tb.Helper()
-	url := strings.TrimSuffix(os.Getenv(e.env), "/")
+	url := strings.TrimSuffix(os.Getenv(engine.env), "/")
 	if url == "" {
-		engines.Require(tb, string(e.flavour), e.env+" is not set")
+		engines.Require(tb, string(engine.flavour), engine.env+" is not set")
 	}
 	return url
 }
 
 // onEach runs a test on both engines.
-func onEach(t *testing.T, run func(t *testing.T, e engine)) {
+func onEach(t *testing.T, run func(t *testing.T, engine engine)) {
 	t.Helper()
-	for _, e := range searchEngines {
-		t.Run(string(e.flavour), func(t *testing.T) {
+	for _, engine := range searchEngines {
+		t.Run(string(engine.flavour), func(t *testing.T) {
 			t.Parallel()
-			e.url(t)
-			run(t, e)
+			engine.url(t)
+			run(t, engine)
 		})
 	}
 }
@@ -117,9 +117,9 @@ func dropIndices(url, prefix string) error {
 var prefixes atomic.Int64
 
 // prefix gives a prefix of its own for a test; its indices are dropped at the end.
-func (e engine) prefix(tb testing.TB) string {
+func (engine engine) prefix(tb testing.TB) string {
 	tb.Helper()
-	e.url(tb)
+	engine.url(tb)
 	return run + strconv.FormatInt(prefixes.Add(1), 36) + "x"
 }
 
@@ -130,26 +130,26 @@ var spares = map[elastic.Flavour]chan string{
 
 // spare gives a prefix whose indices another test had and that are empty again,
 // because making them takes an engine longer than most tests; else a new one.
-func (e engine) spare(tb testing.TB) string {
+func (engine engine) spare(tb testing.TB) string {
 	tb.Helper()
 	var prefix string
 	select {
-	case prefix = <-spares[e.flavour]:
+	case prefix = <-spares[engine.flavour]:
 	default:
-		prefix = e.prefix(tb)
+		prefix = engine.prefix(tb)
 	}
 	tb.Cleanup(func() {
-		if !tb.Failed() && e.empty(tb, prefix) {
-			spares[e.flavour] <- prefix
+		if !tb.Failed() && engine.empty(tb, prefix) {
+			spares[engine.flavour] <- prefix
 		}
 	})
 	return prefix
 }
 
 // empty deletes all documents of a prefix.
-func (e engine) empty(tb testing.TB, prefix string) bool {
+func (engine engine) empty(tb testing.TB, prefix string) bool {
 	tb.Helper()
-	base := e.url(tb) + "/"
+	base := engine.url(tb) + "/"
 	const most = 2000
 	ask(tb, http.MethodPost, base+prefix+"-*/_refresh", "")
 	var found struct {
@@ -191,12 +191,12 @@ func ask(tb testing.TB, method, url, body string) string {
 }
 
 func request(method, url, body string) (string, error) {
-	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	request, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
+	request.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return "", err
 	}
@@ -206,14 +206,14 @@ func request(method, url, body string) (string, error) {
 }
 
 // open opens an index, and makes the first generation if none exists.
-func (e engine) open(tb testing.TB, options elastic.Options) *elastic.Index {
+func (engine engine) open(tb testing.TB, options elastic.Options) *elastic.Index {
 	tb.Helper()
-	return e.openAt(tb, e.url(tb), options)
+	return engine.openAt(tb, engine.url(tb), options)
 }
 
-func (e engine) openAt(tb testing.TB, url string, options elastic.Options) *elastic.Index {
+func (engine engine) openAt(tb testing.TB, url string, options elastic.Options) *elastic.Index {
 	tb.Helper()
-	index := e.attach(tb, url, options)
+	index := engine.attach(tb, url, options)
 	if err := index.Sound(tb.Context()); errors.Is(err, readmodel.ErrUnsound) {
 		_, err := index.Next(tb.Context())
 		if err == nil {
@@ -227,15 +227,15 @@ func (e engine) openAt(tb testing.TB, url string, options elastic.Options) *elas
 }
 
 // attach opens an index with what there is.
-func (e engine) attach(tb testing.TB, url string, options elastic.Options) *elastic.Index {
+func (engine engine) attach(tb testing.TB, url string, options elastic.Options) *elastic.Index {
 	tb.Helper()
 	if options.Prefix == "" {
-		options.Prefix = e.spare(tb)
+		options.Prefix = engine.spare(tb)
 	}
 	if options.Timeout == 0 {
 		options.Timeout = time.Minute // a busy machine is no finding
 	}
-	options.Flavour = e.flavour
+	options.Flavour = engine.flavour
 	index, err := elastic.Open(url, options)
 	if err != nil {
 		tb.Fatal(err)

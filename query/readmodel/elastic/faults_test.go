@@ -27,14 +27,14 @@ type proxy struct {
 	*httptest.Server
 	// harm may answer a request itself (status above 0), or cut the connection
 	// (status -1), before or (status -2) after the engine has done what was asked.
-	harm     atomic.Pointer[func(r *http.Request, body string) (status int, answer string)]
+	harm     atomic.Pointer[func(request *http.Request, body string) (status int, answer string)]
 	requests sync.Map // path → *atomic.Int64
 }
 
-func (e engine) proxy(t *testing.T) *proxy {
+func (engine engine) proxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{}
-	target := e.url(t)
+	target := engine.url(t)
 	p.Server = httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		body, _ := io.ReadAll(request.Body)
 		last := request.URL.Path[strings.LastIndexByte(request.URL.Path, '/')+1:]
@@ -75,40 +75,40 @@ func (e engine) proxy(t *testing.T) *proxy {
 	return p
 }
 
-func (p *proxy) count(last string) int64 {
-	if n, ok := p.requests.Load(last); ok {
+func (proxy *proxy) count(last string) int64 {
+	if n, ok := proxy.requests.Load(last); ok {
 		return n.(*atomic.Int64).Load()
 	}
 	return 0
 }
 
-func (p *proxy) set(harm func(request *http.Request, body string) (int, string)) {
+func (proxy *proxy) set(harm func(request *http.Request, body string) (int, string)) {
 	if harm == nil {
-		p.harm.Store(nil)
+		proxy.harm.Store(nil)
 		return
 	}
-	p.harm.Store(&harm)
+	proxy.harm.Store(&harm)
 }
 
-func (e engine) through(t *testing.T, p *proxy, options elastic.Options) *elastic.Index {
+func (engine engine) through(t *testing.T, proxy *proxy, options elastic.Options) *elastic.Index {
 	t.Helper()
 	options.MinWait = time.Millisecond
-	return e.openAt(t, p.URL, options)
+	return engine.openAt(t, proxy.URL, options)
 }
 
-func tag(id calendar.ID, at calendar.Position, name string) readmodel.Document {
-	return record(&calendar.Record{ID: id, Kind: calendar.KindTag, Version: int64(at), Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: calendar.Fields{
+func tag(id calendar.ID, position calendar.Position, name string) readmodel.Document {
+	return record(&calendar.Record{ID: id, Kind: calendar.KindTag, Version: int64(position), Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: calendar.Fields{
 		"name": calendar.Text{calendar.LangEN: name}, "slug": fmt.Sprintf("s%d", id),
-	}}, at)
+	}}, position)
 }
 
-func record(r *calendar.Record, at calendar.Position) readmodel.Document {
-	body, err := calendar.EncodeRecord(r)
+func record(record *calendar.Record, position calendar.Position) readmodel.Document {
+	body, err := calendar.EncodeRecord(record)
 	if err != nil {
 		panic(err)
 	}
-	r.Sum = calendar.SumOf(body)
-	return readmodel.Document{Position: at, Record: r, Body: body}
+	record.Sum = calendar.SumOf(body)
+	return readmodel.Document{Position: position, Record: record, Body: body}
 }
 
 func tags(from, to calendar.ID) readmodel.Batch {
@@ -289,7 +289,7 @@ func TestOutage(t *testing.T) {
 // weighed tells how large the largest answer to a search was.
 type weighed struct{ most atomic.Int64 }
 
-func (w *weighed) RoundTrip(request *http.Request) (*http.Response, error) {
+func (weighed *weighed) RoundTrip(request *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil || !strings.HasSuffix(request.URL.Path, "/_search") {
 		return res, err
@@ -297,7 +297,7 @@ func (w *weighed) RoundTrip(request *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	w.most.Store(max(w.most.Load(), int64(len(body))))
+	weighed.most.Store(max(weighed.most.Load(), int64(len(body))))
 	return res, err
 }
 
@@ -432,9 +432,9 @@ func TestSharedRefresh(t *testing.T) {
 	proxy := engine.proxy(t)
 	options := elastic.Options{Prefix: engine.prefix(t), RefreshInterval: time.Hour}
 	reader, writer := engine.through(t, proxy, options), engine.open(t, options)
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	for range 30 {
-		wg.Go(func() {
+		group.Go(func() {
 			if err := reader.Wait(t.Context(), 7); err != nil {
 				t.Error(err)
 			}
@@ -446,7 +446,7 @@ func TestSharedRefresh(t *testing.T) {
 	if _, err := writer.Write(t.Context(), tags(1, 7)); err != nil {
 		t.Fatal(err)
 	}
-	wg.Wait()
+	group.Wait()
 	if n := proxy.count("_refresh"); n != 1 {
 		t.Errorf("%d refreshes, want 1", n)
 	}

@@ -23,29 +23,29 @@ type roles struct {
 }
 
 // have reports whether all indices of the generation that answers have an alias.
-func (r *roles) have(n names, alias func(collection string) string) bool {
-	return !slices.ContainsFunc(collections, func(text string) bool { return !r.has(n.index(text, r.live), alias(text)) })
+func (roles *roles) have(names names, alias func(collection string) string) bool {
+	return !slices.ContainsFunc(collections, func(text string) bool { return !roles.has(names.index(text, roles.live), alias(text)) })
 }
 
 // has reports whether an index has an alias.
-func (r *roles) has(index, alias string) bool {
-	_, has := r.aliases[index][alias]
+func (roles *roles) has(index, alias string) bool {
+	_, has := roles.aliases[index][alias]
 	return has
 }
 
 // roles reads the aliases.
 func (x *Index) roles(ctx context.Context) (*roles, error) {
-	n := x.names()
+	names := x.names()
 	var found map[string]struct {
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
-	err := x.c.do(ctx, x.o.Timeout, "read the aliases", esapi.IndicesGetAliasRequest{Index: []string{n.prefix + "-*"}}, &found)
+	err := x.conn.do(ctx, x.options.Timeout, "read the aliases", esapi.IndicesGetAliasRequest{Index: []string{names.prefix + "-*"}}, &found)
 	if err != nil && !errors.Is(err, errGone) {
 		return nil, err
 	}
 	r := &roles{all: map[generation][]string{}, aliases: map[string]map[string]json.RawMessage{}}
 	for index, about := range found {
-		collection, g, ok := n.parse(index)
+		collection, g, ok := names.parse(index)
 		if !ok {
 			continue
 		}
@@ -54,7 +54,7 @@ func (x *Index) roles(ctx context.Context) (*roles, error) {
 		if collection != stateName {
 			continue
 		}
-		for alias, role := range map[string]*generation{n.live(stateName): &r.live, n.kept(): &r.kept} {
+		for alias, role := range map[string]*generation{names.live(stateName): &r.live, names.kept(): &r.kept} {
 			if !r.has(index, alias) {
 				continue
 			}
@@ -74,26 +74,26 @@ func (x *Index) Sound(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n := x.names()
+	names := x.names()
 	switch {
 	case !roles.live.isZero() && !roles.live.current():
 		return fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
-	case !roles.have(n, n.live) || !roles.have(n, func(text string) string { return n.write(text, roles.live) }):
+	case !roles.have(names, names.live) || !roles.have(names, func(text string) string { return names.write(text, roles.live) }):
 		return fmt.Errorf("%w: it is not there, or not all of it", readmodel.ErrUnsound)
 	}
-	_, err = x.look(ctx, x.o.Now(), noRefresh)
+	_, err = x.look(ctx, x.options.Now(), noRefresh)
 	return err
 }
 
 // Next implements readmodel.Generations: it makes the indices, and drops what has no role.
 func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
-	next := newIndex(x.c, x.o)
+	next := newIndex(x.conn, x.options)
 	return next, x.change(ctx, "next generation", func(r *roles) error {
 		if err := x.drop(ctx, r, r.live, r.kept); err != nil {
 			return err
 		}
 		// Not the name of one that somebody deleted, which others may still know.
-		g := generation{fingerprint(), int(x.o.Now().UnixMilli())}
+		g := generation{fingerprint(), int(x.options.Now().UnixMilli())}
 		for other := range r.all {
 			g.number = max(g.number, other.number+1)
 		}
@@ -104,8 +104,8 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 		for _, text := range collections {
 			index := x.names().index(text, g)
 			group.Go(func() error {
-				return x.c.do(ctx, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
-					Index: index, Body: bytes.NewReader(definition(x.o, text, x.names().write(text, g))),
+				return x.conn.do(ctx, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
+					Index: index, Body: bytes.NewReader(definition(x.options, text, x.names().write(text, g))),
 				}, nil)
 			})
 		}
@@ -114,7 +114,7 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 }
 
 // change runs a change of the generations with the present roles.
-func (x *Index) change(ctx context.Context, what string, do func(r *roles) error) error {
+func (x *Index) change(ctx context.Context, what string, do func(roles *roles) error) error {
 	r, err := x.roles(ctx)
 	if err == nil {
 		err = do(r)
@@ -126,17 +126,17 @@ func (x *Index) change(ctx context.Context, what string, do func(r *roles) error
 }
 
 // drop deletes the indices of all generations but some, by their full names.
-func (x *Index) drop(ctx context.Context, r *roles, but ...generation) error {
+func (x *Index) drop(ctx context.Context, roles *roles, but ...generation) error {
 	var indices []string
-	for g, of := range r.all {
-		if !slices.Contains(but, g) {
+	for generation, of := range roles.all {
+		if !slices.Contains(but, generation) {
 			indices = append(indices, of...)
 		}
 	}
 	slices.Sort(indices)
 	missing := true
 	for part := range slices.Chunk(indices, 20) { // names stand in the request line
-		if err := x.c.do(ctx, changeLimit, "drop indices", esapi.IndicesDeleteRequest{
+		if err := x.conn.do(ctx, changeLimit, "drop indices", esapi.IndicesDeleteRequest{
 			Index: part, IgnoreUnavailable: &missing,
 		}, nil); err != nil {
 			return err
@@ -154,13 +154,13 @@ func broken(err error) bool {
 
 // ours reads the state of a generation and reports whether it was made from the history of
 // the event store.
-func (x *Index) ours(ctx context.Context, g generation) (s state, ours bool, err error) {
-	s, err = x.stateOf(ctx, x.names().index(stateName, g))
-	if err != nil || s.marks.Reach.Position == 0 || x.o.Holds == nil {
-		return s, err == nil, err
+func (x *Index) ours(ctx context.Context, generation generation) (state state, ours bool, err error) {
+	state, err = x.stateOf(ctx, x.names().index(stateName, generation))
+	if err != nil || state.marks.Reach.Position == 0 || x.options.Holds == nil {
+		return state, err == nil, err
 	}
-	ours, err = x.o.Holds(ctx, s.marks.Reach)
-	return s, ours, err
+	ours, err = x.options.Holds(ctx, state.marks.Reach)
+	return state, ours, err
 }
 
 // Promote implements readmodel.Generations: one request moves all aliases. Readers of other
@@ -179,8 +179,8 @@ func (x *Index) Promote(ctx context.Context) error {
 		if r.all[next] == nil || next == r.live {
 			return readmodel.ErrNoNext
 		}
-		n := x.names()
-		state, write := n.index(stateName, r.live), n.write(stateName, r.live)
+		names := x.names()
+		state, write := names.index(stateName, r.live), names.write(stateName, r.live)
 		if r.has(state, write) {
 			if err := x.move(ctx, aliasAction("remove", state, write)); err != nil {
 				return err
@@ -199,7 +199,7 @@ func (x *Index) Promote(ctx context.Context) error {
 		}
 		if err := x.drop(ctx, r, remaining...); err != nil {
 			// The aliases have moved; the next rebuild drops it.
-			x.o.Log.Warn("old generation is not dropped", "error", err)
+			x.options.Log.Warn("old generation is not dropped", "error", err)
 		}
 		return nil
 	})
@@ -208,23 +208,23 @@ func (x *Index) Promote(ctx context.Context) error {
 // outdone makes sure that the coming generation is not behind the one that answers, and
 // reports whether that one is worth keeping: not when somebody deleted a part of it, when it
 // cannot be read, or is of another history.
-func (x *Index) outdone(ctx context.Context, r *roles, next generation) (keep bool, err error) {
-	if r.live.isZero() || r.live.current() && !r.have(x.names(), x.names().live) {
+func (x *Index) outdone(ctx context.Context, roles *roles, next generation) (keep bool, err error) {
+	if roles.live.isZero() || roles.live.current() && !roles.have(x.names(), x.names().live) {
 		return false, nil
 	}
-	old, ours, err := x.ours(ctx, r.live)
+	old, ours, err := x.ours(ctx, roles.live)
 	switch {
 	case broken(err):
-		x.o.Log.Warn("replaced generation is not kept", "generation", r.live.String(), "error", err)
+		x.options.Log.Warn("replaced generation is not kept", "generation", roles.live.String(), "error", err)
 		return false, nil
 	case err != nil || !ours:
 		return false, err
-	case !r.live.current(): // no list comes from it
+	case !roles.live.current(): // no list comes from it
 		return true, nil
 	}
 	state, err := x.stateOf(ctx, x.names().index(stateName, next))
-	if at, before := state.marks.All.Position, old.marks.All.Position; err == nil && at < before {
-		err = fmt.Errorf("%w: at %d, not at %d", readmodel.ErrBehind, at, before)
+	if position, before := state.marks.All.Position, old.marks.All.Position; err == nil && position < before {
+		err = fmt.Errorf("%w: at %d, not at %d", readmodel.ErrBehind, position, before)
 	}
 	return true, err
 }
@@ -240,34 +240,34 @@ func aliasAction(what, index, alias string) object {
 }
 
 func (x *Index) move(ctx context.Context, actions ...object) error {
-	return x.c.do(ctx, changeLimit, "move the aliases", esapi.IndicesUpdateAliasesRequest{
+	return x.conn.do(ctx, changeLimit, "move the aliases", esapi.IndicesUpdateAliasesRequest{
 		Body: bytes.NewReader(encode(object{"actions": actions})),
 	}, nil)
 }
 
 // replace puts a generation in the place of the one that answers, which Back returns to when
 // it is kept.
-func (x *Index) replace(ctx context.Context, r *roles, g generation, keep bool) error {
-	n := x.names()
+func (x *Index) replace(ctx context.Context, roles *roles, generation generation, keep bool) error {
+	names := x.names()
 	actions := make([]object, 0, 2*len(collections)+3)
 	for _, text := range collections {
-		if old := n.index(text, r.live); r.has(old, n.live(text)) {
-			actions = append(actions, aliasAction("remove", old, n.live(text)))
+		if old := names.index(text, roles.live); roles.has(old, names.live(text)) {
+			actions = append(actions, aliasAction("remove", old, names.live(text)))
 		}
-		actions = append(actions, aliasAction("add", n.index(text, g), n.live(text)))
+		actions = append(actions, aliasAction("add", names.index(text, generation), names.live(text)))
 	}
-	if !r.kept.isZero() {
-		actions = append(actions, aliasAction("remove", n.index(stateName, r.kept), n.kept()))
+	if !roles.kept.isZero() {
+		actions = append(actions, aliasAction("remove", names.index(stateName, roles.kept), names.kept()))
 	}
 	if keep {
-		old := n.index(stateName, r.live)
-		actions = append(actions, aliasAction("add", old, n.kept()), aliasAction("add", old, n.write(stateName, r.live)))
+		old := names.index(stateName, roles.live)
+		actions = append(actions, aliasAction("add", old, names.kept()), aliasAction("add", old, names.write(stateName, roles.live)))
 	}
 	if err := x.move(ctx, actions...); err != nil {
 		return err
 	}
 	x.forget()
-	x.o.Log.Info("generation put in place", "generation", g.String(), "before", r.live.String())
+	x.options.Log.Info("generation put in place", "generation", generation.String(), "before", roles.live.String())
 	return nil
 }
 

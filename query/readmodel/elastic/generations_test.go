@@ -19,12 +19,12 @@ import (
 )
 
 // aliases returns the indices of a prefix with their aliases.
-func (e engine) aliases(t *testing.T, prefix string) map[string][]string {
+func (engine engine) aliases(t *testing.T, prefix string) map[string][]string {
 	t.Helper()
 	var found map[string]struct {
 		Aliases map[string]any `json:"aliases"`
 	}
-	if err := json.Unmarshal([]byte(ask(t, http.MethodGet, e.url(t)+"/"+prefix+"-*/_alias", "")), &found); err != nil {
+	if err := json.Unmarshal([]byte(ask(t, http.MethodGet, engine.url(t)+"/"+prefix+"-*/_alias", "")), &found); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string][]string{}
@@ -83,20 +83,20 @@ type history struct {
 	failing     error
 }
 
-func (h *history) holds(_ context.Context, mark calendar.Mark) (bool, error) {
+func (history *history) holds(_ context.Context, mark calendar.Mark) (bool, error) {
 	want := readmodeltest.At(mark.Position)
-	if mark.Position > h.split {
-		want.Hash[0] ^= h.own
+	if mark.Position > history.split {
+		want.Hash[0] ^= history.own
 	}
-	return mark == want && mark.Position <= h.head, h.failing
+	return mark == want && mark.Position <= history.head, history.failing
 }
 
-func (h *history) first(context.Context) (calendar.Mark, error) {
+func (history *history) first(context.Context) (calendar.Mark, error) {
 	mark := readmodeltest.At(1)
-	if h.split == 0 {
-		mark.Hash[0] ^= h.own
+	if history.split == 0 {
+		mark.Hash[0] ^= history.own
 	}
-	return mark, h.failing
+	return mark, history.failing
 }
 
 // hands are those of a clock that is put forward.
@@ -105,16 +105,16 @@ type hands struct {
 	ahead time.Duration
 }
 
-func (h *hands) now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return time.Now().Add(h.ahead)
+func (hands *hands) now() time.Time {
+	hands.mu.Lock()
+	defer hands.mu.Unlock()
+	return time.Now().Add(hands.ahead)
 }
 
-func (h *hands) pass(duration time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ahead += duration
+func (hands *hands) pass(duration time.Duration) {
+	hands.mu.Lock()
+	defer hands.mu.Unlock()
+	hands.ahead += duration
 }
 
 // TestForeign: an index that was made from another history answers nothing and takes
@@ -128,9 +128,9 @@ func TestForeign(t *testing.T) {
 		return engine.open(t, elastic.Options{Prefix: prefix, Holds: h.holds, First: h.first, Epoch: func() uint64 { return h.epoch }, Now: now.now})
 	}
 	ours := &history{head: 99}
-	a := open(ours)
-	position(t, a, 0)
-	mustWrite(t, a, tags(1, 3))
+	index := open(ours)
+	position(t, index, 0)
+	mustWrite(t, index, tags(1, 3))
 
 	foreign := func(what string, x *elastic.Index) {
 		t.Helper()
@@ -174,7 +174,7 @@ func TestForeign(t *testing.T) {
 	// Documents without a position.
 	reached := tags(4, 6)
 	reached.Mark, reached.Reach = calendar.Mark{}, readmodeltest.At(6)
-	mustWrite(t, a, reached)
+	mustWrite(t, index, reached)
 	position(t, open(ours), 3)
 	foreign("cut off", open(&history{own: 2, split: 5, head: 99}))
 
@@ -222,7 +222,7 @@ func TestQuarantined(t *testing.T) {
 func TestGenerationOfNoUse(t *testing.T) {
 	engine := onOne(t)
 	options := elastic.Options{Prefix: engine.prefix(t), RefreshInterval: 20 * time.Millisecond}
-	n := calendar.ID(0)
+	id := calendar.ID(0)
 	fill := func(what string) *elastic.Index {
 		t.Helper()
 		x := engine.attach(t, engine.url(t), options) // another process
@@ -230,13 +230,13 @@ func TestGenerationOfNoUse(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: next: %v", what, err)
 		}
-		n++
-		mustWrite(t, next, tags(1, n))
+		id++
+		mustWrite(t, next, tags(1, id))
 		if err := x.Promote(t.Context()); err != nil {
 			t.Fatalf("%s: promote: %v", what, err)
 		}
-		position(t, x, calendar.Position(n))
-		if err := x.Sound(t.Context()); err != nil || total(t, x) != int(n) {
+		position(t, x, calendar.Position(id))
+		if err := x.Sound(t.Context()); err != nil || total(t, x) != int(id) {
 			t.Errorf("%s: not sound: %v", what, err)
 		}
 		return x

@@ -55,8 +55,8 @@ func inPairs(words []string, between string) string {
 }
 
 // clausesOf counts the clauses of a query as engines do.
-func clausesOf(v any) (n int) {
-	switch v := v.(type) {
+func clausesOf(value any) (n int) {
+	switch v := value.(type) {
 	case object:
 		for name, of := range v {
 			switch name {

@@ -72,8 +72,8 @@ const stateName = "state"
 // collections are the parts of a generation.
 var collections = func() []string {
 	out := make([]string, 0, len(calendar.Kinds)+1)
-	for _, k := range calendar.Kinds {
-		out = append(out, k.Collection())
+	for _, kind := range calendar.Kinds {
+		out = append(out, kind.Collection())
 	}
 	return append(out, stateName)
 }()
@@ -82,26 +82,26 @@ var collections = func() []string {
 type names struct{ prefix string }
 
 // live is the alias of the generation that answers.
-func (n names) live(collection string) string { return n.prefix + "-" + collection }
+func (names names) live(collection string) string { return names.prefix + "-" + collection }
 
 // kept is the alias of the state of the generation that Back puts in place.
-func (n names) kept() string { return n.prefix + "-kept" }
+func (names names) kept() string { return names.prefix + "-kept" }
 
-func (n names) index(collection string, g generation) string {
-	return n.prefix + "-" + collection + "-" + g.String()
+func (names names) index(collection string, generation generation) string {
+	return names.prefix + "-" + collection + "-" + generation.String()
 }
 
 // write is the alias through which an index is written: a bulk request that asks
 // for an alias never makes an index that was dropped meanwhile.
-func (n names) write(collection string, g generation) string {
-	return n.index(collection, g) + "-write"
+func (names names) write(collection string, generation generation) string {
+	return names.index(collection, generation) + "-write"
 }
 
 // records are the indices of records.
-func (n names) records(g generation) []string {
+func (names names) records(generation generation) []string {
 	out := make([]string, len(calendar.Kinds))
 	for i, kind := range calendar.Kinds {
-		out[i] = n.index(kind.Collection(), g)
+		out[i] = names.index(kind.Collection(), generation)
 	}
 	return out
 }
@@ -109,8 +109,8 @@ func (n names) records(g generation) []string {
 var generationForm = regexp.MustCompile(`^(` + strings.Join(collections, "|") + `)-([0-9a-f]{8})-([0-9]{1,15})$`)
 
 // parse reads the name of an index.
-func (n names) parse(index string) (collection string, g generation, ok bool) {
-	rest, ours := strings.CutPrefix(index, n.prefix+"-")
+func (names names) parse(index string) (collection string, g generation, ok bool) {
+	rest, ours := strings.CutPrefix(index, names.prefix+"-")
 	texts := generationForm.FindStringSubmatch(rest)
 	if !ours || texts == nil {
 		return "", generation{}, false

@@ -10,17 +10,17 @@ import (
 )
 
 // text compiles a search.
-func (c *compiler) text(f readmodel.Text) object {
-	if f.Search.IsZero() {
+func (compiler *compiler) text(text readmodel.Text) object {
+	if text.Search.IsZero() {
 		return matchNone
 	}
 	must, mustNot := list{}, list{}
-	for _, piece := range f.Search.Must {
-		must = append(must, c.piece(piece, f))
+	for _, piece := range text.Search.Must {
+		must = append(must, compiler.piece(piece, text))
 	}
-	f.Spelling = readmodel.Spelling{}
-	for _, piece := range f.Search.Not {
-		mustNot = append(mustNot, c.piece(piece, f))
+	text.Spelling = readmodel.Spelling{}
+	for _, piece := range text.Search.Not {
+		mustNot = append(mustNot, compiler.piece(piece, text))
 	}
 	return object{"bool": object{"filter": must, "must_not": mustNot}}
 }
@@ -35,21 +35,21 @@ func fieldsOf(text *readmodel.Text) []string {
 }
 
 // piece admits documents in which a piece fits as the search allows.
-func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
+func (compiler *compiler) piece(piece readmodel.Piece, text readmodel.Text) object {
 	var terms, rows, beginnings []string
-	last := len(p.Tokens) - 1
-	isOpen := p.Open && isWord(p.Tokens[last])
+	last := len(piece.Tokens) - 1
+	isOpen := piece.Open && isWord(piece.Tokens[last])
 	for _, lang := range calendar.Langs {
-		if p.Exact {
+		if piece.Exact {
 			break
 		}
-		row := rowOf(p.Tokens, lang, func(_ int, mark byte) bool { return mark == stemMarks[lang] })
+		row := rowOf(piece.Tokens, lang, func(_ int, mark byte) bool { return mark == stemMarks[lang] })
 		row = strings.TrimPrefix(row, hole+" ")
 		switch {
 		case last == 0:
 			terms = append(terms, row)
 		case isOpen:
-			beginnings = append(beginnings, rowOf(p.Tokens, lang, func(i int, mark byte) bool {
+			beginnings = append(beginnings, rowOf(piece.Tokens, lang, func(i int, mark byte) bool {
 				return i < last && mark == stemMarks[lang] || i == last && mark == markPlain
 			}))
 			fallthrough
@@ -58,14 +58,14 @@ func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 		}
 	}
 	rows = slices.Compact(rows) // characters are the same in every language
-	switch row := plainRow(p.Tokens); {
-	case p.Whole:
+	switch row := plainRow(piece.Tokens); {
+	case piece.Whole:
 		rows = append(rows, nameStart+" "+row+" "+nameEnd)
-	case p.Exact:
+	case piece.Exact:
 		rows = append(rows, row)
 	}
 	if text.Joined {
-		for _, joined := range p.Joined() {
+		for _, joined := range piece.Joined() {
 			switch {
 			case len(joined) == 1:
 				terms = append(terms, string(markPlain)+joined[0])
@@ -89,21 +89,21 @@ func (c *compiler) piece(p readmodel.Piece, text readmodel.Text) object {
 			parts = append(parts, object{"match_phrase_prefix": object{field: object{"query": row, "max_expansions": math.MaxInt32}}})
 		}
 		if isOpen && last == 0 {
-			parts = append(parts, object{"prefix": object{field: string(markPlain) + p.Tokens[0]}})
+			parts = append(parts, object{"prefix": object{field: string(markPlain) + piece.Tokens[0]}})
 		}
-		if typos := p.Most(text.Typos); typos > 0 {
+		if typos := piece.Most(text.Typos); typos > 0 {
 			// With a constant score no engine stops after some of the words.
 			parts = append(parts, object{"fuzzy": object{field: object{
-				"value": string(markPlain) + p.Tokens[0], "prefix_length": 1, // the mark
+				"value": string(markPlain) + piece.Tokens[0], "prefix_length": 1, // the mark
 				"fuzziness": typos, "transpositions": true, "rewrite": "constant_score",
 			}}})
 		}
 	}
 	clauses := len(parts) + 2*len(beginnings)*last // that of a beginning is one for each token
-	if c.clauses+clauses > maxClauses && last > 0 && (isOpen || p.IsRun()) {
-		return c.chosen(p, text)
+	if compiler.clauses+clauses > maxClauses && last > 0 && (isOpen || piece.IsRun()) {
+		return compiler.chosen(piece, text)
 	}
-	c.clauses += clauses
+	compiler.clauses += clauses
 	return anyOf(parts)
 }
 
@@ -114,7 +114,7 @@ func plainRow(words []string) string {
 
 // chosen is piece for one of too many clauses: it is looked for in the documents that have
 // a part of it which it never fits without.
-func (c *compiler) chosen(piece readmodel.Piece, text readmodel.Text) object {
+func (compiler *compiler) chosen(piece readmodel.Piece, text readmodel.Text) object {
 	last := len(piece.Tokens) - 1
 	parts := [][]string{piece.Tokens[:last]}
 	if piece.IsRun() { // something may stand inside of one half
@@ -129,8 +129,8 @@ func (c *compiler) chosen(piece readmodel.Piece, text readmodel.Text) object {
 	}
 	among := make(list, len(parts))
 	for i, tokens := range parts {
-		among[i] = c.piece(readmodel.Piece{Tokens: tokens}, text)
+		among[i] = compiler.piece(readmodel.Piece{Tokens: tokens}, text)
 	}
 	text.Search = readmodel.Expression{Lang: text.Search.Lang, Must: []readmodel.Piece{piece}}
-	return c.choose(anyOf(among), text)
+	return compiler.choose(anyOf(among), text)
 }

@@ -39,7 +39,7 @@ type answer struct {
 		Total struct{ Value int }
 		Hits  []hit
 	}
-	Aggregations map[string]counted
+	Aggregations map[string]aggregationAnswer
 }
 
 type hit struct {
@@ -55,10 +55,10 @@ type hit struct {
 }
 
 // documents sends a search for bodies.
-func (v *view) documents(ctx context.Context, kind calendar.Kind, r searchRequest) ([]readmodel.Document, *answer, error) {
-	r.Stored, r.Version = fieldBody, true
+func (view *view) documents(ctx context.Context, kind calendar.Kind, searchRequest searchRequest) ([]readmodel.Document, *answer, error) {
+	searchRequest.Stored, searchRequest.Version = fieldBody, true
 	var a answer
-	if err := v.search(ctx, kind, r, &a); err != nil {
+	if err := view.search(ctx, kind, searchRequest, &a); err != nil {
 		return nil, nil, err
 	}
 	out := make([]readmodel.Document, len(a.Hits.Hits))
@@ -76,10 +76,10 @@ func (v *view) documents(ctx context.Context, kind calendar.Kind, r searchReques
 	return out, &a, nil
 }
 
-func (v *view) compiler(ctx context.Context, kind calendar.Kind) *compiler {
+func (view *view) compiler(ctx context.Context, kind calendar.Kind) *compiler {
 	c := &compiler{}
 	c.scan = func(query object, use func([]readmodel.Document) error) error {
-		return v.walk(ctx, c, query, &readmodel.Query{Kind: kind}, use)
+		return view.walk(ctx, c, query, &readmodel.Query{Kind: kind}, use)
 	}
 	return c
 }
@@ -133,43 +133,43 @@ func byDistance(query *readmodel.Query) bool {
 }
 
 // Search implements readmodel.View.
-func (v *view) Search(ctx context.Context, query readmodel.Query) (page readmodel.Page, err error) {
-	compiler := v.compiler(ctx, query.Kind)
-	r := searchRequest{Query: compiler.ranked(&query), Total: true}
+func (view *view) Search(ctx context.Context, query readmodel.Query) (page readmodel.Page, err error) {
+	compiler := view.compiler(ctx, query.Kind)
+	request := searchRequest{Query: compiler.ranked(&query), Total: true}
 	if query.Narrow != nil {
-		r.PostFilter = compiler.query(query.Narrow)
+		request.PostFilter = compiler.query(query.Narrow)
 	}
-	walked := query.Collapse != nil || query.Limit > 0 && (walks(&query) || query.Offset > v.x.o.MaxResultWindow-query.Limit)
+	walked := query.Collapse != nil || query.Limit > 0 && (walks(&query) || query.Offset > view.x.options.MaxResultWindow-query.Limit)
 	if walked {
-		if page.Total, page.Documents, err = v.walkedPage(ctx, compiler, r, &query); err != nil || query.Tallies == nil {
+		if page.Total, page.Documents, err = view.walkedPage(ctx, compiler, request, &query); err != nil || query.Tallies == nil {
 			return page, err
 		}
-		r.PostFilter, r.Total = nil, false
-	} else if r.Size = query.Limit; query.Limit > 0 {
-		r.Sort, r.From = sortOf(query.Sort), query.Offset
+		request.PostFilter, request.Total = nil, false
+	} else if request.Size = query.Limit; query.Limit > 0 {
+		request.Sort, request.From = sortOf(query.Sort), query.Offset
 		if query.After != nil {
-			r.After = searchAfter(query.Sort, query.After)
+			request.After = searchAfter(query.Sort, query.After)
 		}
 	}
-	if r.Aggs = v.tallies(compiler, query.Tallies); compiler.err != nil {
+	if request.Aggs = view.tallies(compiler, query.Tallies); compiler.err != nil {
 		return page, compiler.err
 	}
-	documents, answer, err := v.documents(ctx, query.Kind, r)
+	documents, answer, err := view.documents(ctx, query.Kind, request)
 	if err != nil {
 		return page, err
 	}
 	if !walked {
 		page.Total, page.Documents = answer.Hits.Total.Value, documents
 	}
-	page.Tallied, err = v.readTallies(ctx, &query, answer.Aggregations)
+	page.Tallied, err = view.readTallies(ctx, &query, answer.Aggregations)
 	return page, err
 }
 
 // walkedPage walks to a page that lies too deep to be asked for, or in an order that the
 // engines do not have.
-func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, query *readmodel.Query) (total int, out []readmodel.Document, err error) {
-	var all []placed
-	if err := v.places(ctx, c, r, query, func(places []placed) bool {
+func (view *view) walkedPage(ctx context.Context, compiler *compiler, searchRequest searchRequest, query *readmodel.Query) (total int, out []readmodel.Document, err error) {
+	var all []rankedDocument
+	if err := view.places(ctx, compiler, searchRequest, query, func(places []rankedDocument) bool {
 		all = append(all, places...)
 		return len(all) < query.Offset+query.Limit
 	}); err != nil {
@@ -177,7 +177,7 @@ func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, que
 	}
 	if total = len(all); !walks(query) {
 		var a answer
-		if err := v.search(ctx, query.Kind, r, &a); err != nil {
+		if err := view.search(ctx, query.Kind, searchRequest, &a); err != nil {
 			return 0, nil, err
 		}
 		total = a.Hits.Total.Value
@@ -186,7 +186,7 @@ func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, que
 	if query.After != nil {
 		from = sort.Search(len(all), func(i int) bool { return readmodel.ComparePlaces(query.Sort, all[i].keys, query.After) > 0 })
 	}
-	err = v.eachPlace(ctx, query.Kind, all[from:min(from+query.Limit, len(all))], func(documents []readmodel.Document) error {
+	err = view.eachPlace(ctx, query.Kind, all[from:min(from+query.Limit, len(all))], func(documents []readmodel.Document) error {
 		out = append(out, documents...)
 		return nil
 	})
@@ -194,23 +194,23 @@ func (v *view) walkedPage(ctx context.Context, c *compiler, r searchRequest, que
 }
 
 // Walk implements readmodel.View.
-func (v *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+func (view *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
 	query.Filter, query.Narrow = readmodel.Both(query.Filter, query.Narrow), nil
-	compiler := v.compiler(ctx, query.Kind)
-	return v.walk(ctx, compiler, compiler.ranked(&query), &query, use)
+	compiler := view.compiler(ctx, query.Kind)
+	return view.walk(ctx, compiler, compiler.ranked(&query), &query, use)
 }
 
 // walk calls use with all documents of a search.
-func (v *view) walk(ctx context.Context, c *compiler, query object, q *readmodel.Query, use func([]readmodel.Document) error) (err error) {
-	walkErr := v.places(ctx, c, searchRequest{Query: query}, q, func(places []placed) bool {
-		err = v.eachPlace(ctx, q.Kind, places, use)
+func (view *view) walk(ctx context.Context, compiler *compiler, query object, q *readmodel.Query, use func([]readmodel.Document) error) (err error) {
+	walkErr := view.places(ctx, compiler, searchRequest{Query: query}, q, func(places []rankedDocument) bool {
+		err = view.eachPlace(ctx, q.Kind, places, use)
 		return err == nil
 	})
 	return cmp.Or(err, walkErr)
 }
 
-// placed is a document in an order.
-type placed struct {
+// rankedDocument is a document in an order.
+type rankedDocument struct {
 	id   calendar.ID
 	keys []readmodel.Key // of an order by distance
 
@@ -226,44 +226,44 @@ const nameAlone = "alone"
 
 // places calls use with the places of what a query finds, reading numbers alone, until it
 // returns false: page by page, or all of them in an order that the engines do not have.
-func (v *view) places(ctx context.Context, c *compiler, r searchRequest, query *readmodel.Query, use func([]placed) bool) error {
-	if err := v.hold(ctx, v.x.recent()); err != nil {
+func (view *view) places(ctx context.Context, compiler *compiler, searchRequest searchRequest, query *readmodel.Query, use func([]rankedDocument) bool) error {
+	if err := view.hold(ctx, view.x.recent()); err != nil {
 		return err
 	}
 	order := query.Sort
 	if order == nil {
 		order = readmodel.By(false, readmodel.FieldID)
 	}
-	r.Sort, r.Total, r.Stored, r.Size = sortOf(order), false, "_none_", min(walkPage, v.x.o.MaxResultWindow)
+	searchRequest.Sort, searchRequest.Total, searchRequest.Stored, searchRequest.Size = sortOf(order), false, "_none_", min(walkPage, view.x.options.MaxResultWindow)
 	if byDistance(query) {
-		r.DocValues = []string{order[0].Field}
+		searchRequest.DocValues = []string{order[0].Field}
 	}
 	if query.Collapse != nil { // the last keys are the group and the start
 		order = append(slices.Clip(order), readmodel.By(false, query.Collapse.Field, readmodel.FieldStart)...)
-		r.Sort = sortOf(order)
+		searchRequest.Sort = sortOf(order)
 		if query.Collapse.Alone != nil {
 			// must, as the score may be a key of the order; a filter adds nothing to it.
-			alone := object{"bool": object{"filter": list{c.query(query.Collapse.Alone)}, "_name": nameAlone}}
-			r.Query = object{"bool": object{"must": list{r.Query}, "should": list{alone}}}
+			alone := object{"bool": object{"filter": list{compiler.query(query.Collapse.Alone)}, "_name": nameAlone}}
+			searchRequest.Query = object{"bool": object{"must": list{searchRequest.Query}, "should": list{alone}}}
 		}
 	}
-	if c.err != nil {
-		return c.err
+	if compiler.err != nil {
+		return compiler.err
 	}
-	var all []placed
+	var all []rankedDocument
 	for more := true; more; {
 		var a answer
-		if err := v.search(ctx, query.Kind, r, &a); err != nil {
+		if err := view.search(ctx, query.Kind, searchRequest, &a); err != nil {
 			return err
 		}
-		page := make([]placed, len(a.Hits.Hits))
+		page := make([]rankedDocument, len(a.Hits.Hits))
 		for i := range page {
 			if err := page[i].read(&a.Hits.Hits[i], order, query); err != nil {
 				return fmt.Errorf("place of a document: %w", err)
 			}
 		}
-		if more = len(page) == r.Size; more {
-			r.After = a.Hits.Hits[r.Size-1].Sort
+		if more = len(page) == searchRequest.Size; more {
+			searchRequest.After = a.Hits.Hits[searchRequest.Size-1].Sort
 		}
 		if walks(query) {
 			all = append(all, page...)
@@ -272,7 +272,7 @@ func (v *view) places(ctx context.Context, c *compiler, r searchRequest, query *
 		}
 	}
 	if byDistance(query) {
-		slices.SortFunc(all, func(a, b placed) int { return readmodel.ComparePlaces(query.Sort, a.keys, b.keys) })
+		slices.SortFunc(all, func(a, b rankedDocument) int { return readmodel.ComparePlaces(query.Sort, a.keys, b.keys) })
 	}
 	if query.Collapse != nil {
 		all = collapsed(all)
@@ -282,16 +282,16 @@ func (v *view) places(ctx context.Context, c *compiler, r searchRequest, query *
 }
 
 // read reads the place of a hit of a walk.
-func (p *placed) read(h *hit, order []readmodel.Sort, query *readmodel.Query) error {
+func (placed *rankedDocument) read(hit *hit, order []readmodel.Sort, query *readmodel.Query) error {
 	keys := make([]readmodel.Key, len(order))
-	sent := h.Sort
+	sent := hit.Sort
 	for i, sort := range order {
 		if sort.Least != nil {
-			keys[i] = sort.KeyOf(h.Fields.Venue)
+			keys[i] = sort.KeyOf(hit.Fields.Venue)
 			continue
 		}
 		if len(sent) == 0 {
-			return fmt.Errorf("%d keys", len(h.Sort))
+			return fmt.Errorf("%d keys", len(hit.Sort))
 		}
 		keys[i].N, _ = strconv.ParseInt(string(sent[0]), 10, 64) // not of a keyword or a score, which are not looked at
 		keys[i].Has = keys[i].N != lacking(sort.Desc)
@@ -299,45 +299,45 @@ func (p *placed) read(h *hit, order []readmodel.Sort, query *readmodel.Query) er
 	}
 	if query.Collapse != nil {
 		last := len(keys) - 2
-		p.group, p.start, keys = keys[last], keys[last+1], keys[:last]
-		p.alone = !p.group.Has || slices.Contains(h.Matched, nameAlone)
+		placed.group, placed.start, keys = keys[last], keys[last+1], keys[:last]
+		placed.alone = !placed.group.Has || slices.Contains(hit.Matched, nameAlone)
 	}
-	if p.id = calendar.ID(keys[len(keys)-1].N); byDistance(query) {
-		p.keys = keys
+	if placed.id = calendar.ID(keys[len(keys)-1].N); byDistance(query) {
+		placed.keys = keys
 	}
 	return nil
 }
 
 // collapsed returns the first place of each group, with the group.
-func collapsed(places []placed) (out []placed) {
+func collapsed(places []rankedDocument) (out []rankedDocument) {
 	groups := map[int64]*readmodel.Repeats{}
-	for _, p := range places {
-		group := groups[p.group.N]
-		if p.alone || group == nil {
+	for _, placed := range places {
+		group := groups[placed.group.N]
+		if placed.alone || group == nil {
 			group = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
-			p.repeats = group
-			out = append(out, p)
+			placed.repeats = group
+			out = append(out, placed)
 		}
-		if !p.alone {
-			groups[p.group.N] = group
+		if !placed.alone {
+			groups[placed.group.N] = group
 		}
 		start := calendar.NoWall
-		if p.start.Has {
-			start = calendar.Wall(p.start.N)
+		if placed.start.Has {
+			start = calendar.Wall(placed.start.N)
 		}
-		group.Add(p.id, start)
+		group.Add(placed.id, start)
 	}
 	return out
 }
 
 // eachPlace calls use with the documents of places.
-func (v *view) eachPlace(ctx context.Context, kind calendar.Kind, places []placed, use func([]readmodel.Document) error) error {
-	for some := range slices.Chunk(places, min(readmodel.WalkStep, v.x.o.MaxResultWindow)) {
+func (view *view) eachPlace(ctx context.Context, kind calendar.Kind, places []rankedDocument, use func([]readmodel.Document) error) error {
+	for some := range slices.Chunk(places, min(readmodel.WalkStep, view.x.options.MaxResultWindow)) {
 		ids := make([]calendar.ID, len(some))
-		for i, p := range some {
-			ids[i] = p.id
+		for i, placed := range some {
+			ids[i] = placed.id
 		}
-		found, _, err := v.documents(ctx, kind, searchRequest{Query: in(readmodel.FieldID, ids), Size: len(some)})
+		found, _, err := view.documents(ctx, kind, searchRequest{Query: in(readmodel.FieldID, ids), Size: len(some)})
 		if err != nil {
 			return err
 		}

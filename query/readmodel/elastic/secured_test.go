@@ -25,7 +25,7 @@ func TestCredentials(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, in, header string
-		o                elastic.Options
+		options          elastic.Options
 	}{
 		{"user of the url", "bob:s%40cret@", basic("bob", "s@cret"), elastic.Options{}},
 		{"key", "", "ApiKey a2V5", elastic.Options{APIKey: key("a2V5")}},
@@ -41,9 +41,9 @@ func TestCredentials(t *testing.T) {
 			}
 			return index, err
 		}
-		c.o.Prefix = engine.spare(t)
-		engine.open(t, elastic.Options{Prefix: c.o.Prefix}) // makes it
-		index, err := open(c.in, c.o)
+		c.options.Prefix = engine.spare(t)
+		engine.open(t, elastic.Options{Prefix: c.options.Prefix}) // makes it
+		index, err := open(c.in, c.options)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}

@@ -24,8 +24,8 @@ type state struct {
 	quarantine quarantine
 	readAt     time.Time // when these were read
 
-	shown   readmodel.Shown // by searches, at least
-	shownAt time.Time       // when shown was all that is stored
+	shown   readmodel.VisibleState // by searches, at least
+	shownAt time.Time              // when shown was all that is stored
 }
 
 // quarantine are the quarantined records, by id, with the version of their document.
@@ -35,8 +35,8 @@ type quarantine struct {
 }
 
 // stored is what searches show after a refresh. The quarantine changes behind what is healed.
-func (s *state) stored() readmodel.Shown {
-	return readmodel.Shown{Mark: s.marks.All, Content: uint64(calendar.HashStart.Text(s.gen.String()).Number(uint64(s.quarantine.version)))}
+func (state *state) stored() readmodel.VisibleState {
+	return readmodel.VisibleState{Mark: state.marks.All, Content: uint64(calendar.HashStart.Text(state.gen.String()).Number(uint64(state.quarantine.version)))}
 }
 
 // noRefresh has look return generation and marks alone.
@@ -89,7 +89,7 @@ func unavailable(err error) error {
 // readState reads the state of the generation that answers: one read by ids, which needs no
 // refresh.
 func (x *Index) readState(ctx context.Context) error {
-	at := x.o.Now()
+	instant := x.options.Now()
 	name := x.names().live(stateName)
 	if !x.fixed.isZero() {
 		name = x.names().index(stateName, x.fixed)
@@ -109,9 +109,9 @@ func (x *Index) readState(ctx context.Context) error {
 	case seen.gen == s.gen && seen.shown.Position <= s.marks.All.Position:
 		s.shown, s.shownAt = seen.shown, seen.shownAt
 	}
-	s.readAt = at
+	s.readAt = instant
 	if s.shown == s.stored() {
-		s.shownAt = at
+		s.shownAt = instant
 	}
 	x.seen = s
 	return nil
@@ -121,7 +121,7 @@ func (x *Index) readState(ctx context.Context) error {
 func (x *Index) showState(ctx context.Context) error {
 	state := x.known()
 	if state.shown != state.stored() {
-		if err := x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: x.names().records(state.gen)}, nil); err != nil {
+		if err := x.conn.do(ctx, x.options.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: x.names().records(state.gen)}, nil); err != nil {
 			return err
 		}
 	}
@@ -139,16 +139,16 @@ type storedMark struct {
 	Hash     []byte            `json:"hash"`
 }
 
-func (m storedMark) mark() calendar.Mark {
-	out := calendar.Mark{Position: m.Position}
-	copy(out.Hash[:], m.Hash)
+func (storedMark storedMark) mark() calendar.Mark {
+	out := calendar.Mark{Position: storedMark.Position}
+	copy(out.Hash[:], storedMark.Hash)
 	return out
 }
 
 func stored(mark calendar.Mark) storedMark { return storedMark{mark.Position, mark.Hash[:]} }
 
 // stateOf reads the state of a generation by a name of its index.
-func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
+func (x *Index) stateOf(ctx context.Context, name string) (state state, err error) {
 	var found struct {
 		Docs []struct {
 			Index   string       `json:"_index"`
@@ -165,35 +165,35 @@ func (x *Index) stateOf(ctx context.Context, name string) (s state, err error) {
 	}
 	const what = "read the position"
 	ids := list{statePosition, stateReach, stateQuarantine}
-	if err := x.c.do(ctx, x.o.Timeout, what, esapi.MgetRequest{Index: name, Body: bytes.NewReader(encode(object{"ids": ids}))}, &found); err != nil {
-		return s, err
+	if err := x.conn.do(ctx, x.options.Timeout, what, esapi.MgetRequest{Index: name, Body: bytes.NewReader(encode(object{"ids": ids}))}, &found); err != nil {
+		return state, err
 	}
 	if len(found.Docs) != len(ids) {
-		return s, fmt.Errorf("%s: %w: %d documents for %d", what, readmodel.ErrUnavailable, len(found.Docs), len(ids))
+		return state, fmt.Errorf("%s: %w: %d documents for %d", what, readmodel.ErrUnavailable, len(found.Docs), len(ids))
 	}
 	for i := range found.Docs {
 		d := &found.Docs[i]
 		if d.Error != nil {
 			d.Error.status = cmp.Or(map[string]int{kindNoIndex: http.StatusNotFound, kindClosed: http.StatusBadRequest}[d.Error.Type], http.StatusServiceUnavailable)
-			return s, fmt.Errorf("%s: %w", what, translate(d.Error))
+			return state, fmt.Errorf("%s: %w", what, translate(d.Error))
 		}
 	}
 	position, reach, last := &found.Docs[0].Source, &found.Docs[1], &found.Docs[2]
-	s.marks = readmodel.Marks{All: position.mark(), Reach: reach.Source.mark()}
-	s.first = reach.Source.First.mark()
-	s.quarantine = quarantine{last.Source.Quarantined, last.Version, last.Number, last.Term}
+	state.marks = readmodel.Marks{All: position.mark(), Reach: reach.Source.mark()}
+	state.first = reach.Source.First.mark()
+	state.quarantine = quarantine{last.Source.Quarantined, last.Version, last.Number, last.Term}
 	var ok bool
-	if _, s.gen, ok = x.names().parse(reach.Index); !ok {
-		return s, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, reach.Index)
+	if _, state.gen, ok = x.names().parse(reach.Index); !ok {
+		return state, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, reach.Index)
 	}
-	if s.marks.Reach.Position < s.marks.All.Position {
-		s.marks.Reach = s.marks.All
+	if state.marks.Reach.Position < state.marks.All.Position {
+		state.marks.Reach = state.marks.All
 	}
-	return s, nil
+	return state, nil
 }
 
-// held is what the event store was found to hold.
-type held struct {
+// storeContents is what the event store was found to hold.
+type storeContents struct {
 	gen   generation
 	reach calendar.Mark
 	epoch uint64
@@ -201,28 +201,28 @@ type held struct {
 
 // compare makes sure that a generation was made from the history of the event store.
 // The index was read before: what it has was in the store then.
-func (x *Index) compare(ctx context.Context, s *state) error {
-	if x.o.Holds == nil || s.marks.Reach.Position == 0 || !s.gen.current() {
+func (x *Index) compare(ctx context.Context, state *state) error {
+	if x.options.Holds == nil || state.marks.Reach.Position == 0 || !state.gen.current() {
 		return nil
 	}
-	now := held{s.gen, s.marks.Reach, x.o.Epoch()}
+	now := storeContents{state.gen, state.marks.Reach, x.options.Epoch()}
 	x.mu.Lock()
 	before := x.held
 	x.mu.Unlock()
 	if before == now {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, x.o.Timeout)
+	within, cancel := context.WithTimeout(ctx, x.options.Timeout)
 	defer cancel()
-	holds, err := x.o.Holds(within, now.reach)
+	holds, err := x.options.Holds(within, now.reach)
 	switch {
 	case err != nil && before.gen == now.gen && before.epoch == now.epoch:
 		return nil // the store is away, and was of this history
 	case err != nil:
 		return fmt.Errorf("%w: ask the event store for entry %d: %w", readmodel.ErrUnavailable, now.reach.Position, err)
 	case !holds:
-		if s.first.Position > 0 {
-			if ours, err := x.o.Holds(within, s.first); err == nil && !ours {
+		if state.first.Position > 0 {
+			if ours, err := x.options.Holds(within, state.first); err == nil && !ours {
 				return readmodel.ErrOtherStore
 			}
 		}
@@ -236,7 +236,7 @@ func (x *Index) compare(ctx context.Context, s *state) error {
 
 // Marks implements readmodel.Index, and binds the writer to the generation that answers.
 func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
-	state, err := x.look(ctx, x.o.Now(), noRefresh)
+	state, err := x.look(ctx, x.options.Now(), noRefresh)
 	if err != nil {
 		return readmodel.Marks{}, err
 	}
@@ -247,11 +247,11 @@ func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
 }
 
 // recent is how old a state may be that lists show.
-func (x *Index) recent() time.Time { return x.o.Now().Add(-x.o.RefreshInterval) }
+func (x *Index) recent() time.Time { return x.options.Now().Add(-x.options.RefreshInterval) }
 
 // Visible returns what queries show, as of Options.RefreshInterval ago or later: most
 // calls cost nothing. Its position goes back when an older generation answers again.
-func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
+func (x *Index) Visible(ctx context.Context) (readmodel.VisibleState, error) {
 	state, err := x.look(ctx, x.recent(), 0)
 	return state.shown, err
 }
@@ -265,18 +265,18 @@ const (
 // Wait waits until the position is stored, then for one refresh that all callers share.
 // While the servers are out of reach it is ErrUnavailable immediately.
 func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
-	since := x.o.Now()
+	since := x.options.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		moved := x.signal()
 		state, err := x.look(ctx, since, position)
 		if err != nil || state.shown.Position >= position {
 			return err
 		}
-		since = x.o.Now() // what another caller reads during the pause is as good
+		since = x.options.Now() // what another caller reads during the pause is as good
 		select {
 		case <-time.After(pause):
 		case <-moved:
-			since = x.o.Now()
+			since = x.options.Now()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -322,7 +322,7 @@ func (x *Index) Moved(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-time.After(x.o.RefreshInterval):
+		case <-time.After(x.options.RefreshInterval):
 		case <-moved:
 		case <-ctx.Done():
 			return ctx.Err()

@@ -40,76 +40,76 @@ type view struct {
 
 // View implements readmodel.Index.
 func (x *Index) View(ctx context.Context) (readmodel.View, error) {
-	s, err := x.answering(ctx, x.recent())
-	return &view{x: x, state: s}, err
+	state, err := x.answering(ctx, x.recent())
+	return &view{x: x, state: state}, err
 }
 
 // answering returns the generation to read from, as of since or later.
 func (x *Index) answering(ctx context.Context, since time.Time) (state, error) {
-	s, err := x.look(ctx, since, 0)
-	if err == nil && !s.gen.current() {
+	state, err := x.look(ctx, since, 0)
+	if err == nil && !state.gen.current() {
 		err = ErrSchema
 	}
-	return s, err
+	return state, err
 }
 
 // Shown implements readmodel.View.
-func (v *view) Shown() readmodel.Shown {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.state.shown
+func (view *view) Shown() readmodel.VisibleState {
+	view.mu.Lock()
+	defer view.mu.Unlock()
+	return view.state.shown
 }
 
 // Close closes the point in time while the caller goes on.
-func (v *view) Close() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.point == "" {
+func (view *view) Close() {
+	view.mu.Lock()
+	defer view.mu.Unlock()
+	if view.point == "" {
 		return
 	}
-	path, body := "/_pit", object{"id": v.point}
-	if v.x.o.Flavour == OpenSearch {
-		path, body = "/_search/point_in_time", object{"pit_id": list{v.point}}
+	path, body := "/_pit", object{"id": view.point}
+	if view.x.options.Flavour == OpenSearch {
+		path, body = "/_search/point_in_time", object{"pit_id": list{view.point}}
 	}
-	v.point = ""
+	view.point = ""
 	go func() {
-		defer func() { <-v.x.points }()
-		_ = v.x.c.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
+		defer func() { <-view.x.points }()
+		_ = view.x.conn.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
 	}()
 }
 
 // hold has the view hold a point in time, for a read of several searches. One that sent a
 // search already shows a state as of since or later from then on, and is ErrViewMoved.
-func (v *view) hold(ctx context.Context, since time.Time) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.point != "" {
+func (view *view) hold(ctx context.Context, since time.Time) error {
+	view.mu.Lock()
+	defer view.mu.Unlock()
+	if view.point != "" {
 		return nil
 	}
-	if v.asked {
+	if view.asked {
 		var err error
-		if v.state, err = v.x.answering(ctx, since); err != nil {
+		if view.state, err = view.x.answering(ctx, since); err != nil {
 			return err
 		}
 	}
-	if err := v.open(ctx); err != nil {
+	if err := view.open(ctx); err != nil {
 		return unavailable(err)
 	}
-	if v.asked {
+	if view.asked {
 		return readmodel.ErrViewMoved
 	}
 	return nil
 }
 
-// open opens the point in time; v.mu is held.
-func (v *view) open(ctx context.Context) error {
+// open opens the point in time; view.mu is held.
+func (view *view) open(ctx context.Context) error {
 	select {
-	case v.x.points <- struct{}{}:
+	case view.x.points <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	path := "/" + strings.Join(v.x.names().records(v.state.gen), ",")
-	if v.x.o.Flavour == OpenSearch {
+	path := "/" + strings.Join(view.x.names().records(view.state.gen), ",")
+	if view.x.options.Flavour == OpenSearch {
 		path += "/_search/point_in_time?keep_alive=" + pointLife
 	} else {
 		path += "/_pit?keep_alive=" + pointLife
@@ -118,59 +118,59 @@ func (v *view) open(ctx context.Context) error {
 		ID    string `json:"id"`
 		Other string `json:"pit_id"` // OpenSearch
 	}
-	if err := v.x.c.do(ctx, v.x.o.Timeout, "open point in time", plainRequest{http.MethodPost, path, nil}, &opened); err != nil {
-		<-v.x.points
+	if err := view.x.conn.do(ctx, view.x.options.Timeout, "open point in time", plainRequest{http.MethodPost, path, nil}, &opened); err != nil {
+		<-view.x.points
 		return err
 	}
-	v.point = opened.ID + opened.Other
+	view.point = opened.ID + opened.Other
 	return nil
 }
 
 // search sends a search of a kind, or of all (0). When that needs a point in time too late,
 // or its generation was dropped, the view has one from then on, and is ErrViewMoved.
-func (v *view) search(ctx context.Context, kind calendar.Kind, r searchRequest, answer any) error {
-	v.mu.Lock()
-	state, point, second := v.state, v.point, v.asked
-	v.asked = true
-	v.mu.Unlock()
+func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest searchRequest, answer any) error {
+	view.mu.Lock()
+	state, point, second := view.state, view.point, view.asked
+	view.asked = true
+	view.mu.Unlock()
 	if point == "" && second {
-		if err := v.hold(ctx, v.x.recent()); err != nil {
+		if err := view.hold(ctx, view.x.recent()); err != nil {
 			return err
 		}
 		return readmodel.ErrViewMoved // by another search
 	}
-	indices := v.x.names().records(state.gen)
+	indices := view.x.names().records(state.gen)
 	if kind != 0 {
-		indices = []string{v.x.names().index(kind.Collection(), state.gen)}
+		indices = []string{view.x.names().index(kind.Collection(), state.gen)}
 	}
 	if point != "" {
-		r.Point = object{"id": point, "keep_alive": pointLife}
+		searchRequest.Point = object{"id": point, "keep_alive": pointLife}
 		if kind != 0 {
-			r.Query = object{"bool": object{"must": list{r.Query}, "filter": list{term("_index", indices[0])}}}
+			searchRequest.Query = object{"bool": object{"must": list{searchRequest.Query}, "filter": list{term("_index", indices[0])}}}
 		}
 		indices = nil
 	}
 	partial := false // totals are exact
-	err := v.x.c.do(ctx, v.x.o.Timeout, "search", esapi.SearchRequest{
-		Index: indices, Body: bytes.NewReader(encode(r)), AllowPartialSearchResults: &partial,
+	err := view.x.conn.do(ctx, view.x.options.Timeout, "search", esapi.SearchRequest{
+		Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: &partial,
 	}, answer)
 	if point == "" && errors.Is(err, errGone) {
-		err = cmp.Or(v.hold(ctx, v.x.o.Now()), readmodel.ErrViewMoved)
+		err = cmp.Or(view.hold(ctx, view.x.options.Now()), readmodel.ErrViewMoved)
 	}
 	return unavailable(err)
 }
 
 // Get implements readmodel.View, by a search over all kinds for each 10,000 ids.
-func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	size := min(walkPage, v.x.o.MaxResultWindow)
+func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	size := min(walkPage, view.x.options.MaxResultWindow)
 	if len(ids) > size {
-		if err := v.hold(ctx, v.x.recent()); err != nil {
+		if err := view.hold(ctx, view.x.recent()); err != nil {
 			return nil, err
 		}
 	}
 	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for some := range slices.Chunk(ids, size) {
-		found, _, err := v.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, some)), Size: len(some)})
+		found, _, err := view.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, some)), Size: len(some)})
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 
 // Quarantined implements readmodel.Index.
 func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	state, err := x.look(ctx, x.o.Now(), noRefresh)
+	state, err := x.look(ctx, x.options.Now(), noRefresh)
 	if err == nil && !state.gen.current() {
 		err = ErrSchema
 	}

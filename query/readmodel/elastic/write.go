@@ -79,26 +79,26 @@ func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, erro
 // to answer since the last look; what is written to it then is not lost: it is
 // missing in the new one, where the writer goes on from an older position.
 func (x *Index) writable(ctx context.Context) (state, error) {
-	s, err := x.look(ctx, x.recent(), noRefresh)
+	state, err := x.look(ctx, x.recent(), noRefresh)
 	if err != nil {
-		return s, err
+		return state, err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.bound.gen.isZero() {
-		x.bound = s
+		x.bound = state
 	}
 	switch {
-	case x.bound.gen != s.gen:
+	case x.bound.gen != state.gen:
 		err = readmodel.ErrMoved
-	case !s.gen.current():
+	case !state.gen.current():
 		err = ErrSchema
 	}
 	return x.bound, err
 }
 
 // items makes the items of documents, on all processors.
-func (x *Index) items(g generation, documents []readmodel.Document) []*item {
+func (x *Index) items(generation generation, documents []readmodel.Document) []*item {
 	out := make([]*item, len(documents))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -106,7 +106,7 @@ func (x *Index) items(g generation, documents []readmodel.Document) []*item {
 		group.Go(func() error {
 			out[i] = &item{err: documents[i].Check()}
 			if out[i].err == nil {
-				out[i].lines = x.names().item(g, &documents[i])
+				out[i].lines = x.names().item(generation, &documents[i])
 			}
 			return nil
 		})
@@ -116,8 +116,8 @@ func (x *Index) items(g generation, documents []readmodel.Document) []*item {
 }
 
 // state makes the item of a document of the state.
-func (x *Index) state(g generation, id string, version calendar.Position, document any) *item {
-	lines := append(action(x.names().write(stateName, g), id, version), encode(document)...)
+func (x *Index) state(generation generation, id string, version calendar.Position, document any) *item {
+	lines := append(action(x.names().write(stateName, generation), id, version), encode(document)...)
 	return &item{lines: append(lines, '\n')}
 }
 
@@ -125,9 +125,9 @@ func (x *Index) state(g generation, id string, version calendar.Position, docume
 // the event store.
 func (x *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*item, error) {
 	first := bound.first
-	if x.o.First != nil && first.Position == 0 {
+	if x.options.First != nil && first.Position == 0 {
 		var err error
-		if first, err = x.o.First(ctx); err != nil {
+		if first, err = x.options.First(ctx); err != nil {
 			return nil, fmt.Errorf("%w: first entry: %w", readmodel.ErrUnavailable, err)
 		}
 		x.mu.Lock()
@@ -143,24 +143,24 @@ func (x *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*i
 
 // changeQuarantine puts the records that a batch names into the quarantine or out of it, by
 // its document, unless another process has changed that meanwhile; then it does so again.
-func (x *Index) changeQuarantine(ctx context.Context, g generation, batch *readmodel.Batch) error {
-	index := x.names().write(stateName, g)
+func (x *Index) changeQuarantine(ctx context.Context, generation generation, batch *readmodel.Batch) error {
+	index := x.names().write(stateName, generation)
 	for {
 		state, err := x.stateOf(ctx, index)
 		if err != nil {
 			return x.orMoved(err)
 		}
-		records := slices.DeleteFunc(state.quarantine.records, func(r readmodel.Quarantined) bool {
-			return slices.Contains(batch.Healed, r.ID) || slices.ContainsFunc(batch.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == r.ID })
+		records := slices.DeleteFunc(state.quarantine.records, func(quarantined readmodel.Quarantined) bool {
+			return slices.Contains(batch.Healed, quarantined.ID) || slices.ContainsFunc(batch.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == quarantined.ID })
 		})
 		records = append(records, batch.Quarantined...)
-		slices.SortFunc(records, func(a, b readmodel.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(records, func(quarantined, b readmodel.Quarantined) int { return cmp.Compare(quarantined.ID, b.ID) })
 		alias := true
 		indexRequest := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: &alias, Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
 		if indexRequest.OpType = "create"; state.quarantine.version > 0 {
 			indexRequest.OpType, indexRequest.IfSeqNo, indexRequest.IfPrimaryTerm = "", &state.quarantine.number, &state.quarantine.term
 		}
-		err = x.c.do(ctx, x.o.WriteTimeout, "write", indexRequest, nil)
+		err = x.conn.do(ctx, x.options.WriteTimeout, "write", indexRequest, nil)
 		if e, answered := errors.AsType[*serverError](err); !answered || e.status != http.StatusConflict {
 			return x.orMoved(err)
 		}
@@ -170,9 +170,9 @@ func (x *Index) changeQuarantine(ctx context.Context, g generation, batch *readm
 // bulk sends items until each is acknowledged or refused, in requests of up to
 // Options.BulkBytes or one item.
 func (x *Index) bulk(ctx context.Context, items []*item) error {
-	limit := x.o.BulkBytes
+	limit := x.options.BulkBytes
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.Multiplier = x.o.MinWait, 3 // 6 s in all
+	wait.InitialInterval, wait.Multiplier = x.options.MinWait, 3 // 6 s in all
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		var busy []*item
 		var cause error
@@ -203,7 +203,7 @@ func (x *Index) bulk(ctx context.Context, items []*item) error {
 		}
 		return none, nil
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithMaxTries(bulkTries), backoff.WithNotify(func(err error, duration time.Duration) {
-		x.o.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", duration, "error", err)
+		x.options.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", duration, "error", err)
 	}))
 	return err
 }
@@ -212,8 +212,8 @@ func (x *Index) bulk(ctx context.Context, items []*item) error {
 // for, with its reason.
 func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why, err error) {
 	var body []byte
-	for _, it := range items {
-		body = append(body, it.lines...)
+	for _, item := range items {
+		body = append(body, item.lines...)
 	}
 	alias := true
 	var answer struct {
@@ -222,7 +222,7 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 			Error  serverError
 		}
 	}
-	err = x.c.do(ctx, x.o.WriteTimeout, "bulk", esapi.BulkRequest{
+	err = x.conn.do(ctx, x.options.WriteTimeout, "bulk", esapi.BulkRequest{
 		Body: bytes.NewReader(body), RequireAlias: &alias, FilterPath: []string{"errors", "items.*.status", "items.*.error"},
 	}, &answer)
 	e, answered := errors.AsType[*serverError](err)

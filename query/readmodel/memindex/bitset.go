@@ -12,65 +12,65 @@ type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
-func (b bitset) has(o uint32) bool { return b[o>>6]&(1<<(o&63)) != 0 }
-func (b bitset) set(o uint32)      { b[o>>6] |= 1 << (o & 63) }
-func (b bitset) clear(o uint32)    { b[o>>6] &^= 1 << (o & 63) }
+func (bitset bitset) has(ordinal uint32) bool { return bitset[ordinal>>6]&(1<<(ordinal&63)) != 0 }
+func (bitset bitset) set(ordinal uint32)      { bitset[ordinal>>6] |= 1 << (ordinal & 63) }
+func (bitset bitset) clear(ordinal uint32)    { bitset[ordinal>>6] &^= 1 << (ordinal & 63) }
 
-func (b bitset) setAll(ords []uint32) {
-	for _, o := range ords {
-		b.set(o)
+func (bitset bitset) setAll(ords []uint32) {
+	for _, ordinal := range ords {
+		bitset.set(ordinal)
 	}
 }
 
-func (b bitset) and(c bitset) {
-	c = c[:len(b)]
-	for i := range b {
-		b[i] &= c[i]
+func (bitset bitset) and(c bitset) {
+	c = c[:len(bitset)]
+	for i := range bitset {
+		bitset[i] &= c[i]
 	}
 }
 
-func (b bitset) andNot(c bitset) {
-	c = c[:len(b)]
-	for i := range b {
-		b[i] &^= c[i]
+func (bitset bitset) andNot(c bitset) {
+	c = c[:len(bitset)]
+	for i := range bitset {
+		bitset[i] &^= c[i]
 	}
 }
 
-func (b bitset) or(c bitset) {
-	c = c[:len(b)]
-	for i := range b {
-		b[i] |= c[i]
+func (bitset bitset) or(c bitset) {
+	c = c[:len(bitset)]
+	for i := range bitset {
+		bitset[i] |= c[i]
 	}
 }
 
 // orBetween adds what is in a set and not in a part of it.
-func (b bitset) orBetween(part, all bitset) {
-	part, all = part[:len(b)], all[:len(b)]
-	for i := range b {
-		b[i] |= all[i] &^ part[i]
+func (bitset bitset) orBetween(part, all bitset) {
+	part, all = part[:len(bitset)], all[:len(bitset)]
+	for i := range bitset {
+		bitset[i] |= all[i] &^ part[i]
 	}
 }
 
-func (b bitset) empty() bool {
-	return !slices.ContainsFunc(b, func(w uint64) bool { return w != 0 })
+func (bitset bitset) empty() bool {
+	return !slices.ContainsFunc(bitset, func(w uint64) bool { return w != 0 })
 }
 
-func (b bitset) count() (n int) {
-	for _, w := range b {
+func (bitset bitset) count() (n int) {
+	for _, w := range bitset {
 		n += bits.OnesCount64(w)
 	}
 	return n
 }
 
 // each yields the ordinals in ascending order.
-func (b bitset) each(yield func(o uint32) bool) { b.from(0)(yield) }
+func (bitset bitset) each(yield func(ordinal uint32) bool) { bitset.from(0)(yield) }
 
 // from yields the ordinals from a first one on.
-func (b bitset) from(first uint32) iter.Seq[uint32] {
-	return func(yield func(o uint32) bool) {
+func (bitset bitset) from(first uint32) iter.Seq[uint32] {
+	return func(yield func(ordinal uint32) bool) {
 		skip := first & 63
-		for i := int(first >> 6); i < len(b); i++ {
-			w := b[i] >> skip << skip
+		for i := int(first >> 6); i < len(bitset); i++ {
+			w := bitset[i] >> skip << skip
 			for skip = 0; w != 0; w &= w - 1 {
 				if !yield(uint32(i<<6 + bits.TrailingZeros64(w))) {
 					return
@@ -81,11 +81,11 @@ func (b bitset) from(first uint32) iter.Seq[uint32] {
 }
 
 // keep removes the ordinals for which admit returns false.
-func (b bitset) keep(admit func(o uint32) bool) {
-	for i, w := range b {
+func (bitset bitset) keep(admit func(ordinal uint32) bool) {
+	for i, w := range bitset {
 		for ; w != 0; w &= w - 1 {
 			if bit := bits.TrailingZeros64(w); !admit(uint32(i<<6 + bit)) {
-				b[i] &^= 1 << bit
+				bitset[i] &^= 1 << bit
 			}
 		}
 	}
@@ -104,10 +104,10 @@ func scratch(n int) bitset {
 	return make(bitset, words, words+words/8)
 }
 
-func scratchOf(b bitset) bitset {
-	out := scratch(len(b) * 64)
-	copy(out, b)
+func scratchOf(bitset bitset) bitset {
+	out := scratch(len(bitset) * 64)
+	copy(out, bitset)
 	return out
 }
 
-func release(b bitset) { bitsets.Put(&b) }
+func release(bitset bitset) { bitsets.Put(&bitset) }

@@ -19,7 +19,7 @@ import (
 )
 
 // put writes a version of a tag; without a word it is erased.
-func put(t *testing.T, to readmodel.Index, version int64, word string) {
+func put(t *testing.T, index readmodel.Index, version int64, word string) {
 	t.Helper()
 	record := &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: version, Home: calendar.LangEN, Deleted: word == "", Erased: word == "", Fields: calendar.Fields{}}
 	if word != "" {
@@ -29,9 +29,9 @@ func put(t *testing.T, to readmodel.Index, version int64, word string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := readmodeltest.At(calendar.Position(version))
-	batch := readmodel.Batch{Documents: []readmodel.Document{{Position: at.Position, Record: record, Body: body}}, Mark: at, Reach: at}
-	if errs, err := to.Write(t.Context(), batch); err != nil || errs[0] != nil {
+	mark := readmodeltest.At(calendar.Position(version))
+	batch := readmodel.Batch{Documents: []readmodel.Document{{Position: mark.Position, Record: record, Body: body}}, Mark: mark, Reach: mark}
+	if errs, err := index.Write(t.Context(), batch); err != nil || errs[0] != nil {
 		t.Fatal(errs, err)
 	}
 }

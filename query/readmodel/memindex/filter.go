@@ -9,8 +9,8 @@ import (
 	"daybook/query/readmodel"
 )
 
-// layer is a segment with those of its documents that are current.
-type layer struct {
+// liveSegment is a segment with those of its documents that are current.
+type liveSegment struct {
 	*segment
 	live bitset
 	n    int // current documents
@@ -18,43 +18,43 @@ type layer struct {
 
 // evaluation evaluates filters on a layer.
 type evaluation struct {
-	layer
+	liveSegment
 	ctx  context.Context
 	err  error // of the context
 	near [len(calendar.Langs)]map[string][readmodel.MaxTypos + 1][]uint32
 }
 
 // narrow keeps the documents that a filter admits.
-func (e *evaluation) narrow(docs bitset, f readmodel.Filter) {
-	switch f := f.(type) {
+func (evaluation *evaluation) narrow(docs bitset, filter readmodel.Filter) {
+	switch f := filter.(type) {
 	case readmodel.And:
 		for _, searches := range []bool{false, true} { // they look into the documents that are left
 			for _, part := range f {
 				if readmodel.Searches(part) == searches && !docs.empty() {
-					e.narrow(docs, part)
+					evaluation.narrow(docs, part)
 				}
 			}
 		}
 	case readmodel.Or:
-		narrowToAny(docs, f, e.narrow)
+		narrowToAny(docs, f, evaluation.narrow)
 	case readmodel.Not:
 		some := scratchOf(docs)
-		e.narrow(some, f.Filter)
+		evaluation.narrow(some, f.Filter)
 		docs.andNot(some)
 		release(some)
 	case readmodel.Term:
-		e.Keywords[f.Field].narrow(docs, []string{f.Value})
+		evaluation.Keywords[f.Field].narrow(docs, []string{f.Value})
 	case readmodel.In:
-		e.Numbers[f.Field].narrow(docs, numbersOf(f.IDs))
+		evaluation.Numbers[f.Field].narrow(docs, numbersOf(f.IDs))
 	case readmodel.Range:
-		e.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
+		evaluation.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
 	case readmodel.Contains:
 		narrowToAny(docs, f.Fields, func(some bitset, field string) {
-			all := e.Keywords[field]
+			all := evaluation.Keywords[field]
 			all.narrow(some, slices.DeleteFunc(slices.Clone(all.Values), func(text string) bool { return !strings.Contains(text, f.Value) }))
 		})
 	case readmodel.Text:
-		e.search(docs, f)
+		evaluation.search(docs, f)
 	}
 }
 
@@ -72,41 +72,41 @@ func narrowToAny[T any](docs bitset, parts []T, narrow func(some bitset, part T)
 }
 
 // search keeps the documents that a search finds.
-func (e *evaluation) search(docs bitset, text readmodel.Text) {
+func (evaluation *evaluation) search(docs bitset, text readmodel.Text) {
 	if text.Search.IsZero() {
 		clear(docs)
 		return
 	}
 	for _, words := range []bool{true, false} { // rows look into the documents that are left
-		for _, p := range text.Search.Must {
-			if p.IsWord() == words {
-				e.fit(docs, text, p)
+		for _, piece := range text.Search.Must {
+			if piece.IsWord() == words {
+				evaluation.fit(docs, text, piece)
 			}
 		}
 	}
 	text.Spelling = readmodel.Spelling{}
-	for _, p := range text.Search.Not {
+	for _, piece := range text.Search.Not {
 		some := scratchOf(docs)
-		e.fit(some, text, p)
+		evaluation.fit(some, text, piece)
 		docs.andNot(some)
 		release(some)
 	}
 }
 
 // fit keeps the documents whose shown texts a piece of a search fits.
-func (e *evaluation) fit(docs bitset, text readmodel.Text, p readmodel.Piece) {
+func (evaluation *evaluation) fit(docs bitset, text readmodel.Text, piece readmodel.Piece) {
 	found := scratch(len(docs) * 64)
-	e.findRows(found, docs, text, p)
+	evaluation.findRows(found, docs, text, piece)
 	copy(docs, found)
 	release(found)
 }
 
 // shown keeps the documents that show a text of a field in language lang to a request in
 // another language, or the same.
-func (e *evaluation) shown(docs bitset, column *textColumn, lang, request calendar.Lang) {
+func (evaluation *evaluation) shown(docs bitset, column *textColumn, lang, request calendar.Lang) {
 	docs.and(column[lang].Has)
 	if lang != request {
-		docs.and(e.Home[lang])
+		docs.and(evaluation.Home[lang])
 		docs.andNot(column[request].Has)
 	}
 }
@@ -118,8 +118,8 @@ type wordRange struct{ from, to uint32 }
 type row [][]wordRange
 
 // rows returns the rows of words of a language that a piece fits.
-func (e *evaluation) rows(lang calendar.Lang, p readmodel.Piece, spelling readmodel.Spelling) (out []row) {
-	dictionary, tokens := e.Words[lang], p.Tokens
+func (evaluation *evaluation) rows(lang calendar.Lang, piece readmodel.Piece, spelling readmodel.Spelling) (out []row) {
+	dictionary, tokens := evaluation.Words[lang], piece.Tokens
 	add := func(tokens []string, fitting func(i int) []wordRange) {
 		r := make(row, len(tokens))
 		for i := range tokens {
@@ -131,16 +131,16 @@ func (e *evaluation) rows(lang calendar.Lang, p readmodel.Piece, spelling readmo
 	}
 	add(tokens, func(i int) []wordRange {
 		switch {
-		case p.Exact:
+		case piece.Exact:
 			return dictionary.exactly(tokens[i])
-		case p.Open && i == len(tokens)-1:
-			return e.beginning(dictionary, p, spelling.Typos)
+		case piece.Open && i == len(tokens)-1:
+			return evaluation.beginning(dictionary, piece, spelling.Typos)
 		default:
 			return singly(nil, dictionary.withStem(readmodel.Stem(tokens[i], lang)))
 		}
 	})
 	if spelling.Joined {
-		for _, tokens := range p.Joined() {
+		for _, tokens := range piece.Joined() {
 			add(tokens, func(i int) []wordRange { return dictionary.exactly(tokens[i]) })
 		}
 	}
@@ -149,21 +149,21 @@ func (e *evaluation) rows(lang calendar.Lang, p readmodel.Piece, spelling readmo
 
 // beginning returns the words that the last token of a piece fits: those that begin with
 // it, those with its stem, and those with typos.
-func (e *evaluation) beginning(d *dictionary, p readmodel.Piece, typos int) (out []wordRange) {
-	text := p.Tokens[len(p.Tokens)-1]
-	begins := d.beginning(text)
+func (evaluation *evaluation) beginning(dictionary *dictionary, piece readmodel.Piece, typos int) (out []wordRange) {
+	text := piece.Tokens[len(piece.Tokens)-1]
+	begins := dictionary.beginning(text)
 	if begins.from < begins.to {
 		out = append(out, begins)
 	}
-	out = singly(out, d.withStem(readmodel.Stem(text, d.Lang)))
-	if typos = p.Most(typos); typos > 0 {
-		near, known := e.near[d.Lang][text]
+	out = singly(out, dictionary.withStem(readmodel.Stem(text, dictionary.Lang)))
+	if typos = piece.Most(typos); typos > 0 {
+		near, known := evaluation.near[dictionary.Lang][text]
 		if !known {
-			near = d.near(text, p.Most(readmodel.MaxTypos))
-			if e.near[d.Lang] == nil {
-				e.near[d.Lang] = map[string][readmodel.MaxTypos + 1][]uint32{}
+			near = dictionary.near(text, piece.Most(readmodel.MaxTypos))
+			if evaluation.near[dictionary.Lang] == nil {
+				evaluation.near[dictionary.Lang] = map[string][readmodel.MaxTypos + 1][]uint32{}
 			}
-			e.near[d.Lang][text] = near
+			evaluation.near[dictionary.Lang][text] = near
 		}
 		for _, words := range near[:typos+1] {
 			out = singly(out, words)
@@ -173,11 +173,11 @@ func (e *evaluation) beginning(d *dictionary, p readmodel.Piece, typos int) (out
 }
 
 // singly adds words.
-func singly(to []wordRange, words []uint32) []wordRange {
+func singly(wordRanges []wordRange, words []uint32) []wordRange {
 	for _, w := range words {
-		to = append(to, wordRange{w, w + 1})
+		wordRanges = append(wordRanges, wordRange{w, w + 1})
 	}
-	return to
+	return wordRanges
 }
 
 // lookEvery is the number of documents that are looked into between two looks at the
@@ -185,29 +185,29 @@ func singly(to []wordRange, words []uint32) []wordRange {
 const lookEvery = 256
 
 // findRows adds those of some documents that a piece of a search fits.
-func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p readmodel.Piece) {
+func (evaluation *evaluation) findRows(docs, among bitset, text readmodel.Text, piece readmodel.Piece) {
 	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
 	defer release(some)
 	defer release(one)
 	for _, lang := range calendar.Langs {
-		for _, row := range e.rows(lang, p, text.Spelling) {
+		for _, row := range evaluation.rows(lang, piece, text.Spelling) {
 			for _, name := range text.Fields {
-				column := e.Texts[name]
+				column := evaluation.Texts[name]
 				if column[lang].Starts == nil {
 					continue
 				}
 				clear(some)
 				column[lang].addTo(some, row[0])
-				e.shown(some, column, lang, text.Search.Lang)
+				evaluation.shown(some, column, lang, text.Search.Lang)
 				some.and(among)
-				if len(row) > 1 || p.Whole {
+				if len(row) > 1 || piece.Whole {
 					some.andNot(docs)
 					for _, words := range row[1:] {
 						clear(one)
 						column[lang].addTo(one, words)
 						some.and(one)
 					}
-					e.lookInto(some, &column[lang], row, p.Whole)
+					evaluation.lookInto(some, &column[lang], row, piece.Whole)
 				}
 				docs.or(some)
 			}
@@ -216,27 +216,27 @@ func (e *evaluation) findRows(docs, among bitset, text readmodel.Text, p readmod
 }
 
 // lookInto keeps the documents in whose text a row stands, or of which it is the whole text.
-func (e *evaluation) lookInto(docs bitset, t *texts, r row, whole bool) {
+func (evaluation *evaluation) lookInto(docs bitset, texts *texts, row row, whole bool) {
 	n := 0
-	docs.keep(func(o uint32) bool {
-		if n++; n%lookEvery == 0 && e.err == nil {
-			e.err = e.ctx.Err()
+	docs.keep(func(ordinal uint32) bool {
+		if n++; n%lookEvery == 0 && evaluation.err == nil {
+			evaluation.err = evaluation.ctx.Err()
 		}
 		if whole {
-			rest, begins := r.begins(t.of(o))
+			rest, begins := row.begins(texts.of(ordinal))
 			return begins && len(rest) == 0
 		}
-		return e.err == nil && r.standsIn(t.of(o))
+		return evaluation.err == nil && row.standsIn(texts.of(ordinal))
 	})
 }
 
 // standsIn reports whether a row stands in a text.
-func (r row) standsIn(stream []byte) bool {
+func (row row) standsIn(stream []byte) bool {
 	for len(stream) > 0 {
 		w, size := nextWord(stream)
 		stream = stream[size:]
-		if fits(w, r[0]) {
-			if _, begins := r[1:].begins(stream); begins {
+		if fits(w, row[0]) {
+			if _, begins := row[1:].begins(stream); begins {
 				return true
 			}
 		}
@@ -245,8 +245,8 @@ func (r row) standsIn(stream []byte) bool {
 }
 
 // begins reports whether a text begins with a row, and returns what stands behind that.
-func (r row) begins(stream []byte) (rest []byte, begins bool) {
-	for _, words := range r {
+func (row row) begins(stream []byte) (rest []byte, begins bool) {
+	for _, words := range row {
 		if len(stream) == 0 {
 			return nil, false
 		}

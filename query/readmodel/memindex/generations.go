@@ -11,51 +11,51 @@ import (
 var _ readmodel.Generations = (*Index)(nil)
 
 // Reach implements readmodel.Generations: memory is there.
-func (x *Index) Reach(ctx context.Context) error { return ctx.Err() }
+func (index *Index) Reach(ctx context.Context) error { return ctx.Err() }
 
 // Sound implements readmodel.Generations.
-func (x *Index) Sound(ctx context.Context) error {
-	_, err := x.Visible(ctx)
+func (index *Index) Sound(ctx context.Context) error {
+	_, err := index.Visible(ctx)
 	return err
 }
 
 // Next implements readmodel.Generations.
-func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
-	next := New(x.o)
-	x.saving.Lock()
-	defer x.saving.Unlock()
-	x.next = next
+func (index *Index) Next(ctx context.Context) (readmodel.Index, error) {
+	next := New(index.options)
+	index.saving.Lock()
+	defer index.saving.Unlock()
+	index.next = next
 	return next, ctx.Err()
 }
 
 // Promote puts the coming generation in place. The one before is kept as a file.
-func (x *Index) Promote(ctx context.Context) error {
-	x.saving.Lock()
-	defer x.saving.Unlock()
-	if x.next == nil {
+func (index *Index) Promote(ctx context.Context) error {
+	index.saving.Lock()
+	defer index.saving.Unlock()
+	if index.next == nil {
 		return fmt.Errorf("promote: %w", readmodel.ErrNoNext)
 	}
-	former, err := x.promote(ctx)
+	former, err := index.promote(ctx)
 	if err != nil {
 		return err
 	}
-	x.next = nil
+	index.next = nil
 	if former != nil {
-		x.keepFormer(ctx, former)
+		index.keepFormer(ctx, former)
 	}
-	return x.snapshot(ctx)
+	return index.snapshot(ctx)
 }
 
 // promote puts the coming generation in place, and returns the one before where it is to be
 // kept. Nothing is written meanwhile, so that lists do not go back in time.
-func (x *Index) promote(ctx context.Context) (former *image, err error) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	shown, err := x.Visible(ctx)
-	if err == nil && x.next.current.Load().marks.All.Position < shown.Position {
+func (index *Index) promote(ctx context.Context) (former *image, err error) {
+	index.writing.Lock()
+	defer index.writing.Unlock()
+	shown, err := index.Visible(ctx)
+	if err == nil && index.next.current.Load().marks.All.Position < shown.Position {
 		ours := true // else it shows what the store does not have
-		if x.o.Holds != nil {
-			if ours, err = x.o.Holds(ctx, shown.Mark); err != nil {
+		if index.options.Holds != nil {
+			if ours, err = index.options.Holds(ctx, shown.Mark); err != nil {
 				return nil, err
 			}
 		}
@@ -63,74 +63,74 @@ func (x *Index) promote(ctx context.Context) (former *image, err error) {
 			return nil, readmodel.ErrBehind
 		}
 	}
-	if x.o.Former != "" && err == nil {
-		former = x.image()
+	if index.options.Former != "" && err == nil {
+		former = index.image()
 	}
-	x.take(x.next)
+	index.take(index.next)
 	return former, nil
 }
 
 // Back implements readmodel.Generations.
-func (x *Index) Back(ctx context.Context) error {
-	x.saving.Lock()
-	defer x.saving.Unlock()
+func (index *Index) Back(ctx context.Context) error {
+	index.saving.Lock()
+	defer index.saving.Unlock()
 	// One that is not there, that this version of the program cannot read, or of another history, is empty.
-	kept, err := Open(ctx, x.o.Former, x.o)
+	kept, err := Open(ctx, index.options.Former, index.options)
 	if err != nil {
 		return err
 	}
 	if kept.current.Load().marks.All.Position == 0 {
 		return readmodel.ErrNoGeneration
 	}
-	x.writing.Lock()
-	former := x.image()
-	x.take(kept)
-	x.writing.Unlock()
-	x.keepFormer(ctx, former)
-	return x.snapshot(ctx)
+	index.writing.Lock()
+	former := index.image()
+	index.take(kept)
+	index.writing.Unlock()
+	index.keepFormer(ctx, former)
+	return index.snapshot(ctx)
 }
 
 // Forget implements readmodel.Generations. The snapshot is written again.
-func (x *Index) Forget(ctx context.Context) error {
-	x.saving.Lock()
-	defer x.saving.Unlock()
-	x.next = nil
-	if err := remove(x.o.Former); err != nil {
+func (index *Index) Forget(ctx context.Context) error {
+	index.saving.Lock()
+	defer index.saving.Unlock()
+	index.next = nil
+	if err := remove(index.options.Former); err != nil {
 		return fmt.Errorf("forget the former read model: %w", err)
 	}
-	return x.snapshot(ctx)
+	return index.snapshot(ctx)
 }
 
 // keepFormer writes what was replaced to its file.
-func (x *Index) keepFormer(ctx context.Context, m *image) {
-	if err := m.save(ctx, x.o.Former); err != nil {
-		x.o.Logger.WarnContext(ctx, "the replaced read model is not kept", "error", err)
+func (index *Index) keepFormer(ctx context.Context, image *image) {
+	if err := image.save(ctx, index.options.Former); err != nil {
+		index.options.Logger.WarnContext(ctx, "the replaced read model is not kept", "error", err)
 	}
 }
 
-// take puts another index, which no one else has, in place of what x holds. The caller has
+// take puts another index, which no one else has, in place of what index holds. The caller has
 // locked writing.
-func (x *Index) take(next *Index) {
-	x.gone = next.gone
-	x.epoch.Store(next.epoch.Load())
+func (index *Index) take(next *Index) {
+	index.gone = next.gone
+	index.epoch.Store(next.epoch.Load())
 	state := next.current.Load()
-	x.since.Store(int64(state.documents()))
-	x.writes++
-	x.show(state)
-	for i := range x.records { // after that, as in Write
-		x.records[i].Store(nil)
+	index.since.Store(int64(state.documents()))
+	index.writes++
+	index.show(state)
+	for i := range index.records { // after that, as in Write
+		index.records[i].Store(nil)
 	}
-	close(x.taken)
-	x.taken = make(chan struct{})
-	x.generation++
+	close(index.taken)
+	index.taken = make(chan struct{})
+	index.generation++
 }
 
 // Moved implements readmodel.Generations.
-func (x *Index) Moved(ctx context.Context) error {
+func (index *Index) Moved(ctx context.Context) error {
 	for {
-		x.writing.Lock()
-		moved, taken := x.bound != x.generation, x.taken
-		x.writing.Unlock()
+		index.writing.Lock()
+		moved, taken := index.bound != index.generation, index.taken
+		index.writing.Unlock()
 		if moved {
 			return nil
 		}
@@ -143,8 +143,8 @@ func (x *Index) Moved(ctx context.Context) error {
 }
 
 // Close implements readmodel.Generations: it waits for merges in the background.
-func (x *Index) Close() error {
-	x.background.Wait()
+func (index *Index) Close() error {
+	index.background.Wait()
 	return nil
 }
 
@@ -156,18 +156,18 @@ const (
 // Keep writes the snapshot when a quarter has changed since the last one, so that what is
 // written for one change does not grow with the calendar and a start after a kill reads no
 // more than that again; and at the end, within 20 s. When a record was erased it does what Forget does, so that no file holds it.
-func (x *Index) Keep(ctx context.Context) error {
+func (index *Index) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	save := func(ctx context.Context) {
-		if err := x.Snapshot(ctx); err != nil {
-			x.o.Logger.WarnContext(ctx, "snapshot not written; the next start fills the read model from the store", "error", err)
+		if err := index.Snapshot(ctx); err != nil {
+			index.options.Logger.WarnContext(ctx, "snapshot not written; the next start fills the read model from the store", "error", err)
 		}
 	}
 	forget := func(ctx context.Context) {
-		x.purge()
-		if err := x.Forget(ctx); err != nil {
-			x.o.Logger.WarnContext(ctx, "what was erased is not out of the files yet; daybook erase of the same record mends that", "error", err)
+		index.purge()
+		if err := index.Forget(ctx); err != nil {
+			index.options.Logger.WarnContext(ctx, "what was erased is not out of the files yet; daybook erase of the same record mends that", "error", err)
 		}
 	}
 	for {
@@ -176,16 +176,16 @@ func (x *Index) Keep(ctx context.Context) error {
 			last, end := context.WithTimeout(context.WithoutCancel(ctx), lastKeep)
 			defer end()
 			select {
-			case <-x.erased:
+			case <-index.erased:
 				forget(last)
 			default:
 				save(last)
 			}
 			return nil
-		case <-x.erased:
+		case <-index.erased:
 			forget(ctx)
 		case <-tick.C:
-			if changed := int(x.since.Load()); changed > 0 && 4*changed >= x.current.Load().documents() {
+			if changed := int(index.since.Load()); changed > 0 && 4*changed >= index.current.Load().documents() {
 				save(ctx)
 			}
 		}

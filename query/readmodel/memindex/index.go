@@ -38,7 +38,7 @@ type Options struct {
 
 // state is what a read sees. It never changes.
 type state struct {
-	kinds       [calendar.KindTag + 1][]layer
+	kinds       [calendar.KindTag + 1][]liveSegment
 	stamps      [calendar.KindTag + 1]uint64 // of the documents of a kind
 	marks       readmodel.Marks
 	content     uint64 // sum of the hashes of the documents
@@ -49,8 +49,8 @@ type state struct {
 var stamps atomic.Uint64
 
 // documents is the number of current documents.
-func (s *state) documents() (n int) {
-	for _, layers := range s.kinds {
+func (state *state) documents() (n int) {
+	for _, layers := range state.kinds {
 		for _, layer := range layers {
 			n += layer.n
 		}
@@ -59,26 +59,26 @@ func (s *state) documents() (n int) {
 }
 
 // get returns the current document of an id.
-func (s *state) get(id calendar.ID) (l layer, o uint32, found bool) {
-	for _, layers := range s.kinds {
+func (state *state) get(id calendar.ID) (l liveSegment, ordinal uint32, found bool) {
+	for _, layers := range state.kinds {
 		for _, l := range layers {
 			if o, known := l.ordinal(id); known && l.live.has(o) {
 				return l, o, true
 			}
 		}
 	}
-	return layer{}, 0, false
+	return liveSegment{}, 0, false
 }
 
-func (s *state) shown() readmodel.Shown {
-	return readmodel.Shown{Mark: s.marks.All, Content: s.content}
+func (state *state) shown() readmodel.VisibleState {
+	return readmodel.VisibleState{Mark: state.marks.All, Content: state.content}
 }
 
 // Index implements readmodel.Index in memory. What is written is visible at once: a read
 // sees whole batches only.
 type Index struct {
-	o    Options
-	path string // of snapshots; "": none
+	options Options
+	path    string // of snapshots; "": none
 
 	current atomic.Pointer[state]
 	moved   atomic.Pointer[chan struct{}] // closed and replaced when the position grows
@@ -112,10 +112,10 @@ func New(options Options) *Index {
 	if options.Epoch == nil {
 		options.Epoch = func() uint64 { return 0 }
 	}
-	index := &Index{o: options, gone: map[calendar.ID]calendar.Position{}, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
+	index := &Index{options: options, gone: map[calendar.ID]calendar.Position{}, taken: make(chan struct{}), erased: make(chan struct{}, 1)}
 	moved := make(chan struct{})
 	index.moved.Store(&moved)
-	index.epoch.Store(index.o.Epoch())
+	index.epoch.Store(index.options.Epoch())
 	s := &state{quarantined: map[calendar.ID]readmodel.Quarantined{}}
 	for kind := range s.stamps {
 		s.stamps[kind] = stamps.Add(1)
@@ -127,39 +127,39 @@ func New(options Options) *Index {
 // view implements readmodel.View: no state changes.
 type view struct {
 	*state
-	x *Index
+	index *Index
 }
 
 // View implements readmodel.Index.
-func (x *Index) View(ctx context.Context) (readmodel.View, error) {
-	if x.epoch.Load() != x.o.Epoch() {
+func (index *Index) View(ctx context.Context) (readmodel.View, error) {
+	if index.epoch.Load() != index.options.Epoch() {
 		return nil, readmodel.ErrForeign
 	}
-	return &view{x.current.Load(), x}, ctx.Err()
+	return &view{index.current.Load(), index}, ctx.Err()
 }
 
 // Shown implements readmodel.View.
-func (v *view) Shown() readmodel.Shown { return v.shown() }
+func (view *view) Shown() readmodel.VisibleState { return view.shown() }
 
 // Close implements readmodel.View.
-func (v *view) Close() {}
+func (view *view) Close() {}
 
 // Stamp implements readmodel.View.
-func (v *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
-	return v.stamps[kind], ctx.Err()
+func (view *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+	return view.stamps[kind], ctx.Err()
 }
 
 // show makes a state visible.
-func (x *Index) show(s *state) {
-	before := x.current.Swap(s)
-	if s.marks.All.Position > before.marks.All.Position {
+func (index *Index) show(state *state) {
+	before := index.current.Swap(state)
+	if state.marks.All.Position > before.marks.All.Position {
 		moved := make(chan struct{})
-		close(*x.moved.Swap(&moved))
+		close(*index.moved.Swap(&moved))
 	}
 }
 
 // Write implements readmodel.Index. It fails as a whole only when the context has ended.
-func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+func (index *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -171,16 +171,16 @@ func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, erro
 			newest[document.Record.ID] = document
 		}
 	}
-	entries := analyseAll(newest, &x.o)
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	if x.bound != x.generation {
+	entries := analyseAll(newest, &index.options)
+	index.writing.Lock()
+	defer index.writing.Unlock()
+	if index.bound != index.generation {
 		return nil, readmodel.ErrMoved
 	}
-	x.writes++
-	before := x.current.Load()
+	index.writes++
+	before := index.current.Load()
 	next := *before
-	w := change{x: x, state: &next, removed: map[*segment]bitset{}}
+	w := change{index: index, state: &next, removed: map[*segment]bitset{}}
 	for i := range entries {
 		w.apply(&entries[i])
 	}
@@ -200,14 +200,14 @@ func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, erro
 	if batch.Mark.Position > next.marks.All.Position {
 		next.marks.All = batch.Mark
 	}
-	x.show(&next)
+	index.show(&next)
 	for i := range entries { // after that: a reader who caches one now sees that it is gone
 		if entries[i].record.Deleted {
-			x.cached(entries[i].ID).Store(nil)
+			index.cached(entries[i].ID).Store(nil)
 		}
 	}
 	for kind := range next.kinds {
-		x.schedule(calendar.Kind(kind))
+		index.schedule(calendar.Kind(kind))
 	}
 	return errs, nil
 }
@@ -226,36 +226,36 @@ func analyseAll(docs map[calendar.ID]*readmodel.Document, options *Options) []en
 
 // change is a batch on its way into a state, with one document of an id at most.
 type change struct {
-	x       *Index
+	index   *Index
 	state   *state
 	removed map[*segment]bitset // current documents without those that go
 	fresh   [calendar.KindTag + 1][]*entry
 }
 
 // apply applies a document that is newer than the one that is held.
-func (w *change) apply(e *entry) {
-	layer, o, found := w.state.get(e.ID)
-	if e.Position <= w.x.gone[e.ID] || found && e.Position <= layer.Docs[o].Position {
+func (change *change) apply(entry *entry) {
+	layer, ordinal, found := change.state.get(entry.ID)
+	if entry.Position <= change.index.gone[entry.ID] || found && entry.Position <= layer.Docs[ordinal].Position {
 		return
 	}
-	w.x.since.Add(1)
+	change.index.since.Add(1)
 	if found {
-		w.state.content -= layer.Docs[o].hash()
-		if w.removed[layer.segment] == nil {
-			w.removed[layer.segment] = slices.Clone(layer.live)
+		change.state.content -= layer.Docs[ordinal].hash()
+		if change.removed[layer.segment] == nil {
+			change.removed[layer.segment] = slices.Clone(layer.live)
 		}
-		w.removed[layer.segment].clear(o)
+		change.removed[layer.segment].clear(ordinal)
 	}
-	if !e.record.Deleted {
-		delete(w.x.gone, e.ID)
-		w.state.content += e.hash()
-		w.fresh[e.record.Kind] = append(w.fresh[e.record.Kind], e)
+	if !entry.record.Deleted {
+		delete(change.index.gone, entry.ID)
+		change.state.content += entry.hash()
+		change.fresh[entry.record.Kind] = append(change.fresh[entry.record.Kind], entry)
 		return
 	}
-	w.x.gone[e.ID] = e.Position
-	if e.record.Erased {
+	change.index.gone[entry.ID] = entry.Position
+	if entry.record.Erased {
 		select {
-		case w.x.erased <- struct{}{}:
+		case change.index.erased <- struct{}{}:
 		default:
 		}
 	}
@@ -263,15 +263,15 @@ func (w *change) apply(e *entry) {
 
 // hash names a document, so that any two indices with the same documents have the same
 // content.
-func (d *doc) hash() uint64 { return uint64(calendar.HashStart.Number(uint64(d.Position))) }
+func (doc *doc) hash() uint64 { return uint64(calendar.HashStart.Number(uint64(doc.Position))) }
 
 // finish puts the fresh documents into segments.
-func (w *change) finish() {
-	for kind, layers := range w.state.kinds {
-		changed := len(w.fresh[kind]) > 0
-		kept := make([]layer, 0, len(layers)+1)
+func (change *change) finish() {
+	for kind, layers := range change.state.kinds {
+		changed := len(change.fresh[kind]) > 0
+		kept := make([]liveSegment, 0, len(layers)+1)
 		for _, l := range layers {
-			if live := w.removed[l.segment]; live != nil {
+			if live := change.removed[l.segment]; live != nil {
 				l.live, l.n, changed = live, live.count(), true
 			}
 			if l.n > 0 {
@@ -281,16 +281,16 @@ func (w *change) finish() {
 		if !changed {
 			continue
 		}
-		w.state.stamps[kind] = stamps.Add(1)
-		if fresh := w.fresh[kind]; len(fresh) > 0 {
+		change.state.stamps[kind] = stamps.Add(1)
+		if fresh := change.fresh[kind]; len(fresh) > 0 {
 			kept = withFresh(readmodel.SchemaOf(calendar.Kind(kind)), kept, fresh)
 		}
-		w.state.kinds[kind] = kept
+		change.state.kinds[kind] = kept
 	}
 }
 
 // withFresh adds a layer of new documents, merged with those of the small ones.
-func withFresh(schema *readmodel.Schema, layers []layer, fresh []*entry) []layer {
+func withFresh(schema *readmodel.Schema, layers []liveSegment, fresh []*entry) []liveSegment {
 	small, n := mergeable(layers, len(fresh)), len(fresh)
 	for _, l := range small {
 		n += l.n
@@ -299,37 +299,37 @@ func withFresh(schema *readmodel.Schema, layers []layer, fresh []*entry) []layer
 		small = nil
 	}
 	merged := newLayer(build(schema, small, fresh))
-	return append(slices.DeleteFunc(layers, func(l layer) bool {
-		return slices.ContainsFunc(small, func(s layer) bool { return s.segment == l.segment })
+	return append(slices.DeleteFunc(layers, func(l liveSegment) bool {
+		return slices.ContainsFunc(small, func(s liveSegment) bool { return s.segment == l.segment })
 	}), merged)
 }
 
 // cached returns where the decoded record of an id is cached.
-func (x *Index) cached(id calendar.ID) *atomic.Pointer[readmodel.Document] {
-	return &x.records[uint64(id)%uint64(len(x.records))]
+func (index *Index) cached(id calendar.ID) *atomic.Pointer[readmodel.Document] {
+	return &index.records[uint64(id)%uint64(len(index.records))]
 }
 
 // document decodes a document, or returns the cached one.
-func (x *Index) document(d *doc) (*readmodel.Document, error) {
-	slot := x.cached(d.ID)
-	if known := slot.Load(); known != nil && known.Record.ID == d.ID && known.Position == d.Position && known.Record.Sum == d.Sum {
+func (index *Index) document(doc *doc) (*readmodel.Document, error) {
+	slot := index.cached(doc.ID)
+	if known := slot.Load(); known != nil && known.Record.ID == doc.ID && known.Position == doc.Position && known.Record.Sum == doc.Sum {
 		return known, nil
 	}
-	body := d.Body
-	if !x.o.Once {
+	body := doc.Body
+	if !index.options.Once {
 		var err error
-		if body, err = compact.Unpack(nil, d.Body); err != nil {
-			return nil, fmt.Errorf("unpack document %d: %w", d.ID, err)
+		if body, err = compact.Unpack(nil, doc.Body); err != nil {
+			return nil, fmt.Errorf("unpack document %d: %w", doc.ID, err)
 		}
 	}
 	record, err := calendar.DecodeRecord(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
 	if err != nil {
-		return nil, fmt.Errorf("read document %d: %w", d.ID, err)
+		return nil, fmt.Errorf("read document %d: %w", doc.ID, err)
 	}
-	out := &readmodel.Document{Position: d.Position, Record: record, Body: body}
+	out := &readmodel.Document{Position: doc.Position, Record: record, Body: body}
 	if record.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
 		slot.Store(out)
-		if _, _, found := x.current.Load().get(d.ID); !found { // else what was erased meanwhile stays
+		if _, _, found := index.current.Load().get(doc.ID); !found { // else what was erased meanwhile stays
 			slot.CompareAndSwap(out, nil)
 		}
 	}
@@ -337,26 +337,26 @@ func (x *Index) document(d *doc) (*readmodel.Document, error) {
 }
 
 // Marks implements readmodel.Index. It binds the writer to what answers.
-func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	x.bound = x.generation
-	return x.current.Load().marks, ctx.Err()
+func (index *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
+	index.writing.Lock()
+	defer index.writing.Unlock()
+	index.bound = index.generation
+	return index.current.Load().marks, ctx.Err()
 }
 
 // Visible implements readmodel.Index: what is written is visible at once.
-func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
-	if x.epoch.Load() != x.o.Epoch() {
-		return readmodel.Shown{}, readmodel.ErrForeign
+func (index *Index) Visible(ctx context.Context) (readmodel.VisibleState, error) {
+	if index.epoch.Load() != index.options.Epoch() {
+		return readmodel.VisibleState{}, readmodel.ErrForeign
 	}
-	return x.current.Load().shown(), ctx.Err()
+	return index.current.Load().shown(), ctx.Err()
 }
 
 // Wait implements readmodel.Index.
-func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
+func (index *Index) Wait(ctx context.Context, position calendar.Position) error {
 	for {
-		moved := *x.moved.Load() // before the look at the position
-		if x.current.Load().marks.All.Position >= position {
+		moved := *index.moved.Load() // before the look at the position
+		if index.current.Load().marks.All.Position >= position {
 			return nil
 		}
 		select {
@@ -368,14 +368,14 @@ func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
 }
 
 // Get implements readmodel.View.
-func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for _, id := range ids {
-		layer, o, found := v.get(id)
+		layer, ordinal, found := view.get(id)
 		if !found {
 			continue
 		}
-		document, err := v.x.document(&layer.Docs[o])
+		document, err := view.index.document(&layer.Docs[ordinal])
 		if err != nil {
 			return nil, err
 		}
@@ -385,6 +385,6 @@ func (v *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]read
 }
 
 // Quarantined implements readmodel.Index.
-func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	return slices.SortedFunc(maps.Values(x.current.Load().quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), ctx.Err()
+func (index *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
+	return slices.SortedFunc(maps.Values(index.current.Load().quarantined), func(quarantined, b readmodel.Quarantined) int { return int(quarantined.ID - b.ID) }), ctx.Err()
 }

@@ -67,10 +67,10 @@ func TestWholeBatches(t *testing.T) {
 		}
 		return b
 	}
-	var wg sync.WaitGroup
+	var group sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
-		wg.Go(func() {
+		group.Go(func() {
 			for last := false; !last; {
 				select {
 				case <-done:
@@ -106,5 +106,5 @@ func TestWholeBatches(t *testing.T) {
 		}
 	}
 	close(done)
-	wg.Wait()
+	group.Wait()
 }

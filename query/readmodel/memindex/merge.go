@@ -12,20 +12,20 @@ import (
 // the documents of a batch, before these are visible.
 const immediately = 64
 
-func newLayer(s *segment) layer {
-	live := newBitset(len(s.Docs))
-	for o := range s.Docs {
+func newLayer(segment *segment) liveSegment {
+	live := newBitset(len(segment.Docs))
+	for o := range segment.Docs {
 		live.set(uint32(o))
 	}
-	return layer{s, live, len(s.Docs)}
+	return liveSegment{segment, live, len(segment.Docs)}
 }
 
 // mergeable returns the layers that are to be merged with some new documents, nil when
 // there are none: all that are smaller than two thirds of what is merged already; or, without
 // new documents, one that lost most of its own. At two thirds a document is built a third less
 // often than at the whole, and a query meets as many layers.
-func mergeable(layers []layer, fresh int) []layer {
-	bySize := slices.SortedFunc(slices.Values(layers), func(a, b layer) int { return cmp.Compare(a.n, b.n) })
+func mergeable(layers []liveSegment, fresh int) []liveSegment {
+	bySize := slices.SortedFunc(slices.Values(layers), func(a, b liveSegment) int { return cmp.Compare(a.n, b.n) })
 	sum, last := fresh, 0
 	for i, l := range bySize {
 		if 3*l.n < 2*sum {
@@ -46,44 +46,44 @@ func mergeable(layers []layer, fresh int) []layer {
 
 // schedule merges what is to be merged of a kind in the background. The caller holds
 // writing.
-func (x *Index) schedule(kind calendar.Kind) {
-	if x.scheduled[kind] || len(mergeable(x.current.Load().kinds[kind], 0)) == 0 {
+func (index *Index) schedule(kind calendar.Kind) {
+	if index.scheduled[kind] || len(mergeable(index.current.Load().kinds[kind], 0)) == 0 {
 		return
 	}
-	x.scheduled[kind] = true
-	x.background.Go(func() {
-		x.mergeAll(kind)
+	index.scheduled[kind] = true
+	index.background.Go(func() {
+		index.mergeAll(kind)
 	})
 }
 
 // mergeAll merges as long as there is something to be merged.
-func (x *Index) mergeAll(kind calendar.Kind) {
-	x.merging.Lock()
-	defer x.merging.Unlock()
+func (index *Index) mergeAll(kind calendar.Kind) {
+	index.merging.Lock()
+	defer index.merging.Unlock()
 	for {
-		x.writing.Lock()
-		some := mergeable(x.current.Load().kinds[kind], 0)
-		x.scheduled[kind] = len(some) > 0
-		x.writing.Unlock()
+		index.writing.Lock()
+		some := mergeable(index.current.Load().kinds[kind], 0)
+		index.scheduled[kind] = len(some) > 0
+		index.writing.Unlock()
 		if len(some) == 0 {
 			return
 		}
-		x.merge(kind, some)
+		index.merge(kind, some)
 	}
 }
 
 // merge puts one segment in the place of some layers, unless all of them are gone. What was
 // removed from them meanwhile is not current in it. The caller holds merging.
-func (x *Index) merge(kind calendar.Kind, old []layer) {
+func (index *Index) merge(kind calendar.Kind, old []liveSegment) {
 	merged := build(readmodel.SchemaOf(kind), old, nil)
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	next := *x.current.Load()
+	index.writing.Lock()
+	defer index.writing.Unlock()
+	next := *index.current.Load()
 	l := newLayer(merged)
 	layers := slices.Clone(next.kinds[kind])
 	for _, o := range old {
 		removed := slices.Clone(o.live)
-		if at := slices.IndexFunc(layers, func(present layer) bool { return present.segment == o.segment }); at >= 0 {
+		if at := slices.IndexFunc(layers, func(present liveSegment) bool { return present.segment == o.segment }); at >= 0 {
 			removed.andNot(layers[at].live)
 			layers = slices.Delete(layers, at, at+1)
 		}
@@ -96,20 +96,20 @@ func (x *Index) merge(kind calendar.Kind, old []layer) {
 		return // another generation
 	}
 	if l.n = l.live.count(); l.n > 0 {
-		layers = append([]layer{l}, layers...)
+		layers = append([]liveSegment{l}, layers...)
 	}
 	next.kinds[kind] = layers
-	x.current.Store(&next)
+	index.current.Store(&next)
 }
 
 // purge makes all segments without documents that are gone.
-func (x *Index) purge() {
-	x.merging.Lock()
-	defer x.merging.Unlock()
-	for kind := range x.current.Load().kinds {
-		for _, l := range x.current.Load().kinds[kind] {
+func (index *Index) purge() {
+	index.merging.Lock()
+	defer index.merging.Unlock()
+	for kind := range index.current.Load().kinds {
+		for _, l := range index.current.Load().kinds[kind] {
 			if l.n < len(l.Docs) {
-				x.merge(calendar.Kind(kind), []layer{l})
+				index.merge(calendar.Kind(kind), []liveSegment{l})
 			}
 		}
 	}

@@ -25,10 +25,10 @@ func TestMerges(t *testing.T) {
 	}
 	index := memindex.New(memindex.Options{})
 	plain, corpus, dice := readmodeltest.NewPlain(), readmodeltest.NewCorpus(n, 1), rand.New(rand.NewPCG(1, 2))
-	at := calendar.Position(1 << 20)
+	position := calendar.Position(1 << 20)
 	write := func(batch readmodel.Batch) {
 		t.Helper()
-		batch.Mark = readmodeltest.At(at)
+		batch.Mark = readmodeltest.At(position)
 		for _, to := range []readmodel.Index{index, plain} {
 			if _, err := to.Write(t.Context(), batch); err != nil {
 				t.Fatal(err)
@@ -50,9 +50,9 @@ func TestMerges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole := cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
+			whole := cmp.Comparer(func(document, b readmodel.Document) bool { return reflect.DeepEqual(document, b) })
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), whole); diff != "" {
-				t.Fatalf("at %d, %+v (-want +got):\n%s", at, query, diff)
+				t.Fatalf("at %d, %+v (-want +got):\n%s", position, query, diff)
 			}
 		}
 	}
@@ -63,19 +63,19 @@ func TestMerges(t *testing.T) {
 			if written == n {
 				break
 			}
-			d := corpus.Event(written)
-			at, written = at+1, written+1
-			d.Position = at
-			batch.Documents = append(batch.Documents, d)
+			document := corpus.Event(written)
+			position, written = position+1, written+1
+			document.Position = position
+			batch.Documents = append(batch.Documents, document)
 		}
 		write(batch)
 		for range 5 {
-			d := corpus.Event(dice.IntN(written))
-			at++
-			if d.Position = at; dice.IntN(3) == 0 {
-				d = readmodel.Document{Position: at, Record: &calendar.Record{ID: d.Record.ID, Kind: d.Record.Kind, Version: 9, Deleted: true, Fields: calendar.Fields{}}, Body: []byte("{}")}
+			document := corpus.Event(dice.IntN(written))
+			position++
+			if document.Position = position; dice.IntN(3) == 0 {
+				document = readmodel.Document{Position: position, Record: &calendar.Record{ID: document.Record.ID, Kind: document.Record.Kind, Version: 9, Deleted: true, Fields: calendar.Fields{}}, Body: []byte("{}")}
 			}
-			write(readmodel.Batch{Documents: []readmodel.Document{d}})
+			write(readmodel.Batch{Documents: []readmodel.Document{document}})
 		}
 		compare()
 	}
@@ -93,8 +93,8 @@ type ending struct {
 	looks           int
 }
 
-func (c *ending) Err() error {
-	if c.looks--; c.looks < 0 {
+func (ending *ending) Err() error {
+	if ending.looks--; ending.looks < 0 {
 		return context.Canceled
 	}
 	return nil

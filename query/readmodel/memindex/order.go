@@ -10,123 +10,123 @@ import (
 
 // hit is a document that a query found.
 type hit struct {
-	of    *ordered
-	at    uint32
-	first readmodel.Key // of the order
+	ordered *ordered
+	at      uint32
+	first   readmodel.Key // of the order
 }
 
-func (h *hit) doc() *doc { return &h.of.Docs[h.at] }
+func (hit *hit) doc() *doc { return &hit.ordered.Docs[hit.at] }
 
 // key returns a key of the order.
-func (h *hit) key(i int) readmodel.Key {
+func (hit *hit) key(i int) readmodel.Key {
 	if i == 0 {
-		return h.first
+		return hit.first
 	}
-	return h.of.keys[i](h.at)
+	return hit.ordered.keys[i](hit.at)
 }
 
 // ordered is a layer with the keys of an order.
 type ordered struct {
-	layer
-	keys    []func(o uint32) readmodel.Key
+	liveSegment
+	keys    []func(ordinal uint32) readmodel.Key
 	natural bool // the order is that of the segment
 }
 
-func (o *ordered) hit(at uint32) hit { return hit{o, at, o.keys[0](at)} }
+func (ordered *ordered) hit(at uint32) hit { return hit{ordered, at, ordered.keys[0](at)} }
 
 // ordering is the order of a query.
 type ordering struct {
-	by    []readmodel.Sort
+	sorts []readmodel.Sort
 	after []readmodel.Key
 }
 
 // newOrdering returns the order of a query: by id without another one.
-func newOrdering(by []readmodel.Sort, after []readmodel.Key) *ordering {
-	if len(by) == 0 {
-		by = readmodel.By(false, readmodel.FieldID)
+func newOrdering(sorts []readmodel.Sort, after []readmodel.Key) *ordering {
+	if len(sorts) == 0 {
+		sorts = readmodel.By(false, readmodel.FieldID)
 	}
-	return &ordering{by, after}
+	return &ordering{sorts, after}
 }
 
 // on resolves an order in a layer, of which it orders some documents.
-func (q *ordering) on(e *evaluation, docs bitset) *ordered {
-	o := &ordered{layer: e.layer}
-	for i := range q.by {
-		switch k := &q.by[i]; {
+func (ordering *ordering) on(evaluation *evaluation, docs bitset) *ordered {
+	o := &ordered{liveSegment: evaluation.liveSegment}
+	for i := range ordering.sorts {
+		switch k := &ordering.sorts[i]; {
 		case k.Rank != nil:
-			o.keys = append(o.keys, e.rank(k.Rank, docs))
+			o.keys = append(o.keys, evaluation.rank(k.Rank, docs))
 		case k.Least != nil:
-			o.keys = append(o.keys, e.least(k))
-		case e.Keywords[k.Field] != nil:
-			o.keys = append(o.keys, e.Keywords[k.Field].key)
+			o.keys = append(o.keys, evaluation.least(k))
+		case evaluation.Keywords[k.Field] != nil:
+			o.keys = append(o.keys, evaluation.Keywords[k.Field].key)
 		default:
-			o.keys = append(o.keys, e.Numbers[k.Field].key)
+			o.keys = append(o.keys, evaluation.Numbers[k.Field].key)
 		}
 	}
-	o.natural = slices.EqualFunc(q.by, naturalOrder(e.schema.Kind), func(a, b readmodel.Sort) bool {
+	o.natural = slices.EqualFunc(ordering.sorts, naturalOrder(evaluation.schema.Kind), func(a, b readmodel.Sort) bool {
 		return a.Field == b.Field && !a.Desc && a.Least == nil
 	})
 	return o
 }
 
 // compare orders two hits as readmodel.Compare does.
-func (q *ordering) compare(a, b *hit) int {
-	for i := range q.by {
-		if c := q.by[i].Compare(a.key(i), b.key(i)); c != 0 {
+func (ordering *ordering) compare(hit, b *hit) int {
+	for i := range ordering.sorts {
+		if c := ordering.sorts[i].Compare(hit.key(i), b.key(i)); c != 0 {
 			return c
 		}
 	}
-	return cmp.Compare(a.doc().ID, b.doc().ID)
+	return cmp.Compare(hit.doc().ID, b.doc().ID)
 }
 
 // behind reports whether a hit stands behind the place from which on the query asks.
-func (q *ordering) behind(h hit) bool {
-	if q.after == nil {
+func (ordering *ordering) behind(hit hit) bool {
+	if ordering.after == nil {
 		return true
 	}
-	place := make([]readmodel.Key, len(q.by))
-	for i := range q.by {
-		place[i] = h.key(i)
+	place := make([]readmodel.Key, len(ordering.sorts))
+	for i := range ordering.sorts {
+		place[i] = hit.key(i)
 	}
-	return readmodel.ComparePlaces(q.by, place, q.after) > 0
+	return readmodel.ComparePlaces(ordering.sorts, place, ordering.after) > 0
 }
 
 // first returns the first hits among some documents, one at least, in order.
-func (q *ordering) first(o *ordered, docs bitset, limit int) (out []hit) {
+func (ordering *ordering) first(ordered *ordered, docs bitset, limit int) (out []hit) {
 	from := 0
-	if o.natural {
-		from = sort.Search(len(o.Docs), func(at int) bool { return q.behind(o.hit(uint32(at))) })
+	if ordered.natural {
+		from = sort.Search(len(ordered.Docs), func(at int) bool { return ordering.behind(ordered.hit(uint32(at))) })
 	}
 	trim := func() {
-		slices.SortFunc(out, func(a, b hit) int { return q.compare(&a, &b) })
+		slices.SortFunc(out, func(a, b hit) int { return ordering.compare(&a, &b) })
 		out = out[:min(len(out), limit)]
 	}
 	full, trimmed := max(4*limit, 1024), false
 	for at := range docs.from(uint32(from)) {
-		h := o.hit(at)
-		if trimmed && q.compare(&h, &out[limit-1]) > 0 || !o.natural && !q.behind(h) {
+		h := ordered.hit(at)
+		if trimmed && ordering.compare(&h, &out[limit-1]) > 0 || !ordered.natural && !ordering.behind(h) {
 			continue
 		}
-		if out = append(out, h); o.natural && len(out) == limit {
+		if out = append(out, h); ordered.natural && len(out) == limit {
 			return out
 		}
-		if !o.natural && len(out) >= full {
+		if !ordered.natural && len(out) >= full {
 			trim()
 			full, trimmed = max(full, 2*len(out)), true
 		}
 	}
-	if !o.natural {
+	if !ordered.natural {
 		trim()
 	}
 	return out
 }
 
 // merge returns the first hits of two lists, both in order.
-func (q *ordering) merge(a, b []hit, limit int) []hit {
-	out := make([]hit, 0, min(limit, len(a)+len(b)))
-	for len(out) < limit && len(a)+len(b) > 0 {
-		if len(b) == 0 || len(a) > 0 && q.compare(&a[0], &b[0]) <= 0 {
-			out, a = append(out, a[0]), a[1:]
+func (ordering *ordering) merge(hits, b []hit, limit int) []hit {
+	out := make([]hit, 0, min(limit, len(hits)+len(b)))
+	for len(out) < limit && len(hits)+len(b) > 0 {
+		if len(b) == 0 || len(hits) > 0 && ordering.compare(&hits[0], &b[0]) <= 0 {
+			out, hits = append(out, hits[0]), hits[1:]
 		} else {
 			out, b = append(out, b[0]), b[1:]
 		}

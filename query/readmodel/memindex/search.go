@@ -18,20 +18,20 @@ type finding struct {
 }
 
 // find evaluates a filter on all layers of a kind. The finding has to be closed.
-func (s *state) find(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) *finding {
+func (state *state) find(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) *finding {
 	out := &finding{}
-	for _, l := range s.kinds[kind] {
-		out.layers, out.results = append(out.layers, &evaluation{layer: l, ctx: ctx}), append(out.results, l.live)
+	for _, layer := range state.kinds[kind] {
+		out.layers, out.results = append(out.layers, &evaluation{liveSegment: layer, ctx: ctx}), append(out.results, layer.live)
 	}
 	return out.narrowed(filter)
 }
 
 // narrowed returns what another filter admits of what was found, to be closed as well.
-func (f *finding) narrowed(by readmodel.Filter) *finding {
+func (f *finding) narrowed(filter readmodel.Filter) *finding {
 	out := &finding{layers: f.layers}
 	for i, evaluation := range f.layers {
 		docs := scratchOf(f.results[i])
-		evaluation.narrow(docs, by)
+		evaluation.narrow(docs, filter)
 		n := docs.count()
 		out.results, out.counts, out.total = append(out.results, docs), append(out.counts, n), out.total+n
 	}
@@ -48,20 +48,20 @@ func (f *finding) close() (err error) {
 }
 
 // hits returns the first hits of a query, in order.
-func (f *finding) hits(q *ordering, limit int) (out []hit) {
+func (f *finding) hits(ordering *ordering, limit int) (out []hit) {
 	for i, evaluation := range f.layers {
 		if n := min(limit, f.counts[i]); n > 0 {
-			out = q.merge(out, q.first(q.on(evaluation, f.results[i]), f.results[i], n), limit)
+			out = ordering.merge(out, ordering.first(ordering.on(evaluation, f.results[i]), f.results[i], n), limit)
 		}
 	}
 	return out
 }
 
 // least returns the key of an order by the numbers of ids.
-func (e *evaluation) least(sort *readmodel.Sort) func(uint32) readmodel.Key {
-	column := e.Numbers[sort.Field]
-	return func(o uint32) readmodel.Key {
-		places := column.of(o)
+func (evaluation *evaluation) least(sort *readmodel.Sort) func(uint32) readmodel.Key {
+	column := evaluation.Numbers[sort.Field]
+	return func(ordinal uint32) readmodel.Key {
+		places := column.of(ordinal)
 		numbers := make([]int64, len(places))
 		for i, place := range places {
 			numbers[i] = column.Values[place]
@@ -72,41 +72,41 @@ func (e *evaluation) least(sort *readmodel.Sort) func(uint32) readmodel.Key {
 
 // rank returns the score of documents in an order by relevance, see
 // readmodel.Relevance.Score.
-func (e *evaluation) rank(of *readmodel.Relevance, docs bitset) func(uint32) readmodel.Key {
-	scores := make([]int32, len(e.Docs))
+func (evaluation *evaluation) rank(relevance *readmodel.Relevance, docs bitset) func(uint32) readmodel.Key {
+	scores := make([]int32, len(evaluation.Docs))
 	add := func(among bitset, text readmodel.Text) {
 		if among.empty() {
 			return
 		}
 		text.EachRank(func(weight int, search readmodel.Text) {
 			some := scratchOf(among)
-			e.search(some, search)
-			for o := range some.each {
-				scores[o] += int32(weight)
+			evaluation.search(some, search)
+			for ordinal := range some.each {
+				scores[ordinal] += int32(weight)
 			}
 			release(some)
 		})
 	}
-	named, others := scratch(len(e.Docs)), scratchOf(docs) // those that are ranked by their name, and the rest
-	if of.Title != nil {
+	named, others := scratch(len(evaluation.Docs)), scratchOf(docs) // those that are ranked by their name, and the rest
+	if relevance.Title != nil {
 		copy(named, docs)
-		e.narrow(named, of.Title)
+		evaluation.narrow(named, relevance.Title)
 		others.andNot(named)
 	}
-	add(named, of.InName())
-	add(others, of.Text)
+	add(named, relevance.InName())
+	add(others, relevance.Text)
 	release(named)
 	release(others)
-	return func(o uint32) readmodel.Key { return readmodel.Key{N: int64(scores[o]), Has: true} }
+	return func(ordinal uint32) readmodel.Key { return readmodel.Key{N: int64(scores[ordinal]), Has: true} }
 }
 
 // Search implements readmodel.View.
-func (v *view) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
+func (view *view) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
 	if err := ctx.Err(); err != nil {
 		return readmodel.Page{}, err
 	}
-	page := readmodel.Page{Tallied: make([]readmodel.Tallied, len(query.Tallies))}
-	found := v.find(ctx, query.Kind, query.Filter)
+	page := readmodel.Page{Tallied: make([]readmodel.TallyAnswer, len(query.Tallies))}
+	found := view.find(ctx, query.Kind, query.Filter)
 	for i := range query.Tallies {
 		some := found.narrowed(query.Tallies[i].Filter)
 		page.Tallied[i] = some.tally(&query.Tallies[i])
@@ -123,7 +123,7 @@ func (v *view) Search(ctx context.Context, query readmodel.Query) (readmodel.Pag
 		return readmodel.Page{}, err
 	}
 	var err error
-	page.Documents, err = v.documents(hits, repeats)
+	page.Documents, err = view.documents(hits, repeats)
 	return page, err
 }
 
@@ -153,15 +153,15 @@ func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, 
 	}
 	groups := map[int64]*readmodel.Repeats{}
 	total, to := 0, query.Offset+min(query.Limit, f.total)
-	for _, h := range f.hits(order, f.total) {
-		number, has := h.of.Numbers[query.Collapse.Field].first(h.at)
-		single := !has || query.Collapse.Alone != nil && alone[h.of.segment].has(h.at)
+	for _, hit := range f.hits(order, f.total) {
+		number, has := hit.ordered.Numbers[query.Collapse.Field].first(hit.at)
+		single := !has || query.Collapse.Alone != nil && alone[hit.ordered.segment].has(hit.at)
 		g, known := groups[number]
 		if single || !known {
 			g = nil
 			if total >= query.Offset && total < to {
 				g = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
-				out, repeats = append(out, h), append(repeats, g)
+				out, repeats = append(out, hit), append(repeats, g)
 			}
 			total++
 			if !single {
@@ -169,7 +169,7 @@ func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, 
 			}
 		}
 		if g != nil {
-			g.Add(h.doc().ID, h.of.wall(readmodel.FieldStart, h.at))
+			g.Add(hit.doc().ID, hit.ordered.wall(readmodel.FieldStart, hit.at))
 		}
 	}
 	f.total = total
@@ -177,19 +177,19 @@ func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, 
 }
 
 // Walk implements readmodel.View: documents are decoded when they are read.
-func (v *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+func (view *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	query.Offset, query.Limit, query.After, query.Tallies = 0, math.MaxInt, nil, nil
-	found := v.find(ctx, query.Kind, readmodel.Both(query.Filter, query.Narrow))
+	found := view.find(ctx, query.Kind, readmodel.Both(query.Filter, query.Narrow))
 	hits, repeats := found.page(&query)
 	if err := found.close(); err != nil {
 		return err
 	}
 	for len(hits) > 0 {
 		n := min(readmodel.WalkStep, len(hits))
-		documents, err := v.documents(hits[:n], repeats)
+		documents, err := view.documents(hits[:n], repeats)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -205,10 +205,10 @@ func (v *view) Walk(ctx context.Context, query readmodel.Query, use func([]readm
 }
 
 // documents decodes hits; of a query that collapses, with their groups.
-func (v *view) documents(hits []hit, repeats []*readmodel.Repeats) ([]readmodel.Document, error) {
+func (view *view) documents(hits []hit, repeats []*readmodel.Repeats) ([]readmodel.Document, error) {
 	documents := make([]readmodel.Document, len(hits))
 	for i := range hits {
-		document, err := v.x.document(hits[i].doc())
+		document, err := view.index.document(hits[i].doc())
 		if err != nil {
 			return nil, err
 		}

@@ -45,9 +45,9 @@ type entry struct {
 
 // analyse prepares a document for a segment.
 func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Options) entry {
-	r := document.Record
-	e := entry{doc: doc{ID: r.ID, Position: document.Position, Sum: r.Sum, Home: r.Home}, record: r}
-	if r.Deleted {
+	record := document.Record
+	e := entry{doc: doc{ID: record.ID, Position: document.Position, Sum: record.Sum, Home: record.Home}, record: record}
+	if record.Deleted {
 		return e
 	}
 	if e.Body = document.Body; !options.Once {
@@ -58,16 +58,16 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 		field := &schema.Fields[i]
 		switch field.Type {
 		case readmodel.TypeKeyword:
-			e.keywords[i] = strings.Clone(field.Keyword(r)) // it may lie in the text of the whole record
+			e.keywords[i] = strings.Clone(field.Keyword(record)) // it may lie in the text of the whole record
 		case readmodel.TypeNumber:
-			e.numbers[i] = field.Numbers(r)
+			e.numbers[i] = field.Numbers(record)
 		case readmodel.TypeText:
 			tokens := new([len(calendar.Langs)][]string)
 			e.texts[field.Name] = tokens
 			if options.NoTexts {
 				continue
 			}
-			for l, text := range field.Text(r) {
+			for l, text := range field.Text(record) {
 				if text != "" {
 					tokens[l] = readmodel.Tokens(text)
 				}
@@ -85,11 +85,11 @@ type part struct {
 	place []readmodel.Key // in the order of the segment
 }
 
-func (p *part) doc() *doc {
-	if p.entry != nil {
-		return &p.entry.doc
+func (part *part) doc() *doc {
+	if part.entry != nil {
+		return &part.entry.doc
 	}
-	return &p.from.Docs[p.at]
+	return &part.from.Docs[part.at]
 }
 
 // naturalOrder returns the order of the documents in a segment.
@@ -101,14 +101,14 @@ func naturalOrder(kind calendar.Kind) []readmodel.Sort {
 }
 
 // partsOf returns what a segment is made of, in the order of the segment.
-func partsOf(schema *readmodel.Schema, layers []layer, entries []*entry) (parts []part) {
-	for _, l := range layers {
-		for o := range l.live.each {
-			parts = append(parts, part{from: l.segment, at: o})
+func partsOf(schema *readmodel.Schema, layers []liveSegment, entries []*entry) (parts []part) {
+	for _, layer := range layers {
+		for ordinal := range layer.live.each {
+			parts = append(parts, part{from: layer.segment, at: ordinal})
 		}
 	}
-	for _, e := range entries {
-		parts = append(parts, part{entry: e})
+	for _, entry := range entries {
+		parts = append(parts, part{entry: entry})
 	}
 	order := naturalOrder(schema.Kind)
 	places := make([]readmodel.Key, 0, len(order)*len(parts))
@@ -144,7 +144,7 @@ func newSegment(schema *readmodel.Schema) *segment {
 }
 
 // build makes a segment of the current documents of others and of new ones.
-func build(schema *readmodel.Schema, layers []layer, entries []*entry) *segment {
+func build(schema *readmodel.Schema, layers []liveSegment, entries []*entry) *segment {
 	parts := partsOf(schema, layers, entries)
 	s := newSegment(schema)
 	s.Docs = make([]doc, len(parts))
@@ -190,20 +190,20 @@ func numbersOf(ids []calendar.ID) []int64 {
 }
 
 // finish makes what follows from the stored columns: where each value and word occurs.
-func (s *segment) finish() {
+func (segment *segment) finish() {
 	var tasks []func()
-	for _, column := range s.Keywords {
-		tasks = append(tasks, func() { column.invert(len(s.Docs), false) })
+	for _, column := range segment.Keywords {
+		tasks = append(tasks, func() { column.invert(len(segment.Docs), false) })
 	}
-	for name, column := range s.Numbers {
-		tasks = append(tasks, func() { column.invert(len(s.Docs), s.schema.Field(name).Sort) })
+	for name, column := range segment.Numbers {
+		tasks = append(tasks, func() { column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
 	}
-	for _, textColumn := range s.Texts {
+	for _, textColumn := range segment.Texts {
 		for l := range textColumn {
-			tasks = append(tasks, func() { textColumn[l].invert(len(s.Words[l].Words)) })
+			tasks = append(tasks, func() { textColumn[l].invert(len(segment.Words[l].Words)) })
 		}
 	}
-	do(len(s.Docs) >= inParallel, tasks)
+	do(len(segment.Docs) >= inParallel, tasks)
 }
 
 // inParallel is the number of documents from which on the columns of a segment are made by
@@ -230,8 +230,8 @@ func do(large bool, tasks []func()) {
 }
 
 // ordinal returns the ordinal of an id.
-func (s *segment) ordinal(id calendar.ID) (uint32, bool) {
-	ids := s.Numbers[readmodel.FieldID]
+func (segment *segment) ordinal(id calendar.ID) (uint32, bool) {
+	ids := segment.Numbers[readmodel.FieldID]
 	at, found := slices.BinarySearch(ids.Values, int64(id))
 	if !found {
 		return 0, false
@@ -240,8 +240,8 @@ func (s *segment) ordinal(id calendar.ID) (uint32, bool) {
 }
 
 // wall returns the wall clock of a document in a field.
-func (s *segment) wall(field string, o uint32) calendar.Wall {
-	if n, has := s.Numbers[field].first(o); has {
+func (segment *segment) wall(field string, ordinal uint32) calendar.Wall {
+	if n, has := segment.Numbers[field].first(ordinal); has {
 		return calendar.Wall(n)
 	}
 	return calendar.NoWall

@@ -43,19 +43,19 @@ type head struct {
 
 // stored returns pointers to what is stored of a segment, by name. It has its documents, or
 // room for them.
-func (s *segment) stored() map[string]any {
-	parts := map[string]any{"home": &s.Home, "words": &s.Words}
-	for from := 0; from < len(s.Docs); from += blockDocs {
-		block := s.Docs[from:min(from+blockDocs, len(s.Docs))]
+func (segment *segment) stored() map[string]any {
+	parts := map[string]any{"home": &segment.Home, "words": &segment.Words}
+	for from := 0; from < len(segment.Docs); from += blockDocs {
+		block := segment.Docs[from:min(from+blockDocs, len(segment.Docs))]
 		parts[strconv.Itoa(from)] = &block
 	}
-	for name, column := range s.Keywords {
+	for name, column := range segment.Keywords {
 		parts[name] = column
 	}
-	for name, column := range s.Numbers {
+	for name, column := range segment.Numbers {
 		parts[name] = column
 	}
-	for name, textColumn := range s.Texts {
+	for name, textColumn := range segment.Texts {
 		parts[name] = textColumn
 	}
 	return parts
@@ -70,42 +70,42 @@ type image struct {
 }
 
 // image returns the content. The caller has locked writing.
-func (x *Index) image() *image {
-	return &image{x.current.Load(), maps.Clone(x.gone), x.since.Load(), x.writes}
+func (index *Index) image() *image {
+	return &image{index.current.Load(), maps.Clone(index.gone), index.since.Load(), index.writes}
 }
 
 // Snapshot writes the content of the index to the path that it was opened with: under a
 // temporary name, synced, then renamed, so that there is always a whole file. Without a path
 // or a write since the last snapshot it does nothing. The errors are those of files.
-func (x *Index) Snapshot(ctx context.Context) error {
-	x.saving.Lock()
-	defer x.saving.Unlock()
-	return x.snapshot(ctx)
+func (index *Index) Snapshot(ctx context.Context) error {
+	index.saving.Lock()
+	defer index.saving.Unlock()
+	return index.snapshot(ctx)
 }
 
 // snapshot is Snapshot; saving is held.
-func (x *Index) snapshot(ctx context.Context) error {
-	x.writing.Lock()
-	image := x.image()
-	x.writing.Unlock()
-	if x.path == "" || x.saved == image.writes {
+func (index *Index) snapshot(ctx context.Context) error {
+	index.writing.Lock()
+	image := index.image()
+	index.writing.Unlock()
+	if index.path == "" || index.saved == image.writes {
 		return nil
 	}
-	if err := image.save(ctx, x.path); err != nil {
+	if err := image.save(ctx, index.path); err != nil {
 		return fmt.Errorf("write snapshot of position %d: %w", image.state.marks.All.Position, err)
 	}
-	x.saved = image.writes
-	x.since.Add(-image.since)
+	index.saved = image.writes
+	index.since.Add(-image.since)
 	return nil
 }
 
 // save writes a file.
-func (m *image) save(ctx context.Context, path string) error {
+func (image *image) save(ctx context.Context, path string) error {
 	file, err := os.OpenFile(path+unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator's path
 	if err != nil {
 		return err
 	}
-	if err = cmp.Or(m.write(ctx, file), file.Sync(), file.Close()); err == nil {
+	if err = cmp.Or(image.write(ctx, file), file.Sync(), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
@@ -139,7 +139,7 @@ func syncDir(dir string) error {
 	return file.Close()
 }
 
-func (m *image) write(ctx context.Context, to io.Writer) error {
+func (image *image) write(ctx context.Context, to io.Writer) error {
 	buffer := bufio.NewWriterSize(to, 1<<20)
 	out := zip.NewWriter(buffer)
 	write := func(name string, value any) error {
@@ -147,10 +147,10 @@ func (m *image) write(ctx context.Context, to io.Writer) error {
 		return cmp.Or(ctx.Err(), err, gob.NewEncoder(writer).Encode(value))
 	}
 	h := head{
-		Form: snapshotForm + readmodel.Fingerprint(), Marks: m.state.marks, Content: m.state.content,
-		Quarantined: m.state.quarantined, Gone: m.gone,
+		Form: snapshotForm + readmodel.Fingerprint(), Marks: image.state.marks, Content: image.state.content,
+		Quarantined: image.state.quarantined, Gone: image.gone,
 	}
-	for kind, layers := range m.state.kinds {
+	for kind, layers := range image.state.kinds {
 		if len(layers) == 0 {
 			continue
 		}
@@ -176,8 +176,8 @@ func Open(ctx context.Context, path string, options Options) (*Index, error) {
 	index := New(options)
 	index.path = path
 	state, gone, err := load(path)
-	if err == nil && index.o.Holds != nil {
-		holds, failed := index.o.Holds(ctx, state.marks.Reach)
+	if err == nil && index.options.Holds != nil {
+		holds, failed := index.options.Holds(ctx, state.marks.Reach)
 		if failed != nil {
 			return nil, fmt.Errorf("memory index: %w", failed)
 		}
@@ -191,7 +191,7 @@ func Open(ctx context.Context, path string, options Options) (*Index, error) {
 		index.show(state)
 	case errors.Is(err, fs.ErrNotExist):
 	default:
-		index.o.Logger.Warn("snapshot not used, index starts empty", "path", path, "error", err)
+		index.options.Logger.Warn("snapshot not used, index starts empty", "path", path, "error", err)
 	}
 	return index, nil
 }
@@ -235,7 +235,7 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 	}
 	for kind, loaded := range segments {
 		loaded.finish()
-		s.kinds[kind] = []layer{newLayer(loaded)}
+		s.kinds[kind] = []liveSegment{newLayer(loaded)}
 	}
 	return s, h.Gone, nil
 }

@@ -33,20 +33,20 @@ func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
 // state is what an index holds.
 type state struct {
 	Marks       readmodel.Marks
-	Shown       readmodel.Shown
+	Shown       readmodel.VisibleState
 	Quarantined []readmodel.Quarantined
 }
 
-func stateOf(t *testing.T, index *memindex.Index) (s state) {
+func stateOf(t *testing.T, index *memindex.Index) (state state) {
 	t.Helper()
 	var errs [3]error
-	s.Marks, errs[0] = index.Marks(t.Context())
-	s.Shown, errs[1] = index.Visible(t.Context())
-	s.Quarantined, errs[2] = index.Quarantined(t.Context())
+	state.Marks, errs[0] = index.Marks(t.Context())
+	state.Shown, errs[1] = index.Visible(t.Context())
+	state.Quarantined, errs[2] = index.Quarantined(t.Context())
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return state
 }
 
 func fill(t *testing.T, index *memindex.Index, n int) *readmodeltest.Corpus {
@@ -167,7 +167,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		}
 		var logs bytes.Buffer
 		index := openAt(t, path, &logs)
-		if got := stateOf(t, index); got.Marks != (readmodel.Marks{}) || got.Shown != (readmodel.Shown{}) || !strings.Contains(logs.String(), "snapshot not used") {
+		if got := stateOf(t, index); got.Marks != (readmodel.Marks{}) || got.Shown != (readmodel.VisibleState{}) || !strings.Contains(logs.String(), "snapshot not used") {
 			t.Errorf("%s: %+v, want nothing; log %q", name, got, &logs)
 		}
 		// It is a working index, and its snapshot replaces the damaged one.

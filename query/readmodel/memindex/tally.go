@@ -6,14 +6,14 @@ import (
 )
 
 // tally answers a tally about what was found.
-func (f *finding) tally(t *readmodel.Tally) readmodel.Tallied {
-	out := readmodel.Tallied{Values: map[calendar.ID]int{}, Parts: make([]int, len(t.Parts))}
+func (f *finding) tally(tally *readmodel.Tally) readmodel.TallyAnswer {
+	out := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
 	for at, evaluation := range f.layers {
 		docs := f.results[at]
-		if t.Field != "" {
-			count(evaluation.Numbers[t.Field], docs, out.Values)
+		if tally.Field != "" {
+			count(evaluation.Numbers[tally.Field], docs, out.Values)
 		}
-		for part, filter := range t.Parts {
+		for part, filter := range tally.Parts {
 			some := scratchOf(docs)
 			evaluation.narrow(some, filter)
 			out.Parts[part] += some.count()
@@ -24,24 +24,24 @@ func (f *finding) tally(t *readmodel.Tally) readmodel.Tallied {
 }
 
 // count adds how many of some documents have each value of a column.
-func count(c *column[int64], docs bitset, to map[calendar.ID]int) {
-	if docs.count() < len(c.Values) {
-		for o := range docs.each {
-			for _, number := range c.of(o) {
-				to[calendar.ID(c.Values[number])]++
+func count(column *column[int64], docs bitset, to map[calendar.ID]int) {
+	if docs.count() < len(column.Values) {
+		for ordinal := range docs.each {
+			for _, number := range column.of(ordinal) {
+				to[calendar.ID(column.Values[number])]++
 			}
 		}
 		return
 	}
-	counts := make([]int, len(c.Values))
-	for o := range docs.each {
-		for _, number := range c.of(o) {
+	counts := make([]int, len(column.Values))
+	for ordinal := range docs.each {
+		for _, number := range column.of(ordinal) {
 			counts[number]++
 		}
 	}
 	for number, n := range counts {
 		if n > 0 {
-			to[calendar.ID(c.Values[number])] += n
+			to[calendar.ID(column.Values[number])] += n
 		}
 	}
 }

@@ -25,27 +25,27 @@ type dictionary struct {
 	byStem    []uint32 // words by stem and text
 
 	hintsOnce sync.Once
-	hints     []hint
+	hints     []letterMask
 }
 
 // find returns the number of a word.
-func (d *dictionary) find(text string) (uint32, bool) {
-	at, found := slices.BinarySearchFunc(d.Words, text, func(w word, text string) int { return strings.Compare(w.Text, text) })
+func (dictionary *dictionary) find(text string) (uint32, bool) {
+	at, found := slices.BinarySearchFunc(dictionary.Words, text, func(w word, text string) int { return strings.Compare(w.Text, text) })
 	return uint32(at), found
 }
 
 // exactly returns the range of a word, nil when it is not there.
-func (d *dictionary) exactly(text string) []wordRange {
-	if w, found := d.find(text); found {
+func (dictionary *dictionary) exactly(text string) []wordRange {
+	if w, found := dictionary.find(text); found {
 		return []wordRange{{w, w + 1}}
 	}
 	return nil
 }
 
 // beginning returns the range of the words with a prefix.
-func (d *dictionary) beginning(prefix string) wordRange {
-	at, _ := d.find(prefix)
-	n, _ := slices.BinarySearchFunc(d.Words[at:], prefix, func(w word, prefix string) int {
+func (dictionary *dictionary) beginning(prefix string) wordRange {
+	at, _ := dictionary.find(prefix)
+	n, _ := slices.BinarySearchFunc(dictionary.Words[at:], prefix, func(w word, prefix string) int {
 		if strings.HasPrefix(w.Text, prefix) {
 			return -1
 		}
@@ -55,26 +55,26 @@ func (d *dictionary) beginning(prefix string) wordRange {
 }
 
 // withStem returns the words with a stem.
-func (d *dictionary) withStem(stem string) []uint32 {
-	d.stemsOnce.Do(func() {
-		d.byStem = make([]uint32, len(d.Words))
-		for i := range d.byStem {
-			d.byStem[i] = uint32(i)
+func (dictionary *dictionary) withStem(stem string) []uint32 {
+	dictionary.stemsOnce.Do(func() {
+		dictionary.byStem = make([]uint32, len(dictionary.Words))
+		for i := range dictionary.byStem {
+			dictionary.byStem[i] = uint32(i)
 		}
-		slices.SortStableFunc(d.byStem, func(a, b uint32) int { return strings.Compare(d.Words[a].Stem, d.Words[b].Stem) })
+		slices.SortStableFunc(dictionary.byStem, func(a, b uint32) int { return strings.Compare(dictionary.Words[a].Stem, dictionary.Words[b].Stem) })
 	})
-	at, _ := slices.BinarySearchFunc(d.byStem, stem, func(w uint32, stem string) int { return strings.Compare(d.Words[w].Stem, stem) })
+	at, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(w uint32, stem string) int { return strings.Compare(dictionary.Words[w].Stem, stem) })
 	end := at
-	for end < len(d.byStem) && d.Words[d.byStem[end]].Stem == stem {
+	for end < len(dictionary.byStem) && dictionary.Words[dictionary.byStem[end]].Stem == stem {
 		end++
 	}
-	return d.byStem[at:end]
+	return dictionary.byStem[at:end]
 }
 
-// hint is what a word can be near to, at a glance: its length in the highest bits, and a
+// letterMask is what a word can be near to, at a glance: its length in the highest bits, and a
 // bit for each of its letters, of which some share one. A typo changes the length by one at
 // most, and two bits. So only a few words are compared letter by letter.
-type hint uint32
+type letterMask uint32
 
 const (
 	hintBits    = 27
@@ -82,30 +82,30 @@ const (
 	maxLength   = 1<<(32-hintBits) - 1
 )
 
-func hintOf(text string) hint {
-	letters := hint(0)
+func hintOf(text string) letterMask {
+	letters := letterMask(0)
 	for _, r := range text {
 		letters |= 1 << (uint32(r) % hintBits)
 	}
-	return hint(min(utf8.RuneCountInString(text), maxLength))<<hintBits | letters
+	return letterMask(min(utf8.RuneCountInString(text), maxLength))<<hintBits | letters
 }
 
 // near returns the words with one to so many typos to a text, by the number of typos.
-func (d *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][]uint32) {
-	d.hintsOnce.Do(func() {
-		d.hints = make([]hint, len(d.Words))
-		for i := range d.Words {
-			d.hints[i] = hintOf(d.Words[i].Text)
+func (dictionary *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][]uint32) {
+	dictionary.hintsOnce.Do(func() {
+		dictionary.hints = make([]letterMask, len(dictionary.Words))
+		for i := range dictionary.Words {
+			dictionary.hints[i] = hintOf(dictionary.Words[i].Text)
 		}
 	})
 	of := hintOf(text)
 	length := int(of >> hintBits)
-	for i, h := range d.hints {
+	for i, h := range dictionary.hints {
 		n := int(h >> hintBits)
 		if n < length-typos || n > length+typos && length < maxLength || bits.OnesCount32(uint32((h^of)&hintLetters)) > 2*typos {
 			continue
 		}
-		if t := readmodel.Typos(text, d.Words[i].Text, typos); t > 0 && t <= typos {
+		if t := readmodel.Typos(text, dictionary.Words[i].Text, typos); t > 0 && t <= typos {
 			out[t] = append(out[t], uint32(i))
 		}
 	}
@@ -120,57 +120,57 @@ type vocabulary struct {
 	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
 }
 
-func newVocabulary(layers []layer, entries []*entry) *vocabulary {
+func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 	v := &vocabulary{numbers: wordsOf(entries), renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
 	used := make([][len(calendar.Langs)]bitset, len(layers))
-	for i, l := range layers {
-		used[i] = l.usedWords()
-		v.renamed[l.segment] = &[len(calendar.Langs)][]uint32{}
+	for i, layer := range layers {
+		used[i] = layer.usedWords()
+		v.renamed[layer.segment] = &[len(calendar.Langs)][]uint32{}
 	}
 	for lang := range v.dictionaries {
 		d := &dictionary{Lang: calendar.Lang(lang)}
 		v.dictionaries[lang] = d
-		for i, l := range layers {
+		for i, layer := range layers {
 			some := make([]word, 0, used[i][lang].count())
 			for w := range used[i][lang].each {
-				some = append(some, l.Words[lang].Words[w])
+				some = append(some, layer.Words[lang].Words[w])
 			}
 			d.Words = union(d.Words, some)
 		}
 		d.add(v.numbers[lang])
-		for i, l := range layers {
-			renamed := make([]uint32, len(l.Words[lang].Words))
+		for i, layer := range layers {
+			renamed := make([]uint32, len(layer.Words[lang].Words))
 			at := 0
 			for w := range used[i][lang].each {
-				for d.Words[at].Text != l.Words[lang].Words[w].Text {
+				for d.Words[at].Text != layer.Words[lang].Words[w].Text {
 					at++
 				}
 				renamed[w] = uint32(at)
 			}
-			v.renamed[l.segment][lang] = renamed
+			v.renamed[layer.segment][lang] = renamed
 		}
 	}
 	return v
 }
 
 // add adds words that are not there with their stems, and sets the number of each.
-func (d *dictionary) add(numbers map[string]uint32) {
+func (dictionary *dictionary) add(numbers map[string]uint32) {
 	words := make([]word, 0, len(numbers))
 	for text := range numbers {
 		words = append(words, word{Text: text})
 	}
 	slices.SortFunc(words, func(a, b word) int { return strings.Compare(a.Text, b.Text) })
-	d.Words = union(d.Words, words)
-	for i := range d.Words {
-		if w := &d.Words[i]; w.Stem == "" {
+	dictionary.Words = union(dictionary.Words, words)
+	for i := range dictionary.Words {
+		if w := &dictionary.Words[i]; w.Stem == "" {
 			w.Text = strings.Clone(w.Text) // without the text that it is from
-			if w.Stem = readmodel.Stem(w.Text, d.Lang); w.Stem == w.Text {
+			if w.Stem = readmodel.Stem(w.Text, dictionary.Lang); w.Stem == w.Text {
 				w.Stem = w.Text // one memory for both
 			}
 		}
 	}
 	for text := range numbers {
-		numbers[text], _ = d.find(text)
+		numbers[text], _ = dictionary.find(text)
 	}
 }
 
@@ -179,8 +179,8 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 	for l := range words {
 		words[l] = map[string]uint32{}
 	}
-	for _, e := range entries {
-		for _, texts := range e.texts {
+	for _, entry := range entries {
+		for _, texts := range entry.texts {
 			for lang, tokens := range texts {
 				for _, token := range tokens {
 					words[lang][token] = 0
@@ -192,38 +192,38 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 }
 
 // union merges sorted words, each once.
-func union(a, b []word) []word {
-	out := make([]word, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := strings.Compare(a[0].Text, b[0].Text); {
+func union(words, b []word) []word {
+	out := make([]word, 0, len(words)+len(b))
+	for len(words) > 0 && len(b) > 0 {
+		switch c := strings.Compare(words[0].Text, b[0].Text); {
 		case c == 0:
-			out, a, b = append(out, a[0]), a[1:], b[1:]
+			out, words, b = append(out, words[0]), words[1:], b[1:]
 		case c < 0:
-			out, a = append(out, a[0]), a[1:]
+			out, words = append(out, words[0]), words[1:]
 		default:
 			out, b = append(out, b[0]), b[1:]
 		}
 	}
-	return append(append(out, a...), b...)
+	return append(append(out, words...), b...)
 }
 
 // usedWords returns the words of the current documents, by language.
-func (l layer) usedWords() (used [len(calendar.Langs)]bitset) {
-	for lang, dictionary := range l.Words {
+func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
+	for lang, dictionary := range layer.Words {
 		used[lang] = newBitset(len(dictionary.Words))
 		for w := range dictionary.Words {
-			if l.n == len(l.Docs) { // so are all words
+			if layer.n == len(layer.Docs) { // so are all words
 				used[lang].set(uint32(w))
 			}
 		}
 	}
-	for _, column := range l.Texts {
+	for _, column := range layer.Texts {
 		for lang := range column {
-			if column[lang].Starts == nil || l.n == len(l.Docs) {
+			if column[lang].Starts == nil || layer.n == len(layer.Docs) {
 				continue
 			}
-			for o := range l.live.each {
-				for stream := column[lang].of(o); len(stream) > 0; {
+			for ordinal := range layer.live.each {
+				for stream := column[lang].of(ordinal); len(stream) > 0; {
 					w, size := nextWord(stream)
 					used[lang].set(w)
 					stream = stream[size:]
@@ -248,74 +248,76 @@ type texts struct {
 }
 
 // of returns the words of a document.
-func (t *texts) of(o uint32) []byte { return t.Stream[t.Starts[o]:t.Starts[o+1]] }
+func (texts *texts) of(ordinal uint32) []byte {
+	return texts.Stream[texts.Starts[ordinal]:texts.Starts[ordinal+1]]
+}
 
 // addTo adds the documents with one of some words.
-func (t *texts) addTo(docs bitset, words []wordRange) {
-	for _, r := range words {
-		t.words.addTo(docs, int(r.from), int(r.to))
+func (texts *texts) addTo(docs bitset, words []wordRange) {
+	for _, wordRange := range words {
+		texts.words.addTo(docs, int(wordRange.from), int(wordRange.to))
 	}
 }
 
 // fill makes a column of the texts of parts.
-func (c *textColumn) fill(name string, parts []part, v *vocabulary) {
+func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabulary) {
 	for _, lang := range calendar.Langs {
-		t := &c[lang]
-		t.Has, t.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
+		texts := &textColumn[lang]
+		texts.Has, texts.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
 		var stream []byte
 		for i := range parts {
-			if p := &parts[i]; p.has(name, lang) {
-				t.Has.set(uint32(i))
-				stream = p.appendText(stream, name, lang, v)
+			if part := &parts[i]; part.has(name, lang) {
+				texts.Has.set(uint32(i))
+				stream = part.appendText(stream, name, lang, vocabulary)
 			}
-			t.Starts = append(t.Starts, uint32(len(stream)))
+			texts.Starts = append(texts.Starts, uint32(len(stream)))
 		}
-		if t.Has.empty() {
-			t.Starts = nil
+		if texts.Has.empty() {
+			texts.Starts = nil
 		}
-		t.Stream = bytes.Clone(stream) // without the room that it grew into
+		texts.Stream = bytes.Clone(stream) // without the room that it grew into
 	}
 }
 
 // has reports whether a part has a text in a language.
-func (p *part) has(name string, lang calendar.Lang) bool {
-	if p.entry == nil {
-		return p.from.Texts[name][lang].Has.has(p.at)
+func (part *part) has(name string, lang calendar.Lang) bool {
+	if part.entry == nil {
+		return part.from.Texts[name][lang].Has.has(part.at)
 	}
-	return p.entry.texts[name][lang] != nil
+	return part.entry.texts[name][lang] != nil
 }
 
 // appendText appends the words of a text by their new numbers.
-func (p *part) appendText(to []byte, name string, lang calendar.Lang, v *vocabulary) []byte {
-	if p.entry == nil {
-		renamed := v.renamed[p.from][lang]
-		for stream := p.from.Texts[name][lang].of(p.at); len(stream) > 0; {
+func (part *part) appendText(to []byte, name string, lang calendar.Lang, vocabulary *vocabulary) []byte {
+	if part.entry == nil {
+		renamed := vocabulary.renamed[part.from][lang]
+		for stream := part.from.Texts[name][lang].of(part.at); len(stream) > 0; {
 			w, size := nextWord(stream)
 			to = binary.AppendUvarint(to, uint64(renamed[w]))
 			stream = stream[size:]
 		}
 		return to
 	}
-	for _, token := range p.entry.texts[name][lang] {
-		to = binary.AppendUvarint(to, uint64(v.numbers[lang][token]))
+	for _, token := range part.entry.texts[name][lang] {
+		to = binary.AppendUvarint(to, uint64(vocabulary.numbers[lang][token]))
 	}
 	return to
 }
 
 // invert finds out where each word occurs.
-func (t *texts) invert(words int) {
-	if t.Starts == nil {
+func (texts *texts) invert(words int) {
+	if texts.Starts == nil {
 		return
 	}
-	t.words = newPostings(len(t.Starts)-1, words, func(add func(w, o uint32)) {
+	texts.words = newPostings(len(texts.Starts)-1, words, func(add func(w, ordinal uint32)) {
 		last := make([]uint32, words) // the document + 1 that has a word, to count it once
-		for o := range uint32(len(t.Starts) - 1) {
-			for stream := t.of(o); len(stream) > 0; {
+		for ordinal := range uint32(len(texts.Starts) - 1) {
+			for stream := texts.of(ordinal); len(stream) > 0; {
 				w, size := nextWord(stream)
 				stream = stream[size:]
-				if last[w] != o+1 {
-					last[w] = o + 1
-					add(w, o)
+				if last[w] != ordinal+1 {
+					last[w] = ordinal + 1
+					add(w, ordinal)
 				}
 			}
 		}

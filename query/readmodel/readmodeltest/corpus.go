@@ -15,11 +15,11 @@ import (
 // words as frequent as in real text (Zipf), n/50 venues, n/100 organizers, 40
 // categories and 300 tags. The same seed yields the same records.
 type Corpus struct {
-	g     generator
-	zipf  *rand.Zipf
-	words []string
-	n     int
-	next  calendar.Position
+	generator generator
+	zipf      *rand.Zipf
+	words     []string
+	n         int
+	next      calendar.Position
 }
 
 // Now is the day around which the events of a Corpus lie: half a year before to
@@ -38,7 +38,7 @@ const (
 // NewCorpus makes a Corpus of n events.
 func NewCorpus(n int, seed uint64) *Corpus {
 	generator := newGenerator(seed)
-	corpus := &Corpus{g: generator, zipf: rand.NewZipf(generator.Rand, 1.07, 8, 39_999), n: n}
+	corpus := &Corpus{generator: generator, zipf: rand.NewZipf(generator.Rand, 1.07, 8, 39_999), n: n}
 	syllables := strings.Fields("ba co di fe gu ha jo ka li mo nu pe qua ri so ta ven wi yo za tion ing er ed ment s")
 	seen := map[string]bool{}
 	for len(corpus.words) < 40_000 {
@@ -55,97 +55,97 @@ func NewCorpus(n int, seed uint64) *Corpus {
 }
 
 // Word returns the word of a rank, 0 the most frequent one.
-func (c *Corpus) Word(rank int) string { return c.words[rank] }
+func (corpus *Corpus) Word(rank int) string { return corpus.words[rank] }
 
-func (c *Corpus) text(n int) string {
+func (corpus *Corpus) text(n int) string {
 	out := make([]string, n)
 	for i := range out {
-		out[i] = c.words[c.zipf.Uint64()]
+		out[i] = corpus.words[corpus.zipf.Uint64()]
 	}
 	return strings.Join(out, " ")
 }
 
-func (c *Corpus) english(n int) calendar.Text { return in(calendar.LangEN, c.text(n)) }
+func (corpus *Corpus) english(n int) calendar.Text { return in(calendar.LangEN, corpus.text(n)) }
 
-func (c *Corpus) document(kind calendar.Kind, first calendar.ID, i int, fields calendar.Fields) readmodel.Document {
-	c.next++
+func (corpus *Corpus) document(kind calendar.Kind, first calendar.ID, i int, fields calendar.Fields) readmodel.Document {
+	corpus.next++
 	fields["slug"] = fmt.Sprintf("%s-%d", kind, i)
 	record := &calendar.Record{ID: first + calendar.ID(i), Kind: kind, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: fields}
-	return document(record, c.next)
+	return document(record, corpus.next)
 }
 
 // Linked returns the venues, organizers, categories and tags.
-func (c *Corpus) Linked() (out []readmodel.Document) {
+func (corpus *Corpus) Linked() (out []readmodel.Document) {
 	add := func(kind calendar.Kind, first calendar.ID, n int, fields func() calendar.Fields) {
 		for i := range n {
-			out = append(out, c.document(kind, first, i, fields()))
+			out = append(out, corpus.document(kind, first, i, fields()))
 		}
 	}
-	term := func() calendar.Fields { return calendar.Fields{"name": c.english(2)} }
+	term := func() calendar.Fields { return calendar.Fields{"name": corpus.english(2)} }
 	add(calendar.KindCategory, CorpusCategory, 40, term)
 	add(calendar.KindTag, CorpusTag, 300, term)
-	add(calendar.KindVenue, corpusVenue, c.n/50, func() calendar.Fields {
-		f := c.post(calendar.Fields{
-			"venue": c.english(3), "description": c.english(30), "address": c.text(3), "city": c.text(1),
+	add(calendar.KindVenue, corpusVenue, corpus.n/50, func() calendar.Fields {
+		f := corpus.post(calendar.Fields{
+			"venue": corpus.english(3), "description": corpus.english(30), "address": corpus.text(3), "city": corpus.text(1),
 			"country": "United States", "zip": "02110",
 		})
-		if c.g.chance(90) {
-			f["geo_lat"] = math.Round((40+5*c.g.NormFloat64())*1e4) / 1e4
-			f["geo_lng"] = math.Round((-75+9*c.g.NormFloat64())*1e4) / 1e4
+		if corpus.generator.chance(90) {
+			f["geo_lat"] = math.Round((40+5*corpus.generator.NormFloat64())*1e4) / 1e4
+			f["geo_lng"] = math.Round((-75+9*corpus.generator.NormFloat64())*1e4) / 1e4
 		}
 		return f
 	})
-	add(calendar.KindOrganizer, corpusOrganizer, c.n/100, func() calendar.Fields {
-		return c.post(calendar.Fields{"organizer": c.english(3), "description": c.english(30), "email": "hello@arts.example"})
+	add(calendar.KindOrganizer, corpusOrganizer, corpus.n/100, func() calendar.Fields {
+		return corpus.post(calendar.Fields{"organizer": corpus.english(3), "description": corpus.english(30), "email": "hello@arts.example"})
 	})
 	return out
 }
 
-func (c *Corpus) post(fields calendar.Fields) calendar.Fields {
-	wall := calendar.Wall(Now.Unix() - c.g.Int64N(365*86400))
+func (corpus *Corpus) post(fields calendar.Fields) calendar.Fields {
+	wall := calendar.Wall(Now.Unix() - corpus.generator.Int64N(365*86400))
 	for _, name := range []string{"date", "date_utc", "modified", "modified_utc"} {
 		fields[name] = wall
 	}
-	fields["author"] = calendar.ID(900_000 + c.g.IntN(20))
+	fields["author"] = calendar.ID(900_000 + corpus.generator.IntN(20))
 	fields["status"] = "publish"
-	if c.g.chance(4) {
-		fields["status"] = pick(c.g, []string{"draft", "pending", "private"})
+	if corpus.generator.chance(4) {
+		fields["status"] = pick(corpus.generator, []string{"draft", "pending", "private"})
 	}
 	return fields
 }
 
 // Event returns an event by its number, new each time.
-func (c *Corpus) Event(i int) readmodel.Document {
-	generator := c.g
+func (corpus *Corpus) Event(i int) readmodel.Document {
+	generator := corpus.generator
 	start := calendar.Wall(Now.Unix() + (generator.Int64N(3*365*96)-365*48)*900)
 	end := start + calendar.Wall(3600*(1+generator.IntN(8)))
 	link := func(first calendar.ID, n int) calendar.ID { return first + calendar.ID(generator.IntN(max(1, n))) }
-	return c.document(calendar.KindEvent, corpusEvent, i, c.post(calendar.Fields{
-		"title": c.english(5), "description": in(calendar.LangEN, "<p>"+c.text(36)+"</p>\n<p>"+c.text(26)+"</p>"),
-		"excerpt": c.english(10), "timezone": "America/New_York",
+	return corpus.document(calendar.KindEvent, corpusEvent, i, corpus.post(calendar.Fields{
+		"title": corpus.english(5), "description": in(calendar.LangEN, "<p>"+corpus.text(36)+"</p>\n<p>"+corpus.text(26)+"</p>"),
+		"excerpt": corpus.english(10), "timezone": "America/New_York",
 		"start_date": start, "end_date": end, "utc_start_date": start + 4*3600, "utc_end_date": end + 4*3600,
 		"cost": []string{"$5", "$12"}, "website": "https://quay.example/?a=1", "featured": generator.chance(10), "ticketed": generator.chance(30),
 		"hide_from_listings": generator.chance(2), "all_day": false,
 		"categories": []calendar.ID{link(CorpusCategory, 40)},
 		"tags":       []calendar.ID{link(CorpusTag, 300), link(CorpusTag, 300)},
-		"organizer":  []calendar.ID{link(corpusOrganizer, c.n/100)},
-		"venue":      []calendar.ID{link(corpusVenue, c.n/50)},
+		"organizer":  []calendar.ID{link(corpusOrganizer, corpus.n/100)},
+		"venue":      []calendar.ID{link(corpusVenue, corpus.n/50)},
 	}))
 }
 
 // Fill writes the whole corpus to an index.
-func (c *Corpus) Fill(write func(readmodel.Batch) error) error {
-	documents := c.Linked()
-	for i := range c.n {
+func (corpus *Corpus) Fill(write func(readmodel.Batch) error) error {
+	documents := corpus.Linked()
+	for i := range corpus.n {
 		if i%1000 == 0 {
-			if err := write(readmodel.Batch{Documents: documents, Mark: At(c.next)}); err != nil {
+			if err := write(readmodel.Batch{Documents: documents, Mark: At(corpus.next)}); err != nil {
 				return err
 			}
 			documents = nil
 		}
-		documents = append(documents, c.Event(i))
+		documents = append(documents, corpus.Event(i))
 	}
-	return write(readmodel.Batch{Documents: documents, Mark: At(c.next)})
+	return write(readmodel.Batch{Documents: documents, Mark: At(corpus.next)})
 }
 
 // ByStart is the order of lists of events.

@@ -11,11 +11,11 @@ import (
 	"daybook/query/readmodel"
 )
 
-// life is an index that is reached, with one tag at position 1.
-type life struct {
+// lifecycle is an index that is reached, with one tag at position 1.
+type lifecycle struct {
 	testing.TB
 	readmodel.Generations
-	first, second *pair // the index with what is in its generations
+	first, second *indexPair // the index with what is in its generations
 	coming        readmodel.Index
 }
 
@@ -25,7 +25,7 @@ func RunGenerations(t *testing.T, open func(t testing.TB) readmodel.Generations)
 	for name, run := range lifeCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &life{TB: t, Generations: open(t)}
+			l := &lifecycle{TB: t, Generations: open(t)}
 			l.do("reach", l.Reach)
 			l.first = newPair(t, l)
 			l.first.add(calendar.KindTag, 1, calendar.Fields{})
@@ -36,70 +36,70 @@ func RunGenerations(t *testing.T, open func(t testing.TB) readmodel.Generations)
 }
 
 // do makes a step that has to succeed.
-func (l *life) do(what string, step func(context.Context) error) {
-	l.Helper()
-	wantErr(l, what, step(l.Context()), nil)
+func (life *lifecycle) do(what string, step func(context.Context) error) {
+	life.Helper()
+	wantErr(life, what, step(life.Context()), nil)
 }
 
 // come fills the coming generation with one tag at position 2 and a quarantined record.
-func (l *life) come() {
-	l.Helper()
-	next, err := l.Next(l.Context())
+func (life *lifecycle) come() {
+	life.Helper()
+	next, err := life.Next(life.Context())
 	if err != nil {
-		l.Fatalf("next: %v", err)
+		life.Fatalf("next: %v", err)
 	}
-	p := newPair(l, next)
+	p := newPair(life, next)
 	p.last = 1
 	p.add(calendar.KindTag, 2, calendar.Fields{})
 	p.apply(readmodel.Batch{
 		Documents: p.documents, Mark: At(p.last), Quarantined: []readmodel.Quarantined{{ID: 9, Position: 1, Reason: "bad"}},
 	})
-	l.coming = next
-	l.second = &pair{TB: l, index: l, plain: p.plain, last: p.last}
+	life.coming = next
+	life.second = &indexPair{TB: life, index: life, plain: p.plain, last: p.last}
 }
 
-func (l *life) comeAndPromote() {
-	l.Helper()
-	l.come()
-	l.do("promote", l.Promote)
+func (life *lifecycle) comeAndPromote() {
+	life.Helper()
+	life.come()
+	life.do("promote", life.Promote)
 }
 
 // nothingComes checks that a coming generation is empty, whatever was in the one before.
-func (l *life) nothingComes() {
-	l.Helper()
-	next, err := l.Next(l.Context())
+func (life *lifecycle) nothingComes() {
+	life.Helper()
+	next, err := life.Next(life.Context())
 	if err != nil {
-		l.Fatalf("next: %v", err)
+		life.Fatalf("next: %v", err)
 	}
-	if marks, err := next.Marks(l.Context()); err != nil || marks != (readmodel.Marks{}) {
-		l.Errorf("a coming generation has the marks %v, %v", marks, err)
+	if marks, err := next.Marks(life.Context()); err != nil || marks != (readmodel.Marks{}) {
+		life.Errorf("a coming generation has the marks %v, %v", marks, err)
 	}
 }
 
 // nothing checks that there is nothing to promote.
-func (l *life) nothing(what string) {
-	l.Helper()
-	if l.Promote(l.Context()) == nil {
-		l.Errorf("%s is promoted", what)
+func (life *lifecycle) nothing(what string) {
+	life.Helper()
+	if life.Promote(life.Context()) == nil {
+		life.Errorf("%s is promoted", what)
 	}
 }
 
 // answers checks which generation answers.
-func (l *life) answers(p *pair) {
-	l.Helper()
-	p.wait()
-	p.state()
-	p.find(calendar.KindTag, nil)
+func (life *lifecycle) answers(pair *indexPair) {
+	life.Helper()
+	pair.wait()
+	pair.state()
+	pair.find(calendar.KindTag, nil)
 }
 
-var lifeCases = map[string]func(l *life){
-	"the coming one answers nobody": func(l *life) {
+var lifeCases = map[string]func(l *lifecycle){
+	"the coming one answers nobody": func(l *lifecycle) {
 		l.come()
 		l.answers(l.first)
 		l.nothingComes()
 		l.answers(l.first)
 	},
-	"promote puts it in place": func(l *life) {
+	"promote puts it in place": func(l *lifecycle) {
 		before, err := l.Visible(l.Context())
 		l.comeAndPromote()
 		l.answers(l.second)
@@ -110,7 +110,7 @@ var lifeCases = map[string]func(l *life){
 		l.do("sound", l.Sound)
 		l.nothing("none")
 	},
-	"promote never goes back": func(l *life) {
+	"promote never goes back": func(l *lifecycle) {
 		third := readmodel.Batch{Mark: At(3)}
 		l.first.apply(third)
 		l.come()
@@ -125,15 +125,15 @@ var lifeCases = map[string]func(l *life){
 		l.answers(l.first)
 		l.first.apply(readmodel.Batch{Mark: At(4)})
 	},
-	"back and back again": func(l *life) {
+	"back and back again": func(l *lifecycle) {
 		wantErr(l, "back to none", l.Back(l.Context()), readmodel.ErrNoGeneration)
 		l.comeAndPromote()
-		for _, p := range []*pair{l.first, l.second, l.first} {
+		for _, p := range []*indexPair{l.first, l.second, l.first} {
 			l.do("back", l.Back)
 			l.answers(p)
 		}
 	},
-	"forget leaves the one that answers alone": func(l *life) {
+	"forget leaves the one that answers alone": func(l *lifecycle) {
 		l.do("forget nothing", l.Forget)
 		l.answers(l.first)
 		l.comeAndPromote()
@@ -145,7 +145,7 @@ var lifeCases = map[string]func(l *life){
 		l.comeAndPromote()
 		l.do("back to what came later", l.Back)
 	},
-	"a writer is told": func(l *life) {
+	"a writer is told": func(l *lifecycle) {
 		told := make(chan error, 1)
 		go func() { told <- l.Moved(l.Context()) }()
 		<-time.After(50 * time.Millisecond) // it waits by now
@@ -160,7 +160,7 @@ var lifeCases = map[string]func(l *life){
 		l.second.write()
 		l.answers(l.second)
 	},
-	"waits end with their context": func(l *life) {
+	"waits end with their context": func(l *lifecycle) {
 		ctx, cancel := context.WithTimeout(l.Context(), 50*time.Millisecond)
 		defer cancel()
 		wantErr(l, "moved", l.Moved(ctx), context.DeadlineExceeded)

@@ -15,88 +15,88 @@ import (
 // broken is a plain index with methods that are damaged; those without a hook are not.
 type broken struct {
 	*Plain
-	write   func(b *readmodel.Batch) // before it is written
-	written func(b readmodel.Batch)
-	ask     func(q *readmodel.Query)
-	answer  func(q readmodel.Query, page *readmodel.Page)
-	wait    func(ctx context.Context, p calendar.Position) error
-	visible func(s *readmodel.Shown)
+	write   func(batch *readmodel.Batch) // before it is written
+	written func(batch readmodel.Batch)
+	ask     func(query *readmodel.Query)
+	answer  func(query readmodel.Query, page *readmodel.Page)
+	wait    func(ctx context.Context, position calendar.Position) error
+	visible func(shown *readmodel.VisibleState)
 	get     func(found map[calendar.ID]readmodel.Document)
-	viewed  func(v *brokenView)
+	viewed  func(view *brokenView)
 	stamp   func(s *uint64)
-	walked  func(v *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error
+	walked  func(view *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error
 	anyway  bool // bad documents are taken
 	views   map[*brokenView]bool
 }
 
-func (x *broken) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
-	if x.write != nil {
-		x.write(&batch)
+func (broken *broken) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+	if broken.write != nil {
+		broken.write(&batch)
 	}
-	errs, err := x.Plain.Write(ctx, batch)
-	if x.written != nil {
-		x.written(batch)
+	errs, err := broken.Plain.Write(ctx, batch)
+	if broken.written != nil {
+		broken.written(batch)
 	}
-	if x.anyway {
+	if broken.anyway {
 		clear(errs)
 	}
 	return errs, err
 }
 
-func (x *broken) View(context.Context) (readmodel.View, error) {
-	v := &brokenView{x.view(), x}
-	if x.viewed != nil {
-		x.viewed(v)
+func (broken *broken) View(context.Context) (readmodel.View, error) {
+	view := &brokenView{broken.view(), broken}
+	if broken.viewed != nil {
+		broken.viewed(view)
 	}
-	return v, nil
+	return view, nil
 }
 
 // brokenView is a view of a broken index.
 type brokenView struct {
 	*plainView
-	x *broken
+	broken *broken
 }
 
-func (v *brokenView) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
+func (brokenView *brokenView) Search(ctx context.Context, query readmodel.Query) (readmodel.Page, error) {
 	asked := query
-	if v.x.ask != nil {
-		v.x.ask(&asked)
+	if brokenView.broken.ask != nil {
+		brokenView.broken.ask(&asked)
 	}
-	page, err := v.plainView.Search(ctx, asked)
-	if v.x.answer != nil && err == nil {
-		v.x.answer(query, &page)
+	page, err := brokenView.plainView.Search(ctx, asked)
+	if brokenView.broken.answer != nil && err == nil {
+		brokenView.broken.answer(query, &page)
 	}
 	return page, err
 }
 
-func (v *brokenView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
-	if v.x.ask != nil {
-		v.x.ask(&query)
+func (brokenView *brokenView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+	if brokenView.broken.ask != nil {
+		brokenView.broken.ask(&query)
 	}
-	if v.x.walked != nil {
-		use = v.x.walked(v, use)
+	if brokenView.broken.walked != nil {
+		use = brokenView.broken.walked(brokenView, use)
 	}
-	return v.plainView.Walk(ctx, query, use)
+	return brokenView.plainView.Walk(ctx, query, use)
 }
 
-func (v *brokenView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	found, err := v.plainView.Get(ctx, ids)
-	if v.x.get != nil {
-		v.x.get(found)
+func (brokenView *brokenView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	found, err := brokenView.plainView.Get(ctx, ids)
+	if brokenView.broken.get != nil {
+		brokenView.broken.get(found)
 	}
 	return found, err
 }
 
-func (v *brokenView) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
-	s, err := v.plainView.Stamp(ctx, kind)
-	return after(v.x.stamp, s, err)
+func (brokenView *brokenView) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+	s, err := brokenView.plainView.Stamp(ctx, kind)
+	return after(brokenView.broken.stamp, s, err)
 }
 
-func (x *broken) Wait(ctx context.Context, position calendar.Position) error {
-	if x.wait != nil {
-		return x.wait(ctx, position)
+func (broken *broken) Wait(ctx context.Context, position calendar.Position) error {
+	if broken.wait != nil {
+		return broken.wait(ctx, position)
 	}
-	return x.Plain.Wait(ctx, position)
+	return broken.Plain.Wait(ctx, position)
 }
 
 // after calls a hook with what a method gave.
@@ -107,19 +107,19 @@ func after[T any](hook func(*T), value T, err error) (T, error) {
 	return value, err
 }
 
-func (x *broken) Visible(ctx context.Context) (readmodel.Shown, error) {
-	shown, err := x.Plain.Visible(ctx)
-	return after(x.visible, shown, err)
+func (broken *broken) Visible(ctx context.Context) (readmodel.VisibleState, error) {
+	shown, err := broken.Plain.Visible(ctx)
+	return after(broken.visible, shown, err)
 }
 
 // replace has one form of filters replaced, for a document.
 func replace[F readmodel.Filter](with func(f F, record *calendar.Record) readmodel.Filter) func(x *broken) {
 	return func(x *broken) {
-		x.match = func(f readmodel.Filter, document *readmodel.Document) bool {
-			if whole, ok := f.(F); ok {
+		x.match = func(filter readmodel.Filter, document *readmodel.Document) bool {
+			if whole, ok := filter.(F); ok {
 				return readmodel.Match(with(whole, document.Record), document)
 			}
-			switch f := f.(type) {
+			switch f := filter.(type) {
 			case readmodel.And:
 				return !slices.ContainsFunc(f, func(part readmodel.Filter) bool { return !x.match(part, document) })
 			case readmodel.Or:
@@ -127,7 +127,7 @@ func replace[F readmodel.Filter](with func(f F, record *calendar.Record) readmod
 			case readmodel.Not:
 				return !x.match(f.Filter, document)
 			}
-			return readmodel.Match(f, document)
+			return readmodel.Match(filter, document)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func field(record *calendar.Record, name string) *readmodel.Field {
 }
 
 // search has searches replaced.
-func search(with func(text *readmodel.Text, record *calendar.Record)) func(x *broken) {
+func search(with func(text *readmodel.Text, record *calendar.Record)) func(broken *broken) {
 	return replace(func(text readmodel.Text, record *calendar.Record) readmodel.Filter {
 		with(&text, record)
 		return text
@@ -165,7 +165,7 @@ func search(with func(text *readmodel.Text, record *calendar.Record)) func(x *br
 }
 
 // misspelt has a word with typos fit a token of a shown text where a function says so.
-func misspelt(fits func(word, token string, most int) bool) func(x *broken) {
+func misspelt(fits func(word, token string, most int) bool) func(broken *broken) {
 	return replace(func(f readmodel.Text, record *calendar.Record) readmodel.Filter {
 		expression := f.Search
 		if f.Typos == 0 || len(expression.Must) != 1 || !expression.Must[0].IsWord() || len(expression.Not) > 0 {
@@ -185,10 +185,10 @@ func misspelt(fits func(word, token string, most int) bool) func(x *broken) {
 }
 
 // order has documents compared in another order.
-func order(with func(by []readmodel.Sort, a, b *readmodel.Document) []readmodel.Sort) func(x *broken) {
+func order(with func(sorts []readmodel.Sort, document, b *readmodel.Document) []readmodel.Sort) func(x *broken) {
 	return func(x *broken) {
-		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
-			return readmodel.Compare(with(slices.Clone(by), a, b), a, b)
+		x.compare = func(sorts []readmodel.Sort, document, b *readmodel.Document) int {
+			return readmodel.Compare(with(slices.Clone(sorts), document, b), document, b)
 		}
 	}
 }
@@ -196,20 +196,20 @@ func order(with func(by []readmodel.Sort, a, b *readmodel.Document) []readmodel.
 // ranks has documents ranked by another score.
 func ranks(score func(relevance readmodel.Relevance, record *calendar.Record) int) func(x *broken) {
 	return func(x *broken) {
-		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
-			if len(by) == 0 || by[0].Rank == nil {
-				return readmodel.Compare(by, a, b)
+		x.compare = func(sorts []readmodel.Sort, document, b *readmodel.Document) int {
+			if len(sorts) == 0 || sorts[0].Rank == nil {
+				return readmodel.Compare(sorts, document, b)
 			}
-			if c := score(*by[0].Rank, b.Record) - score(*by[0].Rank, a.Record); c != 0 {
+			if c := score(*sorts[0].Rank, b.Record) - score(*sorts[0].Rank, document.Record); c != 0 {
 				return c
 			}
-			return readmodel.Compare(by[1:], a, b)
+			return readmodel.Compare(sorts[1:], document, b)
 		}
 	}
 }
 
 // without is a score without one of its weights.
-func without(weight int) func(x *broken) {
+func without(weight int) func(broken *broken) {
 	weights := []int{readmodel.WeightTypo, readmodel.WeightExact, readmodel.WeightRow, readmodel.WeightName, readmodel.WeightWhole}
 	return ranks(func(relevance readmodel.Relevance, record *calendar.Record) (score int) {
 		n := relevance.Score(record)
@@ -224,8 +224,8 @@ func without(weight int) func(x *broken) {
 }
 
 // has reports whether a record has a value of the first key.
-func has(by []readmodel.Sort, document *readmodel.Document) bool {
-	return readmodel.Place(by[:1], document.Record)[0].Has
+func has(sorts []readmodel.Sort, document *readmodel.Document) bool {
+	return readmodel.Place(sorts[:1], document.Record)[0].Has
 }
 
 // documents changes documents before they are written.
@@ -243,7 +243,7 @@ func documents(change func(x *broken, document *readmodel.Document)) func(x *bro
 }
 
 // tallies changes the selections of a query.
-func tallies(change func(query *readmodel.Query, of *readmodel.Tally)) func(x *broken) {
+func tallies(change func(query *readmodel.Query, tally *readmodel.Tally)) func(x *broken) {
 	return func(x *broken) {
 		x.ask = func(query *readmodel.Query) {
 			query.Tallies = slices.Clone(query.Tallies)
@@ -255,7 +255,7 @@ func tallies(change func(query *readmodel.Query, of *readmodel.Tally)) func(x *b
 }
 
 // tallied changes the answers to tallies.
-func tallied(change func(of readmodel.Tally, got *readmodel.Tallied)) func(x *broken) {
+func tallied(change func(tally readmodel.Tally, got *readmodel.TallyAnswer)) func(x *broken) {
 	return func(x *broken) {
 		x.answer = func(query readmodel.Query, page *readmodel.Page) {
 			for i := range query.Tallies {
@@ -286,41 +286,41 @@ const (
 
 var mutants = []mutant{
 	{"takes every document", events, func(x *broken) { x.anyway = true }},
-	{"quarantine is never left", events, func(x *broken) { x.write = func(b *readmodel.Batch) { b.Healed = nil } }},
-	{"reach is lost", "random organizers", func(x *broken) { x.write = func(b *readmodel.Batch) { b.Reach = calendar.Mark{} } }},
+	{"quarantine is never left", events, func(x *broken) { x.write = func(batch *readmodel.Batch) { batch.Healed = nil } }},
+	{"reach is lost", "random organizers", func(x *broken) { x.write = func(batch *readmodel.Batch) { batch.Reach = calendar.Mark{} } }},
 	{"reach falls back", events, func(x *broken) {
-		x.written = func(b readmodel.Batch) {
-			if b.Reach.Position > 0 {
-				x.marks.Reach = b.Reach
+		x.written = func(batch readmodel.Batch) {
+			if batch.Reach.Position > 0 {
+				x.marks.Reach = batch.Reach
 			}
 		}
 	}},
 	{"marks without hash", events, func(x *broken) { x.written = func(readmodel.Batch) { x.marks.All.Hash = [32]byte{} } }},
 	{"position falls back", events, func(x *broken) {
-		x.written = func(b readmodel.Batch) {
-			if b.Mark.Position > 0 {
-				x.marks.All = b.Mark
+		x.written = func(batch readmodel.Batch) {
+			if batch.Mark.Position > 0 {
+				x.marks.All = batch.Mark
 			}
 		}
 	}},
-	{"healing leaves the content", "content", func(x *broken) { x.visible = func(s *readmodel.Shown) { s.Content = 0 } }},
-	{"applies old positions", events, documents(func(x *broken, d *readmodel.Document) { delete(x.documents, d.Record.ID) })},
+	{"healing leaves the content", "content", func(x *broken) { x.visible = func(shown *readmodel.VisibleState) { shown.Content = 0 } }},
+	{"applies old positions", events, documents(func(x *broken, document *readmodel.Document) { delete(x.documents, document.Record.ID) })},
 	{"forgets tombstones", events, func(x *broken) {
 		x.written = func(readmodel.Batch) {
-			maps.DeleteFunc(x.documents, func(_ calendar.ID, d readmodel.Document) bool { return d.Record.Deleted })
+			maps.DeleteFunc(x.documents, func(_ calendar.ID, document readmodel.Document) bool { return document.Record.Deleted })
 		}
 	}},
-	{"keeps what is deleted", tags, documents(func(_ *broken, d *readmodel.Document) {
-		r := *d.Record
-		r.Deleted = false
-		d.Record = &r
+	{"keeps what is deleted", tags, documents(func(_ *broken, document *readmodel.Document) {
+		record := *document.Record
+		record.Deleted = false
+		document.Record = &record
 	})},
-	{"keeps old values", "random categories", documents(func(x *broken, d *readmodel.Document) {
-		if was, known := x.documents[d.Record.ID]; known {
-			r := *d.Record
-			r.Fields = maps.Clone(was.Record.Fields)
-			maps.Copy(r.Fields, d.Record.Fields)
-			d.Record = &r
+	{"keeps old values", "random categories", documents(func(x *broken, document *readmodel.Document) {
+		if was, known := x.documents[document.Record.ID]; known {
+			record := *document.Record
+			record.Fields = maps.Clone(was.Record.Fields)
+			maps.Copy(record.Fields, document.Record.Fields)
+			document.Record = &record
 		}
 	})},
 	{"bodies are lost", events, answers(func(_ readmodel.Query, page *readmodel.Page) {
@@ -338,44 +338,46 @@ var mutants = []mutant{
 		x.wait = func(context.Context, calendar.Position) error { return context.DeadlineExceeded }
 	}},
 
-	{"offset counts pages", events, asks(func(q *readmodel.Query) { q.Offset *= max(q.Limit, 1) })},
-	{"limit 0 is no limit", events, asks(func(q *readmodel.Query) {
-		if q.Limit == 0 {
-			q.Limit = math.MaxInt
+	{"offset counts pages", events, asks(func(query *readmodel.Query) { query.Offset *= max(query.Limit, 1) })},
+	{"limit 0 is no limit", events, asks(func(query *readmodel.Query) {
+		if query.Limit == 0 {
+			query.Limit = math.MaxInt
 		}
 	})},
 	{"total of the page", events, answers(func(_ readmodel.Query, page *readmodel.Page) { page.Total = len(page.Documents) })},
 	{"totals up to 10,000", "exact totals", answers(func(_ readmodel.Query, page *readmodel.Page) { page.Total = min(page.Total, 10_000) })},
-	{"pages begin with the place", events, asks(func(q *readmodel.Query) {
-		if last := len(q.After) - 1; q.After != nil {
-			q.After = slices.Clone(q.After)
-			q.After[last].N += map[bool]int64{false: -1, true: 1}[q.Sort[last].Desc]
+	{"pages begin with the place", events, asks(func(query *readmodel.Query) {
+		if last := len(query.After) - 1; query.After != nil {
+			query.After = slices.Clone(query.After)
+			query.After[last].N += map[bool]int64{false: -1, true: 1}[query.Sort[last].Desc]
 		}
 	})},
-	{"pages are not narrowed", events, asks(func(q *readmodel.Query) { q.Narrow = nil })},
-	{"nothing is collapsed", events, asks(func(q *readmodel.Query) {
-		if q.Collapse != nil {
-			q.Collapse = &readmodel.Collapse{Field: q.Collapse.Field, Alone: readmodel.And{}}
+	{"pages are not narrowed", events, asks(func(query *readmodel.Query) { query.Narrow = nil })},
+	{"nothing is collapsed", events, asks(func(query *readmodel.Query) {
+		if query.Collapse != nil {
+			query.Collapse = &readmodel.Collapse{Field: query.Collapse.Field, Alone: readmodel.And{}}
 		}
 	})},
-	{"nobody stands alone", events, asks(func(q *readmodel.Query) {
-		if q.Collapse != nil {
-			q.Collapse = &readmodel.Collapse{Field: q.Collapse.Field}
+	{"nobody stands alone", events, asks(func(query *readmodel.Query) {
+		if query.Collapse != nil {
+			query.Collapse = &readmodel.Collapse{Field: query.Collapse.Field}
 		}
 	})},
 	{"groups are of one", events, answers(func(_ readmodel.Query, page *readmodel.Page) {
 		for i := range page.Documents {
-			if r := page.Documents[i].Repeats; r != nil {
-				page.Documents[i].Repeats = &readmodel.Repeats{Count: 1, IDs: r.IDs[:1], First: r.First, Last: r.First}
+			if repeats := page.Documents[i].Repeats; repeats != nil {
+				page.Documents[i].Repeats = &readmodel.Repeats{Count: 1, IDs: repeats.IDs[:1], First: repeats.First, Last: repeats.First}
 			}
 		}
 	})},
-	{"tallies know the base only", events, tallies(func(_ *readmodel.Query, of *readmodel.Tally) { of.Filter = nil })},
-	{"tallies are of the page's filter", events, tallies(func(q *readmodel.Query, of *readmodel.Tally) { of.Filter = readmodel.Both(of.Filter, q.Narrow) })},
-	{"tallies of the state before", "tallies of the state of the page", tallied(func(_ readmodel.Tally, got *readmodel.Tallied) { got.Parts[0]-- })},
-	{"parts are sums of values", events, tallied(func(of readmodel.Tally, got *readmodel.Tallied) {
-		for i, part := range of.Parts {
-			if in, is := part.(readmodel.In); is && in.Field == of.Field {
+	{"tallies know the base only", events, tallies(func(_ *readmodel.Query, tally *readmodel.Tally) { tally.Filter = nil })},
+	{"tallies are of the page's filter", events, tallies(func(query *readmodel.Query, tally *readmodel.Tally) {
+		tally.Filter = readmodel.Both(tally.Filter, query.Narrow)
+	})},
+	{"tallies of the state before", "tallies of the state of the page", tallied(func(_ readmodel.Tally, got *readmodel.TallyAnswer) { got.Parts[0]-- })},
+	{"parts are sums of values", events, tallied(func(tally readmodel.Tally, got *readmodel.TallyAnswer) {
+		for i, part := range tally.Parts {
+			if in, is := part.(readmodel.In); is && in.Field == tally.Field {
 				got.Parts[i] = 0
 				for _, id := range in.IDs {
 					got.Parts[i] += got.Values[id]
@@ -383,14 +385,14 @@ var mutants = []mutant{
 			}
 		}
 	})},
-	{"parts are missing", events, tallied(func(_ readmodel.Tally, got *readmodel.Tallied) { clear(got.Parts) })},
-	{"first value only", events, tallied(func(_ readmodel.Tally, got *readmodel.Tallied) {
+	{"parts are missing", events, tallied(func(_ readmodel.Tally, got *readmodel.TallyAnswer) { clear(got.Parts) })},
+	{"first value only", events, tallied(func(_ readmodel.Tally, got *readmodel.TallyAnswer) {
 		values := slices.Sorted(maps.Keys(got.Values))
 		for _, value := range values[min(1, len(values)):] {
 			delete(got.Values, value)
 		}
 	})},
-	{"filters are ignored", events, asks(func(q *readmodel.Query) { q.Filter = nil })},
+	{"filters are ignored", events, asks(func(query *readmodel.Query) { query.Filter = nil })},
 	{"walk ends with its first step", "walks of a view", func(x *broken) {
 		x.walked = func(_ *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error {
 			steps := 0
@@ -404,20 +406,20 @@ var mutants = []mutant{
 	}},
 	{"a view moves between its reads", "views of one state", func(x *broken) {
 		x.written = func(readmodel.Batch) {
-			for v := range x.views {
-				v.plainView = x.view()
+			for view := range x.views {
+				view.plainView = x.view()
 			}
 		}
-		x.viewed = func(v *brokenView) { x.views[v] = true }
+		x.viewed = func(view *brokenView) { x.views[view] = true }
 	}},
 	{"a view shows what is written later", "views of one state", func(x *broken) {
-		x.viewed = func(v *brokenView) { v.shown.Position += 2 }
+		x.viewed = func(view *brokenView) { view.shown.Position += 2 }
 	}},
 	{"a walk of a view shows what is written meanwhile", "walks of a view", func(x *broken) {
 		x.walked = func(_ *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error {
 			return func(some []readmodel.Document) error {
 				now := x.Plain.view().documents
-				return use(slices.DeleteFunc(slices.Clone(some), func(d readmodel.Document) bool { return now[d.Record.ID].Position != d.Position }))
+				return use(slices.DeleteFunc(slices.Clone(some), func(document readmodel.Document) bool { return now[document.Record.ID].Position != document.Position }))
 			}
 		}
 	}},
@@ -431,48 +433,50 @@ var mutants = []mutant{
 		}
 	}},
 
-	{"first key only", events, order(func(by []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort { return by[:min(1, len(by))] })},
-	{"never descends", events, order(func(by []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort {
-		for i := range by {
-			by[i].Desc = by[i].Rank != nil
+	{"first key only", events, order(func(sorts []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort {
+		return sorts[:min(1, len(sorts))]
+	})},
+	{"never descends", events, order(func(sorts []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort {
+		for i := range sorts {
+			sorts[i].Desc = sorts[i].Rank != nil
 		}
-		return by
+		return sorts
 	})},
 	{"missing values first", events, func(x *broken) {
-		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
-			if len(by) > 0 && has(by, a) != has(by, b) {
-				return -readmodel.Compare(by, a, b)
+		x.compare = func(sorts []readmodel.Sort, document, b *readmodel.Document) int {
+			if len(sorts) > 0 && has(sorts, document) != has(sorts, b) {
+				return -readmodel.Compare(sorts, document, b)
 			}
-			return readmodel.Compare(by, a, b)
+			return readmodel.Compare(sorts, document, b)
 		}
 	}},
-	{"the first id is the least", events, order(func(by []readmodel.Sort, a, b *readmodel.Document) []readmodel.Sort {
-		if len(by) > 0 && by[0].Least != nil {
+	{"the first id is the least", events, order(func(sorts []readmodel.Sort, document, b *readmodel.Document) []readmodel.Sort {
+		if len(sorts) > 0 && sorts[0].Least != nil {
 			first := map[calendar.ID]int64{}
-			for _, d := range []*readmodel.Document{a, b} {
-				if ids := field(d.Record, by[0].Field).Numbers(d.Record); len(ids) > 0 {
-					if n, known := by[0].Least[calendar.ID(ids[0])]; known {
+			for _, d := range []*readmodel.Document{document, b} {
+				if ids := field(d.Record, sorts[0].Field).Numbers(d.Record); len(ids) > 0 {
+					if n, known := sorts[0].Least[calendar.ID(ids[0])]; known {
 						first[calendar.ID(ids[0])] = n
 					}
 				}
 			}
-			by[0].Least = first
+			sorts[0].Least = first
 		}
-		return by
+		return sorts
 	})},
 
 	{"not is ignored", events, replace(func(readmodel.Not, *calendar.Record) readmodel.Filter { return readmodel.And{} })},
-	{"empty or admits", events, replace(func(f readmodel.Or, _ *calendar.Record) readmodel.Filter {
-		if len(f) == 0 {
+	{"empty or admits", events, replace(func(or readmodel.Or, _ *calendar.Record) readmodel.Filter {
+		if len(or) == 0 {
 			return readmodel.And{}
 		}
-		return f
+		return or
 	})},
-	{"empty and admits nothing", events, replace(func(f readmodel.And, _ *calendar.Record) readmodel.Filter {
-		if len(f) == 0 {
+	{"empty and admits nothing", events, replace(func(and readmodel.And, _ *calendar.Record) readmodel.Filter {
+		if len(and) == 0 {
 			return readmodel.Or{}
 		}
-		return f
+		return and
 	})},
 	{"upper bound is open", events, replace(func(f readmodel.Range, _ *calendar.Record) readmodel.Filter {
 		if f.Max != readmodel.AllNumbers.Max {
@@ -480,20 +484,20 @@ var mutants = []mutant{
 		}
 		return f
 	})},
-	{"missing numbers are 0", events, replace(func(f readmodel.Range, r *calendar.Record) readmodel.Filter {
-		if len(field(r, f.Field).Numbers(r)) == 0 {
+	{"missing numbers are 0", events, replace(func(f readmodel.Range, record *calendar.Record) readmodel.Filter {
+		if len(field(record, f.Field).Numbers(record)) == 0 {
 			return admits(f.Min <= 0 && f.Max >= 0)
 		}
 		return f
 	})},
-	{"first id only", events, replace(func(f readmodel.In, r *calendar.Record) readmodel.Filter {
-		if numbers := field(r, f.Field).Numbers(r); len(numbers) > 0 {
+	{"first id only", events, replace(func(f readmodel.In, record *calendar.Record) readmodel.Filter {
+		if numbers := field(record, f.Field).Numbers(record); len(numbers) > 0 {
 			return admits(slices.Contains(f.IDs, calendar.ID(numbers[0])))
 		}
 		return f
 	})},
-	{"contains begins with", tags, replace(func(f readmodel.Contains, r *calendar.Record) readmodel.Filter {
-		return admits(slices.ContainsFunc(f.Fields, func(name string) bool { return strings.HasPrefix(field(r, name).Keyword(r), f.Value) }))
+	{"contains begins with", tags, replace(func(contains readmodel.Contains, record *calendar.Record) readmodel.Filter {
+		return admits(slices.ContainsFunc(contains.Fields, func(name string) bool { return strings.HasPrefix(field(record, name).Keyword(record), contains.Value) }))
 	})},
 	{"a range without bounds is for all", events, replace(func(f readmodel.Range, _ *calendar.Record) readmodel.Filter {
 		if f.Span == readmodel.AllNumbers {
@@ -502,92 +506,94 @@ var mutants = []mutant{
 		return f
 	})},
 
-	{"minds case", english, search(func(f *readmodel.Text, _ *calendar.Record) {
-		if f.Search.Query != strings.ToLower(f.Search.Query) {
-			f.Fields = nil
+	{"minds case", english, search(func(text *readmodel.Text, _ *calendar.Record) {
+		if text.Search.Query != strings.ToLower(text.Search.Query) {
+			text.Fields = nil
 		}
 	})},
-	{"minds accents", "phrases fr", search(func(f *readmodel.Text, _ *calendar.Record) {
-		if lower := strings.ToLower(f.Search.Query); lower != readmodel.Fold(lower) {
-			f.Fields = nil
+	{"minds accents", "phrases fr", search(func(text *readmodel.Text, _ *calendar.Record) {
+		if lower := strings.ToLower(text.Search.Query); lower != readmodel.Fold(lower) {
+			text.Fields = nil
 		}
 	})},
-	{"details are not searched", venues, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
-		return admits(readmodel.Match(f, withTexts(r, readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt)))
+	{"details are not searched", venues, replace(func(text readmodel.Text, record *calendar.Record) readmodel.Filter {
+		return admits(readmodel.Match(text, withTexts(record, readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt)))
 	})},
-	{"whole words only", "phrases es", search(func(f *readmodel.Text, _ *calendar.Record) {
-		f.Search.Must = slices.Clone(f.Search.Must)
-		for i := range f.Search.Must {
-			f.Search.Must[i].Open = false
+	{"whole words only", "phrases es", search(func(text *readmodel.Text, _ *calendar.Record) {
+		text.Search.Must = slices.Clone(text.Search.Must)
+		for i := range text.Search.Must {
+			text.Search.Must[i].Open = false
 		}
 	})},
-	{"any word will do", english, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
+	{"any word will do", english, replace(func(text readmodel.Text, _ *calendar.Record) readmodel.Filter {
 		out := readmodel.Or{}
-		for _, piece := range f.Search.Must {
-			f.Search.Must = []readmodel.Piece{piece}
-			out = append(out, f)
+		for _, piece := range text.Search.Must {
+			text.Search.Must = []readmodel.Piece{piece}
+			out = append(out, text)
 		}
 		return out
 	})},
-	{"one field for all words", events, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
-		return admits(slices.ContainsFunc(f.Fields, func(name string) bool {
-			return readmodel.Match(f, withTexts(r, name))
+	{"one field for all words", events, replace(func(text readmodel.Text, record *calendar.Record) readmodel.Filter {
+		return admits(slices.ContainsFunc(text.Fields, func(name string) bool {
+			return readmodel.Match(text, withTexts(record, name))
 		}))
 	})},
-	{"quotes are ignored", english, search(func(f *readmodel.Text, _ *calendar.Record) {
-		f.Search = readmodel.ParseSearch(strings.ReplaceAll(f.Search.Query, `"`, " "), f.Search.Lang)
+	{"quotes are ignored", english, search(func(text *readmodel.Text, _ *calendar.Record) {
+		text.Search = readmodel.ParseSearch(strings.ReplaceAll(text.Search.Query, `"`, " "), text.Search.Lang)
 	})},
-	{"minus is ignored", english, search(func(f *readmodel.Text, _ *calendar.Record) { f.Search.Not = nil })},
-	{"characters anywhere", chinese, search(func(f *readmodel.Text, _ *calendar.Record) {
+	{"minus is ignored", english, search(func(text *readmodel.Text, _ *calendar.Record) { text.Search.Not = nil })},
+	{"characters anywhere", chinese, search(func(text *readmodel.Text, _ *calendar.Record) {
 		var pieces []readmodel.Piece
-		for _, piece := range f.Search.Must {
+		for _, piece := range text.Search.Must {
 			for i := range piece.Tokens {
 				pieces = append(pieces, readmodel.Piece{Tokens: piece.Tokens[i : i+1], Open: true})
 			}
 		}
-		f.Search.Must = pieces
+		text.Search.Must = pieces
 	})},
-	{"common words have to fit", english, search(func(f *readmodel.Text, _ *calendar.Record) {
-		f.Search.Must = slices.Clone(f.Search.Must)
-		for _, token := range f.Search.Full {
-			f.Search.Must = append(f.Search.Must, readmodel.Piece{Tokens: []string{token}, Open: true})
+	{"common words have to fit", english, search(func(text *readmodel.Text, _ *calendar.Record) {
+		text.Search.Must = slices.Clone(text.Search.Must)
+		for _, token := range text.Search.Full {
+			text.Search.Must = append(text.Search.Must, readmodel.Piece{Tokens: []string{token}, Open: true})
 		}
 	})},
-	{"eight words at most", "the largest searches", search(func(f *readmodel.Text, _ *calendar.Record) {
-		f.Search.Must, f.Search.Not = f.Search.Must[:min(8, len(f.Search.Must))], nil
+	{"eight words at most", "the largest searches", search(func(text *readmodel.Text, _ *calendar.Record) {
+		text.Search.Must, text.Search.Not = text.Search.Must[:min(8, len(text.Search.Must))], nil
 	})},
-	{"searches all languages", events, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
-		return admits(slices.ContainsFunc(calendar.Langs[:], func(l calendar.Lang) bool {
-			f.Search = readmodel.ParseSearch(f.Search.Query, l)
-			return readmodel.Match(f, &readmodel.Document{Record: r})
+	{"searches all languages", events, replace(func(text readmodel.Text, record *calendar.Record) readmodel.Filter {
+		return admits(slices.ContainsFunc(calendar.Langs[:], func(lang calendar.Lang) bool {
+			text.Search = readmodel.ParseSearch(text.Search.Query, lang)
+			return readmodel.Match(text, &readmodel.Document{Record: record})
 		}))
 	})},
-	{"searches the home language only", events, search(func(f *readmodel.Text, r *calendar.Record) { f.Search = readmodel.ParseSearch(f.Search.Query, r.Home) })},
+	{"searches the home language only", events, search(func(text *readmodel.Text, record *calendar.Record) {
+		text.Search = readmodel.ParseSearch(text.Search.Query, record.Home)
+	})},
 
-	{"no typos", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Typos = 0 })},
-	{"every step is two", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Typos = min(2*f.Typos, readmodel.MaxTypos) })},
-	{"typos after a minus", events, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
-		out := readmodel.And{f}
-		f.Search.Must, f.Search.Not = f.Search.Not, nil
-		for _, piece := range f.Search.Must {
-			f.Search.Must = []readmodel.Piece{piece}
-			out = append(out, readmodel.Not{Filter: f})
+	{"no typos", events, search(func(text *readmodel.Text, _ *calendar.Record) { text.Typos = 0 })},
+	{"every step is two", events, search(func(text *readmodel.Text, _ *calendar.Record) { text.Typos = min(2*text.Typos, readmodel.MaxTypos) })},
+	{"typos after a minus", events, replace(func(text readmodel.Text, _ *calendar.Record) readmodel.Filter {
+		out := readmodel.And{text}
+		text.Search.Must, text.Search.Not = text.Search.Not, nil
+		for _, piece := range text.Search.Must {
+			text.Search.Must = []readmodel.Piece{piece}
+			out = append(out, readmodel.Not{Filter: text})
 		}
 		return out
 	})},
-	{"joined spellings after a minus", "joined spellings", replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
-		out := readmodel.And{f}
-		for _, piece := range f.Search.Not {
+	{"joined spellings after a minus", "joined spellings", replace(func(text readmodel.Text, _ *calendar.Record) readmodel.Filter {
+		out := readmodel.And{text}
+		for _, piece := range text.Search.Not {
 			out = append(out, readmodel.Not{Filter: readmodel.Text{
-				Fields: f.Fields, Search: readmodel.Expression{Lang: f.Search.Lang, Must: []readmodel.Piece{piece}}, Spelling: readmodel.Spelling{Joined: f.Joined},
+				Fields: text.Fields, Search: readmodel.Expression{Lang: text.Search.Lang, Must: []readmodel.Piece{piece}}, Spelling: readmodel.Spelling{Joined: text.Joined},
 			}})
 		}
 		return out
 	})},
-	{"no joined spellings", "joined spellings", search(func(f *readmodel.Text, _ *calendar.Record) { f.Joined = false })},
-	{"typed rows are words", english, search(func(f *readmodel.Text, _ *calendar.Record) {
+	{"no joined spellings", "joined spellings", search(func(text *readmodel.Text, _ *calendar.Record) { text.Joined = false })},
+	{"typed rows are words", english, search(func(text *readmodel.Text, _ *calendar.Record) {
 		var pieces []readmodel.Piece
-		for _, p := range f.Search.Must {
+		for _, p := range text.Search.Must {
 			if !p.Open {
 				pieces = append(pieces, p)
 				continue
@@ -596,7 +602,7 @@ var mutants = []mutant{
 				pieces = append(pieces, readmodel.Piece{Tokens: p.Tokens[i : i+1], Open: true})
 			}
 		}
-		f.Search.Must = pieces
+		text.Search.Must = pieces
 	})},
 	{"typos in short words", events, misspelt(func(word, token string, most int) bool {
 		return readmodel.Typos(word, token, max(1, most)) <= max(1, most)
@@ -619,8 +625,8 @@ var mutants = []mutant{
 	{"rows of names do not rank", events, without(readmodel.WeightRow)},
 	{"names do not rank", events, without(readmodel.WeightName)},
 	{"whole words do not rank", events, without(readmodel.WeightWhole)},
-	{"ranks by names show all texts", events, ranks(func(f readmodel.Relevance, r *calendar.Record) int {
-		f.Title = nil
-		return f.Score(r)
+	{"ranks by names show all texts", events, ranks(func(relevance readmodel.Relevance, record *calendar.Record) int {
+		relevance.Title = nil
+		return relevance.Score(record)
 	})},
 }

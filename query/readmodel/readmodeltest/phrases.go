@@ -19,8 +19,8 @@ type Phrase struct {
 }
 
 // String returns the place and the words of the line.
-func (p Phrase) String() string {
-	return fmt.Sprintf("%s.txt:%d: %q in %q", p.Lang, p.Line, p.Query, p.Text)
+func (phrase Phrase) String() string {
+	return fmt.Sprintf("%s.txt:%d: %q in %q", phrase.Lang, phrase.Line, phrase.Query, phrase.Text)
 }
 
 //go:embed testdata/phrases

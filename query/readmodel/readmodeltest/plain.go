@@ -15,7 +15,7 @@ import (
 type Plain struct {
 	// match and compare are those of readmodel; the tests of the suite break them.
 	match   func(readmodel.Filter, *readmodel.Document) bool
-	compare func(order []readmodel.Sort, a, b *readmodel.Document) int
+	compare func(order []readmodel.Sort, document, b *readmodel.Document) int
 
 	mu          sync.Mutex
 	documents   map[calendar.ID]readmodel.Document // tombstones too
@@ -35,60 +35,60 @@ func NewPlain() *Plain {
 	}
 }
 
-func (x *Plain) lock() (unlock func()) {
-	x.mu.Lock()
-	return x.mu.Unlock
+func (plain *Plain) lock() (unlock func()) {
+	plain.mu.Lock()
+	return plain.mu.Unlock
 }
 
 // Write implements readmodel.Index.
-func (x *Plain) Write(_ context.Context, batch readmodel.Batch) ([]error, error) {
-	defer x.lock()()
+func (plain *Plain) Write(_ context.Context, batch readmodel.Batch) ([]error, error) {
+	defer plain.lock()()
 	errs := make([]error, len(batch.Documents))
 	for i, document := range batch.Documents {
 		if document.Record == nil || document.Position == 0 || len(document.Body) == 0 {
 			errs[i] = readmodel.ErrRefused
-		} else if document.Position > x.documents[document.Record.ID].Position {
-			x.documents[document.Record.ID] = document
+		} else if document.Position > plain.documents[document.Record.ID].Position {
+			plain.documents[document.Record.ID] = document
 		}
 	}
 	for _, id := range batch.Healed {
-		delete(x.quarantined, id)
-		x.healed++
+		delete(plain.quarantined, id)
+		plain.healed++
 	}
 	for _, quarantined := range batch.Quarantined {
-		x.quarantined[quarantined.ID] = quarantined
+		plain.quarantined[quarantined.ID] = quarantined
 	}
 	for _, mark := range []calendar.Mark{batch.Reach, batch.Mark} {
-		if mark.Position > x.marks.Reach.Position {
-			x.marks.Reach = mark
+		if mark.Position > plain.marks.Reach.Position {
+			plain.marks.Reach = mark
 		}
 	}
-	if batch.Mark.Position > x.marks.All.Position {
-		x.marks.All = batch.Mark
-		close(x.advanced)
-		x.advanced = make(chan struct{})
+	if batch.Mark.Position > plain.marks.All.Position {
+		plain.marks.All = batch.Mark
+		close(plain.advanced)
+		plain.advanced = make(chan struct{})
 	}
 	return errs, nil
 }
 
 // Marks implements readmodel.Index.
-func (x *Plain) Marks(context.Context) (readmodel.Marks, error) {
-	defer x.lock()()
-	return x.marks, nil
+func (plain *Plain) Marks(context.Context) (readmodel.Marks, error) {
+	defer plain.lock()()
+	return plain.marks, nil
 }
 
 // Visible implements readmodel.Index.
-func (x *Plain) Visible(context.Context) (readmodel.Shown, error) {
-	defer x.lock()()
-	return readmodel.Shown{Mark: x.marks.All, Content: x.healed}, nil
+func (plain *Plain) Visible(context.Context) (readmodel.VisibleState, error) {
+	defer plain.lock()()
+	return readmodel.VisibleState{Mark: plain.marks.All, Content: plain.healed}, nil
 }
 
 // Wait implements readmodel.Index.
-func (x *Plain) Wait(ctx context.Context, position calendar.Position) error {
+func (plain *Plain) Wait(ctx context.Context, position calendar.Position) error {
 	for {
-		x.mu.Lock()
-		at, advanced := x.marks.All.Position, x.advanced
-		x.mu.Unlock()
+		plain.mu.Lock()
+		at, advanced := plain.marks.All.Position, plain.advanced
+		plain.mu.Unlock()
 		if at >= position {
 			return nil
 		}
@@ -101,37 +101,37 @@ func (x *Plain) Wait(ctx context.Context, position calendar.Position) error {
 }
 
 // View implements readmodel.Index.
-func (x *Plain) View(context.Context) (readmodel.View, error) { return x.view(), nil }
+func (plain *Plain) View(context.Context) (readmodel.View, error) { return plain.view(), nil }
 
-func (x *Plain) view() *plainView {
-	defer x.lock()()
-	v := &plainView{x.match, x.compare, readmodel.Shown{Mark: x.marks.All, Content: x.healed}, maps.Clone(x.documents)}
-	maps.DeleteFunc(v.documents, func(_ calendar.ID, document readmodel.Document) bool { return document.Record.Deleted })
-	return v
+func (plain *Plain) view() *plainView {
+	defer plain.lock()()
+	view := &plainView{plain.match, plain.compare, readmodel.VisibleState{Mark: plain.marks.All, Content: plain.healed}, maps.Clone(plain.documents)}
+	maps.DeleteFunc(view.documents, func(_ calendar.ID, document readmodel.Document) bool { return document.Record.Deleted })
+	return view
 }
 
 // plainView holds the live documents of a moment.
 type plainView struct {
 	match     func(readmodel.Filter, *readmodel.Document) bool
-	compare   func(order []readmodel.Sort, a, b *readmodel.Document) int
-	shown     readmodel.Shown
+	compare   func(order []readmodel.Sort, document, b *readmodel.Document) int
+	shown     readmodel.VisibleState
 	documents map[calendar.ID]readmodel.Document
 }
 
 // Shown implements readmodel.View.
-func (v *plainView) Shown() readmodel.Shown { return v.shown }
+func (plainView *plainView) Shown() readmodel.VisibleState { return plainView.shown }
 
 // Close implements readmodel.View.
-func (v *plainView) Close() {}
+func (plainView *plainView) Close() {}
 
 // find returns all that a query finds, in order.
-func (v *plainView) find(query readmodel.Query) (out []readmodel.Document) {
-	for _, d := range v.documents {
-		if d.Record.Kind == query.Kind && v.match(query.Filter, &d) && v.match(query.Narrow, &d) {
-			out = append(out, d)
+func (plainView *plainView) find(query readmodel.Query) (out []readmodel.Document) {
+	for _, document := range plainView.documents {
+		if document.Record.Kind == query.Kind && plainView.match(query.Filter, &document) && plainView.match(query.Narrow, &document) {
+			out = append(out, document)
 		}
 	}
-	slices.SortFunc(out, func(a, b readmodel.Document) int { return v.compare(query.Sort, &a, &b) })
+	slices.SortFunc(out, func(document, b readmodel.Document) int { return plainView.compare(query.Sort, &document, &b) })
 	if query.Collapse != nil {
 		out = repeated(query.Collapse, out)
 	}
@@ -139,8 +139,8 @@ func (v *plainView) find(query readmodel.Query) (out []readmodel.Document) {
 }
 
 // Search implements readmodel.View.
-func (v *plainView) Search(_ context.Context, query readmodel.Query) (readmodel.Page, error) {
-	all := v.find(query)
+func (plainView *plainView) Search(_ context.Context, query readmodel.Query) (readmodel.Page, error) {
+	all := plainView.find(query)
 	page := readmodel.Page{Total: len(all)}
 	if query.After != nil {
 		all = slices.DeleteFunc(all, func(document readmodel.Document) bool {
@@ -149,18 +149,18 @@ func (v *plainView) Search(_ context.Context, query readmodel.Query) (readmodel.
 	}
 	from := min(query.Offset, len(all))
 	page.Documents = all[from : from+min(query.Limit, len(all)-from)]
-	page.Tallied = make([]readmodel.Tallied, len(query.Tallies))
+	page.Tallied = make([]readmodel.TallyAnswer, len(query.Tallies))
 	for i := range query.Tallies {
-		t := &query.Tallies[i]
-		page.Tallied[i] = tallyOf(t, v.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: t.Filter}))
+		tally := &query.Tallies[i]
+		page.Tallied[i] = tallyOf(tally, plainView.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: tally.Filter}))
 	}
 	return page, nil
 }
 
 // Walk implements readmodel.View.
-func (v *plainView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+func (plainView *plainView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
 	query.Offset, query.Limit, query.After, query.Tallies = 0, math.MaxInt, nil, nil
-	page, err := v.Search(ctx, query)
+	page, err := plainView.Search(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -173,10 +173,10 @@ func (v *plainView) Walk(ctx context.Context, query readmodel.Query, use func([]
 }
 
 // Get implements readmodel.View.
-func (v *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+func (plainView *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	out := map[calendar.ID]readmodel.Document{}
 	for _, id := range ids {
-		if document, known := v.documents[id]; known {
+		if document, known := plainView.documents[id]; known {
 			out[id] = document
 		}
 	}
@@ -184,9 +184,9 @@ func (v *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]r
 }
 
 // Stamp implements readmodel.View.
-func (v *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64, error) {
+func (plainView *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64, error) {
 	stamp := calendar.HashStart
-	for _, document := range v.documents {
+	for _, document := range plainView.documents {
 		if document.Record.Kind == kind {
 			stamp += calendar.HashStart.Number(uint64(document.Position)) // in any order
 		}
@@ -195,22 +195,22 @@ func (v *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64, error)
 }
 
 // Quarantined implements readmodel.Index.
-func (x *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
-	defer x.lock()()
-	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
+func (plain *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
+	defer plain.lock()()
+	return slices.SortedFunc(maps.Values(plain.quarantined), func(quarantined, b readmodel.Quarantined) int { return int(quarantined.ID - b.ID) }), nil
 }
 
 // tallyOf answers a tally about the documents that its filter admits.
-func tallyOf(t *readmodel.Tally, docs []readmodel.Document) readmodel.Tallied {
-	out := readmodel.Tallied{Values: map[calendar.ID]int{}, Parts: make([]int, len(t.Parts))}
+func tallyOf(tally *readmodel.Tally, docs []readmodel.Document) readmodel.TallyAnswer {
+	out := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
 	for i := range docs {
-		for at, part := range t.Parts {
+		for at, part := range tally.Parts {
 			if readmodel.Match(part, &docs[i]) {
 				out.Parts[at]++
 			}
 		}
-		if t.Field != "" {
-			for _, n := range readmodel.SchemaOf(docs[i].Record.Kind).Field(t.Field).Numbers(docs[i].Record) {
+		if tally.Field != "" {
+			for _, n := range readmodel.SchemaOf(docs[i].Record.Kind).Field(tally.Field).Numbers(docs[i].Record) {
 				out.Values[calendar.ID(n)]++
 			}
 		}

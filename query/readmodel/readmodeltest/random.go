@@ -43,141 +43,143 @@ type generator struct {
 
 func newGenerator(seed uint64) generator { return generator{Rand: rand.New(rand.NewPCG(seed, 1))} }
 
-func pick[T any](g generator, list []T) T { return list[g.IntN(len(list))] }
+func pick[T any](generator generator, list []T) T { return list[generator.IntN(len(list))] }
 
-func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
+func (generator generator) chance(percent int) bool { return generator.IntN(100) < percent }
 
-func (g generator) lang() calendar.Lang { return pick(g, calendar.Langs[:]) }
+func (generator generator) lang() calendar.Lang { return pick(generator, calendar.Langs[:]) }
 
-func (g generator) valueOf(name string) string { return pick(g, strings.Split(values[name], "|")) }
+func (generator generator) valueOf(name string) string {
+	return pick(generator, strings.Split(values[name], "|"))
+}
 
 // word makes a word, some of few letters, so that most are near to others: an engine that
 // has its own distance shows by it that it is the same.
-func (g generator) word() string {
-	switch n := g.IntN(100); {
+func (generator generator) word() string {
+	switch n := generator.IntN(100); {
 	case n < 75:
 		words := strings.Fields(vocabulary)
-		return words[min(g.IntN(len(words)), g.IntN(len(words)))] // the first ones more often
+		return words[min(generator.IntN(len(words)), generator.IntN(len(words)))] // the first ones more often
 	case n < 90:
-		return pick(g, strings.Split(spellings, "|"))
+		return pick(generator, strings.Split(spellings, "|"))
 	}
-	w := make([]rune, 4+g.IntN(7))
+	w := make([]rune, 4+generator.IntN(7))
 	for i := range w {
-		w[i] = pick(g, []rune("abéжжжж"))
+		w[i] = pick(generator, []rune("abéжжжж"))
 	}
 	return string(w)
 }
 
-func (g generator) words(limit int) string {
-	out := make([]string, 1+g.IntN(limit))
+func (generator generator) words(limit int) string {
+	out := make([]string, 1+generator.IntN(limit))
 	for i := range out {
-		out[i] = g.word()
+		out[i] = generator.word()
 	}
-	return strings.Join(out, pick(g, []string{" ", " ", ", ", "-", ""}))
+	return strings.Join(out, pick(generator, []string{" ", " ", ", ", "-", ""}))
 }
 
-func (g generator) ids() (out []calendar.ID) {
-	for range g.IntN(4) {
-		out = append(out, calendar.ID(1+g.IntN(idRange)))
+func (generator generator) ids() (out []calendar.ID) {
+	for range generator.IntN(4) {
+		out = append(out, calendar.ID(1+generator.IntN(idRange)))
 	}
 	return out
 }
 
 // value makes a value for a row of a field table.
-func (g generator) value(row *calendar.Field) any {
+func (generator generator) value(row *calendar.Field) any {
 	switch row.Stored {
 	case calendar.TypeString:
 		if values[row.Name] != "" {
-			return g.valueOf(row.Name)
+			return generator.valueOf(row.Name)
 		}
-		return g.words(2)
+		return generator.words(2)
 	case calendar.TypeText:
-		var t calendar.Text
-		for l := range t {
-			if g.chance(35) {
-				t[l] = g.words(8)
+		var text calendar.Text
+		for l := range text {
+			if generator.chance(35) {
+				text[l] = generator.words(8)
 			}
 			if row.Form == calendar.FormHTML {
-				t[l] = strings.Replace(t[l], " ", pick(g, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
+				text[l] = strings.Replace(text[l], " ", pick(generator, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
 			}
 		}
-		return t
+		return text
 	case calendar.TypeBool:
-		return g.chance(50)
+		return generator.chance(50)
 	case calendar.TypeNumber:
 		limit := 90.0
 		if row.Name == "geo_lng" {
 			limit = 180
 		}
-		return pick(g, []float64{-limit, limit, 0.01 - limit, 48 + g.Float64()/100, (2*g.Float64() - 1) * limit})
+		return pick(generator, []float64{-limit, limit, 0.01 - limit, 48 + generator.Float64()/100, (2*generator.Float64() - 1) * limit})
 	case calendar.TypeID:
-		return calendar.ID(1 + g.IntN(idRange))
+		return calendar.ID(1 + generator.IntN(idRange))
 	case calendar.TypeIDs:
-		return g.ids()
+		return generator.ids()
 	case calendar.TypeStrings:
-		return []string{g.valueOf("cost"), g.valueOf("cost")}[:g.IntN(3)]
+		return []string{generator.valueOf("cost"), generator.valueOf("cost")}[:generator.IntN(3)]
 	default:
-		if g.chance(15) {
+		if generator.chance(15) {
 			return calendar.NoWall
 		}
-		return base + calendar.Wall(g.IntN(40))
+		return base + calendar.Wall(generator.IntN(40))
 	}
 }
 
 // record makes a random record.
-func (g generator) record(kind calendar.Kind, id calendar.ID) *calendar.Record {
-	fields, home := calendar.Fields{}, g.lang()
+func (generator generator) record(kind calendar.Kind, id calendar.ID) *calendar.Record {
+	fields, home := calendar.Fields{}, generator.lang()
 	for _, row := range calendar.SpecOf(kind).Fields {
-		if row.Stored != 0 && row.Name != "imports" && g.chance(75) {
-			fields[row.Name] = g.value(&row)
+		if row.Stored != 0 && row.Name != "imports" && generator.chance(75) {
+			fields[row.Name] = generator.value(&row)
 		}
 	}
 	if name := fields.Text(kind.NameField()); kind.NameField() != "" && name[home] == "" {
-		name[home] = g.words(3)
+		name[home] = generator.words(3)
 		fields[kind.NameField()] = name
 	}
 	if kind == calendar.KindEvent {
-		g.times(fields)
-		if g.chance(25) { // so that some are repeats
-			same := pick(g, []string{"Jazz", "jazz!", "Concert"})
-			fields["title"], fields["venue"] = calendar.Text{same, same, same, same}, pick(g, [][]calendar.ID{{1}, {1, 2}, {}})
+		generator.times(fields)
+		if generator.chance(25) { // so that some are repeats
+			same := pick(generator, []string{"Jazz", "jazz!", "Concert"})
+			fields["title"], fields["venue"] = calendar.Text{same, same, same, same}, pick(generator, [][]calendar.ID{{1}, {1, 2}, {}})
 		}
 	}
-	return &calendar.Record{ID: id, Kind: kind, Version: 1 + int64(g.IntN(5)), Home: home, Changed: Now, Fields: fields}
+	return &calendar.Record{ID: id, Kind: kind, Version: 1 + int64(generator.IntN(5)), Home: home, Changed: Now, Fields: fields}
 }
 
 // times gives most events times that agree with each other.
-func (g generator) times(fields calendar.Fields) {
-	if g.chance(10) {
+func (generator generator) times(fields calendar.Fields) {
+	if generator.chance(10) {
 		for _, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone"} {
 			delete(fields, name)
 		}
 		return
 	}
-	start := base + calendar.Wall(g.IntN(40))
-	if g.chance(50) {
-		start = calendar.Wall(g.Int64N(200*86_400) - 100*86_400)
+	start := base + calendar.Wall(generator.IntN(40))
+	if generator.chance(50) {
+		start = calendar.Wall(generator.Int64N(200*86_400) - 100*86_400)
 	}
-	end := start + calendar.Wall(pick(g, []int{g.IntN(10), 3600, 7200, g.IntN(300_000)}))
-	name := g.valueOf("timezone")
+	end := start + calendar.Wall(pick(generator, []int{generator.IntN(10), 3600, 7200, generator.IntN(300_000)}))
+	name := generator.valueOf("timezone")
 	zone, _ := calendar.ParseZone(name)
 	utc := func(wall calendar.Wall) calendar.Wall {
-		return calendar.WallOf(calendar.WallToInstant(wall, zone.Location)) + calendar.Wall(max(0, g.IntN(10)-8))
+		return calendar.WallOf(calendar.WallToInstant(wall, zone.Location)) + calendar.Wall(max(0, generator.IntN(10)-8))
 	}
 	fields["start_date"], fields["end_date"], fields["utc_start_date"], fields["utc_end_date"], fields["timezone"] = start, end, utc(start), utc(end), name
 }
 
 // change makes a newer state of a record: all new, some fields new, or gone.
-func (g generator) change(record *calendar.Record) *calendar.Record {
-	fresh := g.record(record.Kind, record.ID)
+func (generator generator) change(record *calendar.Record) *calendar.Record {
+	fresh := generator.record(record.Kind, record.ID)
 	fresh.Version = record.Version + 1
 	switch {
-	case g.chance(10):
+	case generator.chance(10):
 		fresh.Deleted = true
-	case g.chance(50) && !record.Deleted:
+	case generator.chance(50) && !record.Deleted:
 		fields := maps.Clone(record.Fields)
 		for _, name := range slices.Sorted(maps.Keys(fresh.Fields)) { // in order: the same seed, the same records
-			if g.chance(20) && name != record.Kind.NameField() {
+			if generator.chance(20) && name != record.Kind.NameField() {
 				fields[name] = fresh.Fields[name]
 			}
 		}
@@ -200,85 +202,85 @@ func document(record *calendar.Record, position calendar.Position) readmodel.Doc
 
 // batch makes documents, some of them older than what is there, of other kinds or of no
 // use, and what else a projector writes.
-func (g generator) batch(p *pair) (b readmodel.Batch) {
-	for range 10 + g.IntN(90) {
-		kind := g.schema.Kind
-		if g.chance(10) {
-			kind = pick(g, calendar.Kinds[:])
+func (generator generator) batch(pair *indexPair) (batch readmodel.Batch) {
+	for range 10 + generator.IntN(90) {
+		kind := generator.schema.Kind
+		if generator.chance(10) {
+			kind = pick(generator, calendar.Kinds[:])
 		}
-		id := calendar.ID(1000*int64(kind) + g.Int64N(150))
-		record := g.record(kind, id)
-		record.Deleted = g.chance(5)
-		if d, known := p.plain.documents[id]; known {
-			record = g.change(d.Record)
+		id := calendar.ID(1000*int64(kind) + generator.Int64N(150))
+		record := generator.record(kind, id)
+		record.Deleted = generator.chance(5)
+		if d, known := pair.plain.documents[id]; known {
+			record = generator.change(d.Record)
 		}
-		p.last++
-		at := p.last
-		if g.chance(10) {
-			at -= calendar.Position(g.IntN(300))
+		pair.last++
+		position := pair.last
+		if generator.chance(10) {
+			position -= calendar.Position(generator.IntN(300))
 		}
-		b.Documents = append(b.Documents, document(record, at))
+		batch.Documents = append(batch.Documents, document(record, position))
 	}
-	if g.chance(50) {
-		b.Documents = append(b.Documents, readmodel.Document{Position: p.last}, readmodel.Document{Position: p.last + 1, Record: g.record(g.schema.Kind, 1)})
+	if generator.chance(50) {
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: pair.last}, readmodel.Document{Position: pair.last + 1, Record: generator.record(generator.schema.Kind, 1)})
 	}
-	id := calendar.ID(1 + g.IntN(4))
-	if g.chance(50) {
-		b.Quarantined = []readmodel.Quarantined{{ID: id, Position: p.last, Reason: g.words(3)}}
+	id := calendar.ID(1 + generator.IntN(4))
+	if generator.chance(50) {
+		batch.Quarantined = []readmodel.Quarantined{{ID: id, Position: pair.last, Reason: generator.words(3)}}
 	} else {
-		b.Healed = []calendar.ID{id, 77}
+		batch.Healed = []calendar.ID{id, 77}
 	}
-	b.Reach = pick(g, []calendar.Mark{{}, At(p.last)})
-	b.Mark = pick(g, []calendar.Mark{{}, At(p.last - 300), At(p.last)})
-	return b
+	batch.Reach = pick(generator, []calendar.Mark{{}, At(pair.last)})
+	batch.Mark = pick(generator, []calendar.Mark{{}, At(pair.last - 300), At(pair.last)})
+	return batch
 }
 
 // bound makes a value of a number, mostly of some document or next to it.
-func (g generator) bound(field *readmodel.Field) int64 {
-	numbers := append(field.Numbers(pick(g, g.known).Record), 0)
-	return numbers[0] + int64(g.IntN(3)) - 1
+func (generator generator) bound(field *readmodel.Field) int64 {
+	numbers := append(field.Numbers(pick(generator, generator.known).Record), 0)
+	return numbers[0] + int64(generator.IntN(3)) - 1
 }
 
 // filter makes a random filter for a kind.
-func (g generator) filter(depth int) readmodel.Filter {
-	if depth > 0 && g.chance(55) {
-		parts := make([]readmodel.Filter, g.IntN(4))
+func (generator generator) filter(depth int) readmodel.Filter {
+	if depth > 0 && generator.chance(55) {
+		parts := make([]readmodel.Filter, generator.IntN(4))
 		for i := range parts {
-			parts[i] = g.filter(depth - 1)
+			parts[i] = generator.filter(depth - 1)
 		}
-		return pick(g, []readmodel.Filter{readmodel.And(parts), readmodel.Or(parts), readmodel.Not{Filter: g.filter(depth - 1)}})
+		return pick(generator, []readmodel.Filter{readmodel.And(parts), readmodel.Or(parts), readmodel.Not{Filter: generator.filter(depth - 1)}})
 	}
-	n, some := len(g.schema.Fields), pick(g, g.known).Record
-	field := &g.schema.Fields[min(g.IntN(n+4), n-1)]
-	if field.Type == readmodel.TypeNumber && g.chance(10) {
+	n, some := len(generator.schema.Fields), pick(generator, generator.known).Record
+	field := &generator.schema.Fields[min(generator.IntN(n+4), n-1)]
+	if field.Type == readmodel.TypeNumber && generator.chance(10) {
 		return readmodel.Range{Field: field.Name, Span: readmodel.AllNumbers}
 	}
 	switch field.Type {
 	case readmodel.TypeKeyword:
-		if g.schema.Kind.IsTerm() && g.chance(40) {
-			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(g.lang())}
-			return readmodel.Contains{Fields: fields[g.IntN(3):], Value: pick(g, []string{"ja", "z", "é", "1", "usi", "音"})}
+		if generator.schema.Kind.IsTerm() && generator.chance(40) {
+			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(generator.lang())}
+			return readmodel.Contains{Fields: fields[generator.IntN(3):], Value: pick(generator, []string{"ja", "z", "é", "1", "usi", "音"})}
 		}
-		return readmodel.Term{Field: field.Name, Value: pick(g, []string{field.Keyword(some), field.Keyword(some), "Jazz"})}
+		return readmodel.Term{Field: field.Name, Value: pick(generator, []string{field.Keyword(some), field.Keyword(some), "Jazz"})}
 	case readmodel.TypeNumber:
-		if g.chance(50) {
-			ids := append(g.ids(), calendar.ID(g.bound(field)))
+		if generator.chance(50) {
+			ids := append(generator.ids(), calendar.ID(generator.bound(field)))
 			for _, n := range field.Numbers(some) {
 				ids = append(ids, calendar.ID(n))
 			}
 			return readmodel.In{Field: field.Name, IDs: ids}
 		}
 		r := readmodel.Range{Field: field.Name, Span: readmodel.AllNumbers}
-		if g.chance(70) {
-			r.Min = g.bound(field)
+		if generator.chance(70) {
+			r.Min = generator.bound(field)
 		}
-		if g.chance(70) {
-			r.Max = g.bound(field)
+		if generator.chance(70) {
+			r.Max = generator.bound(field)
 		}
 		return r
 	default:
-		text := g.text()
-		if g.chance(30) {
+		text := generator.text()
+		if generator.chance(30) {
 			text.Fields = text.Fields[:1]
 		}
 		return text
@@ -286,147 +288,147 @@ func (g generator) filter(depth int) readmodel.Filter {
 }
 
 // text makes a search in all texts.
-func (g generator) text() readmodel.Text {
+func (generator generator) text() readmodel.Text {
 	var builder strings.Builder
-	for range 1 + g.IntN(2) {
-		builder.WriteString(pick(g, []string{"", "", "", "", "-"}))
-		word := g.word()
+	for range 1 + generator.IntN(2) {
+		builder.WriteString(pick(generator, []string{"", "", "", "", "-"}))
+		word := generator.word()
 		beginning := []rune(word)
-		builder.WriteString(pick(g, []string{
-			pick(g, strings.Split(spellings, "|")), `"` + g.words(3) + `"`, string(beginning[:1+g.IntN(len(beginning))]), strings.ToUpper(word), g.misspelt(word), g.misspelt(word), g.misspelt(word), word,
+		builder.WriteString(pick(generator, []string{
+			pick(generator, strings.Split(spellings, "|")), `"` + generator.words(3) + `"`, string(beginning[:1+generator.IntN(len(beginning))]), strings.ToUpper(word), generator.misspelt(word), generator.misspelt(word), generator.misspelt(word), word,
 		}))
-		builder.WriteString(pick(g, []string{" ", " ", "  ", `"`, "-"}))
+		builder.WriteString(pick(generator, []string{" ", " ", "  ", `"`, "-"}))
 	}
 	return readmodel.Text{
-		Fields: g.schema.Texts(), Search: readmodel.ParseSearch(builder.String(), g.lang()),
-		Spelling: readmodel.Spelling{Typos: g.IntN(readmodel.MaxTypos + 1), Joined: g.chance(50)},
+		Fields: generator.schema.Texts(), Search: readmodel.ParseSearch(builder.String(), generator.lang()),
+		Spelling: readmodel.Spelling{Typos: generator.IntN(readmodel.MaxTypos + 1), Joined: generator.chance(50)},
 	}
 }
 
 // misspelt makes a typo or two in a word.
-func (g generator) misspelt(word string) string {
-	r := []rune(word)
-	for n := 1 + g.IntN(3)/2; n > 0 && len(r) > 0; n-- {
-		i := min(g.IntN(len(r)), g.IntN(len(r)))
-		if g.chance(30) {
-			r[i], r[max(i-1, 0)] = r[max(i-1, 0)], r[i]
+func (generator generator) misspelt(word string) string {
+	letters := []rune(word)
+	for n := 1 + generator.IntN(3)/2; n > 0 && len(letters) > 0; n-- {
+		i := min(generator.IntN(len(letters)), generator.IntN(len(letters)))
+		if generator.chance(30) {
+			letters[i], letters[max(i-1, 0)] = letters[max(i-1, 0)], letters[i]
 		} else {
-			r = slices.Replace(r, i, i+g.IntN(2), []rune(pick(g, []string{"z", "q", ""}))...)
+			letters = slices.Replace(letters, i, i+generator.IntN(2), []rune(pick(generator, []string{"z", "q", ""}))...)
 		}
 	}
-	return string(r)
+	return string(letters)
 }
 
 // query makes a question.
-func (g generator) query() readmodel.Query {
-	event := g.schema.Kind == calendar.KindEvent
-	q := readmodel.Query{Kind: g.schema.Kind, Filter: g.filter(2), Limit: g.IntN(60) * min(1, g.IntN(8)), Offset: g.IntN(3) * g.IntN(60)}
+func (generator generator) query() readmodel.Query {
+	event := generator.schema.Kind == calendar.KindEvent
+	query := readmodel.Query{Kind: generator.schema.Kind, Filter: generator.filter(2), Limit: generator.IntN(60) * min(1, generator.IntN(8)), Offset: generator.IntN(3) * generator.IntN(60)}
 	numbers := true // the order is by numbers alone
-	for range g.IntN(3) {
-		field := pick(g, g.schema.Fields)
+	for range generator.IntN(3) {
+		field := pick(generator, generator.schema.Fields)
 		if field.Sort && field.Name != readmodel.FieldID {
 			numbers = numbers && field.Type == readmodel.TypeNumber
-			q.Sort = append(q.Sort, readmodel.Sort{Field: field.Name, Desc: g.chance(50)})
+			query.Sort = append(query.Sort, readmodel.Sort{Field: field.Name, Desc: generator.chance(50)})
 		}
 	}
-	q.Sort = append(q.Sort, readmodel.Sort{Field: readmodel.FieldID, Desc: g.chance(50)})
+	query.Sort = append(query.Sort, readmodel.Sort{Field: readmodel.FieldID, Desc: generator.chance(50)})
 	switch {
-	case g.schema.Kind.IsPost() && g.chance(45):
-		text := g.text()
+	case generator.schema.Kind.IsPost() && generator.chance(45):
+		text := generator.text()
 		rank := &readmodel.Relevance{Text: text}
-		q.Sort = append([]readmodel.Sort{{Rank: rank, Desc: true}}, q.Sort...)
-		q.Filter, q.Offset = text, g.IntN(3) // few are found
-		if g.chance(50) {
-			rank.Title = readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldAuthor, IDs: g.ids()}}
+		query.Sort = append([]readmodel.Sort{{Rank: rank, Desc: true}}, query.Sort...)
+		query.Filter, query.Offset = text, generator.IntN(3) // few are found
+		if generator.chance(50) {
+			rank.Title = readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldAuthor, IDs: generator.ids()}}
 			text.Fields = text.Fields[:1]
-			q.Filter = readmodel.Or{readmodel.And{readmodel.Not{Filter: rank.Title}, rank.Text}, readmodel.And{rank.Title, text}}
+			query.Filter = readmodel.Or{readmodel.And{readmodel.Not{Filter: rank.Title}, rank.Text}, readmodel.And{rank.Title, text}}
 		}
-	case event && g.chance(25):
+	case event && generator.chance(25):
 		least := map[calendar.ID]int64{}
-		for _, id := range append(g.ids(), g.ids()...) {
-			least[id] = g.Int64N(9) - 2
+		for _, id := range append(generator.ids(), generator.ids()...) {
+			least[id] = generator.Int64N(9) - 2
 		}
-		q.Sort = append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: g.chance(50), Least: least}}, q.Sort...)
+		query.Sort = append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: generator.chance(50), Least: least}}, query.Sort...)
 	}
-	if event && g.chance(20) {
-		q.Collapse = g.collapse()
-	} else if numbers && g.chance(40) {
-		q.Offset, q.After = 0, readmodel.Place(q.Sort, pick(g, g.known).Record)
-		if key := &q.After[g.IntN(len(q.After))]; key.Has && g.chance(30) { // nothing needs to stand at the place
+	if event && generator.chance(20) {
+		query.Collapse = generator.collapse()
+	} else if numbers && generator.chance(40) {
+		query.Offset, query.After = 0, readmodel.Place(query.Sort, pick(generator, generator.known).Record)
+		if key := &query.After[generator.IntN(len(query.After))]; key.Has && generator.chance(30) { // nothing needs to stand at the place
 			key.N++
 		}
 	}
-	if event && g.chance(40) {
-		q = g.withTallies(q)
+	if event && generator.chance(40) {
+		query = generator.withTallies(query)
 	}
-	return q
+	return query
 }
 
 // withoutSearch makes a filter that has no search in it.
-func (g generator) withoutSearch() readmodel.Filter {
+func (generator generator) withoutSearch() readmodel.Filter {
 	for {
-		if filter := g.filter(1); !readmodel.Searches(filter) {
+		if filter := generator.filter(1); !readmodel.Searches(filter) {
 			return filter
 		}
 	}
 }
 
-func (g generator) collapse() *readmodel.Collapse {
-	c := &readmodel.Collapse{Field: readmodel.FieldRepeats}
-	if g.chance(40) {
-		c.Field = readmodel.FieldTitleKey(g.lang())
+func (generator generator) collapse() *readmodel.Collapse {
+	collapse := &readmodel.Collapse{Field: readmodel.FieldRepeats}
+	if generator.chance(40) {
+		collapse.Field = readmodel.FieldTitleKey(generator.lang())
 	}
-	if g.chance(60) {
-		c.Alone = g.withoutSearch()
+	if generator.chance(60) {
+		collapse.Alone = generator.withoutSearch()
 	}
-	return c
+	return collapse
 }
 
 // withTallies has a query about events ask for random tallies.
-func (g generator) withTallies(query readmodel.Query) readmodel.Query {
-	if g.chance(40) {
-		query.Narrow = g.filter(1)
+func (generator generator) withTallies(query readmodel.Query) readmodel.Query {
+	if generator.chance(40) {
+		query.Narrow = generator.filter(1)
 	}
-	query.Tallies = make([]readmodel.Tally, 1+g.IntN(4))
+	query.Tallies = make([]readmodel.Tally, 1+generator.IntN(4))
 	for i := range query.Tallies {
-		query.Tallies[i] = g.tally()
+		query.Tallies[i] = generator.tally()
 	}
 	return query
 }
 
-func (g generator) tally() (out readmodel.Tally) {
-	if g.chance(60) {
-		out.Filter = g.filter(1)
+func (generator generator) tally() (out readmodel.Tally) {
+	if generator.chance(60) {
+		out.Filter = generator.filter(1)
 	}
-	for g.chance(40) {
-		out.Parts = append(out.Parts, g.withoutSearch())
+	for generator.chance(40) {
+		out.Parts = append(out.Parts, generator.withoutSearch())
 	}
-	if out.Parts != nil && g.chance(30) {
+	if out.Parts != nil && generator.chance(30) {
 		return out
 	}
-	field := pick(g, g.schema.Fields)
+	field := pick(generator, generator.schema.Fields)
 	for field.Type != readmodel.TypeNumber {
-		field = pick(g, g.schema.Fields)
+		field = pick(generator, generator.schema.Fields)
 	}
 	out.Field = field.Name
-	for g.chance(50) { // one of them may be counted with the values
-		out.Parts = append(out.Parts, readmodel.In{Field: field.Name, IDs: g.ids()})
+	for generator.chance(50) { // one of them may be counted with the values
+		out.Parts = append(out.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
 	}
 	return out
 }
 
 // random writes random documents of a kind, again and again, and compares random questions.
-func random(p *pair, kind calendar.Kind, rounds, queries int) {
-	p.Helper()
+func random(pair *indexPair, kind calendar.Kind, rounds, queries int) {
+	pair.Helper()
 	generator := newGenerator(uint64(kind))
 	generator.schema = readmodel.SchemaOf(kind)
-	p.last = 1 << 40
+	pair.last = 1 << 40
 	written := make([]readmodel.Batch, 0, rounds)
 	var standing []readmodel.Query // asked again and again, as an index may cache what they find
 	for range rounds {
 		for range 2 + generator.IntN(2) {
-			batch := generator.batch(p)
-			p.apply(batch)
+			batch := generator.batch(pair)
+			pair.apply(batch)
 			for i, d := range batch.Documents {
 				if d.Body != nil {
 					batch.Documents[i] = document(generator.change(d.Record), d.Position)
@@ -434,15 +436,15 @@ func random(p *pair, kind calendar.Kind, rounds, queries int) {
 			}
 			written = append(written, batch)
 			if generator.chance(60) { // an entry that was written is not taken again
-				p.apply(pick(generator, written))
+				pair.apply(pick(generator, written))
 			}
 		}
-		p.last++ // a new mark: only what is behind one can be waited for
-		p.apply(readmodel.Batch{Mark: At(p.last)})
-		p.state()
+		pair.last++ // a new mark: only what is behind one can be waited for
+		pair.apply(readmodel.Batch{Mark: At(pair.last)})
+		pair.state()
 		generator.known = nil
-		for _, id := range slices.Sorted(maps.Keys(p.plain.documents)) {
-			if d := p.plain.documents[id]; d.Record.Kind == kind {
+		for _, id := range slices.Sorted(maps.Keys(pair.plain.documents)) {
+			if d := pair.plain.documents[id]; d.Record.Kind == kind {
 				generator.known = append(generator.known, d)
 			}
 		}
@@ -452,22 +454,22 @@ func random(p *pair, kind calendar.Kind, rounds, queries int) {
 		}
 		for i := range queries {
 			query := generator.query()
-			p.search(query)
+			pair.search(query)
 			if i%6 == 0 {
-				p.walk(query)
+				pair.walk(query)
 			}
 		}
 		for _, query := range standing {
 			query.Offset = generator.IntN(3) * generator.IntN(60)
-			p.search(query)
+			pair.search(query)
 			if kind == calendar.KindEvent {
-				p.search(generator.withTallies(query))
+				pair.search(generator.withTallies(query))
 				query.Collapse = generator.collapse()
-				p.search(query)
+				pair.search(query)
 			}
 			for _, field := range generator.schema.Fields {
 				if field.Type == readmodel.TypeNumber {
-					p.counts(kind, field.Name, query.Filter)
+					pair.counts(kind, field.Name, query.Filter)
 				}
 			}
 		}

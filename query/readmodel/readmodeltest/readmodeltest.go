@@ -32,7 +32,7 @@ type Harness struct {
 // testCase is one thing that an index promises. It gets an empty index.
 type testCase struct {
 	name string
-	run  func(p *pair)
+	run  func(p *indexPair)
 }
 
 func cases(slow bool) []testCase {
@@ -42,10 +42,10 @@ func cases(slow bool) []testCase {
 		rounds, queries = 3, 40
 	}
 	for _, lang := range calendar.Langs {
-		all = append(all, testCase{"phrases " + lang.String(), func(p *pair) { phrases(p, lang) }})
+		all = append(all, testCase{"phrases " + lang.String(), func(p *indexPair) { phrases(p, lang) }})
 	}
 	for _, kind := range calendar.Kinds {
-		all = append(all, testCase{"random " + kind.Collection(), func(p *pair) { random(p, kind, rounds, queries) }})
+		all = append(all, testCase{"random " + kind.Collection(), func(p *indexPair) { random(p, kind, rounds, queries) }})
 	}
 	return all
 }
@@ -60,9 +60,9 @@ func Run(t *testing.T, harness Harness) {
 	}
 }
 
-// pair is the index under test and one that answers by the meaning of the port
+// indexPair is the index under test and one that answers by the meaning of the port
 // alone. A case writes the same to both, and asks both the same questions.
-type pair struct {
+type indexPair struct {
 	testing.TB
 	index readmodel.Index
 	plain *Plain
@@ -71,53 +71,55 @@ type pair struct {
 	documents []readmodel.Document // that are not written yet
 }
 
-func newPair(t testing.TB, x readmodel.Index) *pair { return &pair{TB: t, index: x, plain: NewPlain()} }
+func newPair(t testing.TB, index readmodel.Index) *indexPair {
+	return &indexPair{TB: t, index: index, plain: NewPlain()}
+}
 
 // compare asks both.
-func compare[T any](p *pair, question any, ask func(index readmodel.Index) (T, error)) T {
-	p.Helper()
-	want, wantErr := ask(p.plain)
-	got, err := ask(p.index)
+func compare[T any](pair *indexPair, question any, ask func(index readmodel.Index) (T, error)) T {
+	pair.Helper()
+	want, wantErr := ask(pair.plain)
+	got, err := ask(pair.index)
 	if err = errors.Join(wantErr, err); err != nil {
-		p.Fatalf("%T %+v: %v", got, question, err)
+		pair.Fatalf("%T %+v: %v", got, question, err)
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), wholeDocuments); diff != "" {
-		p.Fatalf("%+v (-want +got):\n%s", question, diff)
+		pair.Fatalf("%+v (-want +got):\n%s", question, diff)
 	}
 	return want
 }
 
 // wholeDocuments compares documents at once, for speed.
-var wholeDocuments = cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
+var wholeDocuments = cmp.Comparer(func(document, b readmodel.Document) bool { return reflect.DeepEqual(document, b) })
 
 // add adds a document of a record with fields, English at home.
-func (p *pair) add(kind calendar.Kind, id calendar.ID, fields calendar.Fields) *calendar.Record {
+func (pair *indexPair) add(kind calendar.Kind, id calendar.ID, fields calendar.Fields) *calendar.Record {
 	if name := kind.NameField(); fields[name] == nil {
 		fields[name] = in(calendar.LangEN, "name")
 	}
 	record := &calendar.Record{ID: id, Kind: kind, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: fields}
-	p.addRecord(record)
+	pair.addRecord(record)
 	return record
 }
 
-func (p *pair) addRecord(record *calendar.Record) {
-	p.last++
-	p.documents = append(p.documents, document(record, p.last))
+func (pair *indexPair) addRecord(record *calendar.Record) {
+	pair.last++
+	pair.documents = append(pair.documents, document(record, pair.last))
 }
 
 // write writes what was added, and waits until it is visible.
-func (p *pair) write() {
-	p.Helper()
-	p.apply(readmodel.Batch{Documents: p.documents, Mark: At(p.last)})
-	p.documents = nil
+func (pair *indexPair) write() {
+	pair.Helper()
+	pair.apply(readmodel.Batch{Documents: pair.documents, Mark: At(pair.last)})
+	pair.documents = nil
 }
 
-func (p *pair) apply(batch readmodel.Batch) {
-	p.Helper()
-	compare(p, "refused", func(index readmodel.Index) ([]bool, error) {
+func (pair *indexPair) apply(batch readmodel.Batch) {
+	pair.Helper()
+	compare(pair, "refused", func(index readmodel.Index) ([]bool, error) {
 		own := batch
 		own.Documents = slices.Clone(batch.Documents)
-		errs, err := index.Write(p.Context(), own)
+		errs, err := index.Write(pair.Context(), own)
 		refused := make([]bool, len(errs))
 		for i := range errs {
 			if refused[i] = errors.Is(errs[i], readmodel.ErrRefused); !refused[i] {
@@ -126,28 +128,28 @@ func (p *pair) apply(batch readmodel.Batch) {
 		}
 		return refused, err
 	})
-	p.wait()
+	pair.wait()
 }
 
 // wait compares the marks, and waits until what was written is visible.
-func (p *pair) wait() {
-	p.Helper()
-	marks := compare(p, "marks", func(index readmodel.Index) (readmodel.Marks, error) { return index.Marks(p.Context()) })
-	ctx, cancel := context.WithTimeout(p.Context(), 30*time.Second)
+func (pair *indexPair) wait() {
+	pair.Helper()
+	marks := compare(pair, "marks", func(index readmodel.Index) (readmodel.Marks, error) { return index.Marks(pair.Context()) })
+	ctx, cancel := context.WithTimeout(pair.Context(), 30*time.Second)
 	defer cancel()
-	wantErr(p, "wait", p.index.Wait(ctx, marks.All.Position), nil)
+	wantErr(pair, "wait", pair.index.Wait(ctx, marks.All.Position), nil)
 }
 
-func (p *pair) search(query readmodel.Query) readmodel.Page {
-	p.Helper()
-	return ask(p, query, func(view readmodel.View) (readmodel.Page, error) { return view.Search(p.Context(), query) })
+func (pair *indexPair) search(query readmodel.Query) readmodel.Page {
+	pair.Helper()
+	return ask(pair, query, func(view readmodel.View) (readmodel.Page, error) { return view.Search(pair.Context(), query) })
 }
 
 // ask asks views of both.
-func ask[T any](p *pair, question any, of func(view readmodel.View) (T, error)) T {
-	p.Helper()
-	return compare(p, question, func(index readmodel.Index) (answer T, err error) {
-		err = readmodel.Read(p.Context(), index, func(view readmodel.View) (err error) {
+func ask[T any](pair *indexPair, question any, of func(view readmodel.View) (T, error)) T {
+	pair.Helper()
+	return compare(pair, question, func(index readmodel.Index) (answer T, err error) {
+		err = readmodel.Read(pair.Context(), index, func(view readmodel.View) (err error) {
 			answer, err = of(view)
 			return err
 		})
@@ -156,29 +158,29 @@ func ask[T any](p *pair, question any, of func(view readmodel.View) (T, error)) 
 }
 
 // find compares all documents of a kind that a filter admits.
-func (p *pair) find(kind calendar.Kind, filter readmodel.Filter) readmodel.Page {
-	p.Helper()
-	return p.search(readmodel.Query{Kind: kind, Filter: filter, Sort: byID, Limit: 1000})
+func (pair *indexPair) find(kind calendar.Kind, filter readmodel.Filter) readmodel.Page {
+	pair.Helper()
+	return pair.search(readmodel.Query{Kind: kind, Filter: filter, Sort: byID, Limit: 1000})
 }
 
 // state compares what is there.
-func (p *pair) state() {
-	p.Helper()
-	ids := append(slices.Collect(maps.Keys(p.plain.documents)), 1<<50, 1<<50)
-	compare(p, "state", func(index readmodel.Index) ([]any, error) {
-		shown, shownErr := index.Visible(p.Context())
-		quarantined, quarantinedErr := index.Quarantined(p.Context())
+func (pair *indexPair) state() {
+	pair.Helper()
+	ids := append(slices.Collect(maps.Keys(pair.plain.documents)), 1<<50, 1<<50)
+	compare(pair, "state", func(index readmodel.Index) ([]any, error) {
+		shown, shownErr := index.Visible(pair.Context())
+		quarantined, quarantinedErr := index.Quarantined(pair.Context())
 		return []any{shown.Mark, quarantined}, errors.Join(shownErr, quarantinedErr)
 	})
-	ask(p, "documents", func(view readmodel.View) (map[calendar.ID]readmodel.Document, error) {
-		return view.Get(p.Context(), ids)
+	ask(pair, "documents", func(view readmodel.View) (map[calendar.ID]readmodel.Document, error) {
+		return view.Get(pair.Context(), ids)
 	})
 }
 
 // walk compares a whole walk.
-func (p *pair) walk(query readmodel.Query) {
-	p.Helper()
-	ask(p, query, func(view readmodel.View) (walked, error) { return walkAll(p.Context(), view, query) })
+func (pair *indexPair) walk(query readmodel.Query) {
+	pair.Helper()
+	ask(pair, query, func(view readmodel.View) (walked, error) { return walkAll(pair.Context(), view, query) })
 }
 
 // walked is a walk with the total of the same state.
@@ -206,10 +208,10 @@ func walkAll(ctx context.Context, view readmodel.View, query readmodel.Query) (o
 }
 
 // counts compares the counts of all values.
-func (p *pair) counts(kind calendar.Kind, field string, filter readmodel.Filter) {
-	p.Helper()
-	ask(p, filter, func(view readmodel.View) (map[calendar.ID]int, error) {
-		return readmodel.Counts(p.Context(), view, kind, field, filter)
+func (pair *indexPair) counts(kind calendar.Kind, field string, filter readmodel.Filter) {
+	pair.Helper()
+	ask(pair, filter, func(view readmodel.View) (map[calendar.ID]int, error) {
+		return readmodel.Counts(pair.Context(), view, kind, field, filter)
 	})
 }
 

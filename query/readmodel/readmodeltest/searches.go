@@ -23,92 +23,92 @@ func textIn(lang calendar.Lang, query string, fields ...string) readmodel.Text {
 }
 
 // phrases writes each text as the description of an event and searches it.
-func phrases(p *pair, lang calendar.Lang) {
+func phrases(pair *indexPair, lang calendar.Lang) {
 	list, err := Phrases(lang)
 	if err != nil {
-		p.Fatal(err)
+		pair.Fatal(err)
 	}
 	for i, phrase := range list {
-		p.addRecord(&calendar.Record{
+		pair.addRecord(&calendar.Record{
 			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Home: lang, Changed: Now,
 			Fields: calendar.Fields{"title": in(lang, "0000"), "description": in(lang, phrase.Text)},
 		})
 	}
-	p.write()
+	pair.write()
 	for i, phrase := range list {
-		page := p.find(calendar.KindEvent, readmodel.And{
+		page := pair.find(calendar.KindEvent, readmodel.And{
 			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(lang, phrase.Query, eventTexts...),
 		})
 		if fits := page.Total == 1; fits != phrase.Fits {
-			p.Errorf("%v: fits %v, want %v", phrase, fits, phrase.Fits)
+			pair.Errorf("%v: fits %v, want %v", phrase, fits, phrase.Fits)
 		}
 	}
 }
 
-func exactTotals(p *pair) {
+func exactTotals(pair *indexPair) {
 	const n = 10_050 // engines like to stop counting at 10,000
 	for id := range calendar.ID(n) {
-		p.add(calendar.KindTag, 1+id, calendar.Fields{"slug": "tag"})
+		pair.add(calendar.KindTag, 1+id, calendar.Fields{"slug": "tag"})
 		if id%2000 == 0 {
-			p.write()
+			pair.write()
 		}
 	}
-	p.write()
-	p.search(readmodel.Query{Kind: calendar.KindTag, Sort: byID, Offset: 9_000, Limit: 2})
-	p.counts(calendar.KindTag, readmodel.FieldID, nil)
+	pair.write()
+	pair.search(readmodel.Query{Kind: calendar.KindTag, Sort: byID, Offset: 9_000, Limit: 2})
+	pair.counts(calendar.KindTag, readmodel.FieldID, nil)
 	ids := make([]calendar.ID, 70_000) // more than a search server takes in one part of a query
 	for i := range ids {
 		ids[i] = calendar.ID(70_000 - i)
 	}
-	p.search(readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
+	pair.search(readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
 }
 
 // joinedSpellings: words that are written joined or apart find each other where they may,
 // and never after a minus; two letters that are swapped are one typo.
-func joinedSpellings(p *pair) {
+func joinedSpellings(pair *indexPair) {
 	titles := strings.Split(spellings, "|")
 	for i, title := range titles {
-		p.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{"title": in(calendar.LangEN, "A "+title)})
+		pair.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{"title": in(calendar.LangEN, "A "+title)})
 	}
-	p.add(calendar.KindEvent, 1000, calendar.Fields{"title": in(calendar.LangEN, "harbour")})
-	p.write()
+	pair.add(calendar.KindEvent, 1000, calendar.Fields{"title": in(calendar.LangEN, "harbour")})
+	pair.write()
 	swapped := textIn(calendar.LangEN, "harbuor", eventTexts...)
 	swapped.Typos = 1
-	p.find(calendar.KindEvent, swapped)
+	pair.find(calendar.KindEvent, swapped)
 	for _, title := range titles {
 		for _, sign := range []string{"", "-"} {
 			for _, joined := range []bool{false, true} {
 				text := textIn(calendar.LangEN, sign+title, eventTexts...)
 				text.Joined = joined
-				p.find(calendar.KindEvent, text)
+				pair.find(calendar.KindEvent, text)
 			}
 		}
 	}
 }
 
 // largestSearches: a search at the limits is answered, whatever its pieces are.
-func largestSearches(p *pair) {
+func largestSearches(pair *indexPair) {
 	words := make([]string, readmodel.MaxWords)
 	for i := range words {
 		words[i] = fmt.Sprintf("musicals%d", i)
 	}
 	text := strings.Join(words, " ")
-	p.add(calendar.KindVenue, 1, calendar.Fields{"description": in(calendar.LangEN, text)})
-	p.add(calendar.KindVenue, 2, calendar.Fields{"description": in(calendar.LangEN, "none of them")})
+	pair.add(calendar.KindVenue, 1, calendar.Fields{"description": in(calendar.LangEN, text)})
+	pair.add(calendar.KindVenue, 2, calendar.Fields{"description": in(calendar.LangEN, "none of them")})
 	long, characters := strings.Repeat("a", 480), strings.Repeat("音乐会", 100)
 	for i, name := range []string{long + "b", strings.Repeat("ab", 250), "short", strings.Repeat("音乐", 400)} {
-		p.add(calendar.KindTag, calendar.ID(10+i), calendar.Fields{"name": in(calendar.LangEN, name), "slug": "s"})
+		pair.add(calendar.KindTag, calendar.ID(10+i), calendar.Fields{"name": in(calendar.LangEN, name), "slug": "s"})
 	}
 	for i, name := range []string{characters + "jazzy", characters + "jarring", characters, characters[:300] + "・" + characters[300:]} {
-		p.add(calendar.KindOrganizer, calendar.ID(20+i), calendar.Fields{"description": in(calendar.LangEN, name)})
+		pair.add(calendar.KindOrganizer, calendar.ID(20+i), calendar.Fields{"description": in(calendar.LangEN, name)})
 	}
-	p.write()
+	pair.write()
 	for _, value := range []string{long, long[:64], strings.Repeat("ba", 200), strings.Repeat("乐音", 250), "*?\\"} {
-		p.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}, Value: value})
+		pair.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}, Value: value})
 	}
 	fields := readmodel.SchemaOf(calendar.KindVenue).Texts()
 	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
-		p.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts()...))
+		pair.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts()...))
 	}
 	for _, lang := range calendar.Langs {
 		for _, query := range []string{
@@ -119,12 +119,12 @@ func largestSearches(p *pair) {
 				search := textIn(lang, query, fields...)
 				search.Spelling = spelling
 				rank := &readmodel.Relevance{Text: search}
-				page := p.search(readmodel.Query{
+				page := pair.search(readmodel.Query{
 					Kind: calendar.KindVenue, Filter: search, Limit: 2,
 					Sort: append([]readmodel.Sort{{Rank: rank, Desc: true}}, byID...),
 				})
 				if page.Total != 1 {
-					p.Errorf("%s: %q: %d venues, want 1", lang, query, page.Total)
+					pair.Errorf("%s: %q: %d venues, want 1", lang, query, page.Total)
 				}
 			}
 		}

@@ -20,11 +20,11 @@ type recorder struct {
 	failed bool
 }
 
-func (r *recorder) Helper()               {}
-func (r *recorder) Errorf(string, ...any) { r.failed = true }
-func (r *recorder) Fatalf(string, ...any) { r.FailNow() }
-func (r *recorder) Fatal(...any)          { r.FailNow() }
-func (r *recorder) FailNow()              { r.failed = true; runtime.Goexit() }
+func (recorder *recorder) Helper()               {}
+func (recorder *recorder) Errorf(string, ...any) { recorder.failed = true }
+func (recorder *recorder) Fatalf(string, ...any) { recorder.FailNow() }
+func (recorder *recorder) Fatal(...any)          { recorder.FailNow() }
+func (recorder *recorder) FailNow()              { recorder.failed = true; runtime.Goexit() }
 
 // TestMutants shows that each way to break an index is found by the case that is there for
 // it, and that each case finds something.
