@@ -147,7 +147,7 @@ func TestErase(t *testing.T) {
 	}
 	kind, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
 	wantTool(t, exitUsage, "--yes", "erase", "venue", id, "--data", data, "--reason", "asked for")
-	wantTool(t, exitFailed, "no venue has the id", "erase", "venue", "999999", "--data", data, "--reason", "asked for", "--yes")
+	wantTool(t, exitFailed, "The venue was not found", "erase", "venue", "999999", "--data", data, "--reason", "asked for", "--yes")
 	stop := busy(t, server)
 	out := mustTool(t, "erase", "venue", id, "--data", data, "--reason", "asked for by its owner", "--yes", "--by", "admin")
 	stop()
