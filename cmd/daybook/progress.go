@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -11,22 +10,23 @@ import (
 	"daybook/calendar"
 )
 
-// progress shows how far long work has come: a bar on a terminal, elsewhere what the bar
-// would show, as a line now and then.
+// progress shows how far long work has come: a bar on a terminal, a plain line now and then
+// elsewhere.
 type progress struct {
-	console  *console
-	terminal io.Writer // of the bar; io.Discard elsewhere
-	bar      *progressbar.ProgressBar
-	next     time.Time // of a line
-	total    int
-	begun    bool // set was called
+	console    *console
+	name, unit string
+	terminal   io.Writer // of the bar; io.Discard elsewhere
+	bar        *progressbar.ProgressBar
+	next       time.Time // of a line
+	total      int
+	begun      bool // set was called
 }
 
 // lineEvery is the time between two lines.
 const lineEvery = 5 * time.Second
 
 func newProgress(console *console, name, unit string) *progress {
-	p := &progress{console: console, terminal: io.Discard, next: time.Now().Add(lineEvery)}
+	p := &progress{console: console, name: name, unit: unit, terminal: io.Discard, next: time.Now().Add(lineEvery)}
 	if console.terminal {
 		p.terminal = console.err
 	}
@@ -50,7 +50,11 @@ func (progress *progress) set(done, total int) {
 	_ = progress.bar.Set(done)
 	if now := time.Now(); !progress.console.terminal && now.After(progress.next) {
 		progress.next = now.Add(lineEvery)
-		fmt.Fprintln(progress.console.err, strings.TrimSpace(progress.bar.String()))
+		of := ""
+		if total > 0 {
+			of = fmt.Sprintf(" of %d", total)
+		}
+		fmt.Fprintf(progress.console.err, "%s: %d%s %s\n", progress.name, done, of, progress.unit)
 	}
 }
 
