@@ -112,6 +112,6 @@ func newSpec(kind Kind, fields []Field) *Spec {
 			spec.texts = append(spec.texts, field.Name)
 		}
 	}
-	slices.SortFunc(spec.stored, func(field, b *Field) int { return strings.Compare(field.Name, b.Name) })
+	slices.SortFunc(spec.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
 	return spec
 }

@@ -177,12 +177,12 @@ func (decision *decision) makeLinked(ctx context.Context, kind calendar.Kind, at
 			continue
 		}
 		ids := make([]calendar.ID, 0, len(list))
-		for _, m := range list {
-			if err := decision.makeOne(ctx, m); err != nil {
+		for _, record := range list {
+			if err := decision.makeOne(ctx, record); err != nil {
 				return err
 			}
-			if !slices.Contains(ids, m.id) {
-				ids = append(ids, m.id)
+			if !slices.Contains(ids, record.id) {
+				ids = append(ids, record.id)
 			}
 		}
 		attrs.Set[field] = ids

@@ -42,7 +42,7 @@ func (decision *decision) equal(ctx context.Context, rec *calendar.Record) *cale
 }
 
 // equalFields compares two records of a kind, but for what 5.3.1 leaves aside.
-func equalFields(record, b *calendar.Record) bool {
+func equalFields(a, b *calendar.Record) bool {
 	plain := func(r *calendar.Record) calendar.Fields {
 		fields := maps.Clone(r.Fields)
 		for _, name := range []string{"author", "date", "date_utc", "modified", "modified_utc", "slug", "status", "imports"} {
@@ -55,5 +55,5 @@ func equalFields(record, b *calendar.Record) bool {
 		fields[r.Kind.NameField()] = text
 		return fields
 	}
-	return reflect.DeepEqual(plain(record), plain(b))
+	return reflect.DeepEqual(plain(a), plain(b))
 }

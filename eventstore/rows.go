@@ -36,8 +36,8 @@ func pairs(text string) (list []calendar.Claim) {
 
 // InOrder returns claims or names by space and key, each once.
 func InOrder(list []calendar.Claim) []calendar.Claim {
-	return slices.Compact(slices.SortedFunc(slices.Values(list), func(claim, b calendar.Claim) int {
-		return cmp.Or(cmp.Compare(claim.Space, b.Space), cmp.Compare(claim.Key, b.Key))
+	return slices.Compact(slices.SortedFunc(slices.Values(list), func(a, b calendar.Claim) int {
+		return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key))
 	}))
 }
 

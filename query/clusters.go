@@ -106,8 +106,8 @@ func (state *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters
 			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, counted.Values))
 		}
 	}
-	slices.SortFunc(out.Clusters, func(cluster, b Cluster) int {
-		return cmp.Or(cmp.Compare(b.Events, cluster.Events), cmp.Compare(cluster.ID, b.ID))
+	slices.SortFunc(out.Clusters, func(a, b Cluster) int {
+		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID))
 	})
 	if out.Truncated = len(out.Clusters) > mostClusters; out.Truncated {
 		out.Clusters = out.Clusters[:mostClusters]

@@ -269,20 +269,20 @@ func (*configPrint) Run(console *console, settingsReader *settingsReader, parsed
 		if variable(flag.Value) == "" || flag.Name == "json" {
 			continue
 		}
-		g, ok := settingsReader.given[flag.Value]
+		value, ok := settingsReader.given[flag.Value]
 		if !ok {
-			g = settingValue{Value: flag.Default, From: byDefault}
+			value = settingValue{Value: flag.Default, From: byDefault}
 		}
-		g.Value = shown(flag, g.Value)
-		all[flag.Name] = g
+		value.Value = shown(flag, value.Value)
+		all[flag.Name] = value
 		if console.JSON {
 			continue
 		}
-		if g.From != from {
-			fmt.Fprintf(console.out, "# %s\n", g.From)
+		if value.From != from {
+			fmt.Fprintf(console.out, "# %s\n", value.From)
 		}
-		from = g.From
-		fmt.Fprintf(console.out, "%s=%s\n", variable(flag.Value), g.Value)
+		from = value.From
+		fmt.Fprintf(console.out, "%s=%s\n", variable(flag.Value), value.Value)
 	}
 	if console.JSON {
 		return console.printJSON(all)

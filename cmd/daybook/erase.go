@@ -97,20 +97,20 @@ func (cmd *eraseCommand) work(ctx context.Context, backend *backend, console *co
 	if err != nil {
 		return err
 	}
-	e := &eraseRun{backend: backend, console: console}
-	e.erased, err = backend.command.Erase(ctx, command.Request{
+	run := &eraseRun{backend: backend, console: console}
+	run.erased, err = backend.command.Erase(ctx, command.Request{
 		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
 	})
 	if err != nil {
 		return err
 	}
-	reasons := func(ctx context.Context) error { return e.reasons(ctx, id) }
-	for _, step := range []func(context.Context) error{e.files, e.stream, e.readModel, reasons} {
+	reasons := func(ctx context.Context) error { return run.reasons(ctx, id) }
+	for _, step := range []func(context.Context) error{run.files, run.stream, run.readModel, reasons} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, e.erased.Position, err)
+			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, run.erased.Position, err)
 		}
 	}
-	return e.tell(kind, id)
+	return run.tell(kind, id)
 }
 
 // administrator returns the id of the administrator of a name, 0 for the operator.

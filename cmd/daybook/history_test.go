@@ -56,11 +56,11 @@ func importLines(t *testing.T, on []string, lines []byte, killAfter int) importO
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitRefusals) {
 		t.Fatalf("import: %v\n%s", err, errText.String())
 	}
-	var r importOutcome
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+	var outcome importOutcome
+	if err := json.Unmarshal(out.Bytes(), &outcome); err != nil {
 		t.Fatalf("import printed %q: %v", out.String(), err)
 	}
-	return r
+	return outcome
 }
 
 // TestConferenceHistory imports the real history as a user would, killed three times on the

@@ -283,9 +283,9 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventst
 		}
 		for _, claim := range lookup.Slugs {
 			var taken []eventstore.TakenClaim
-			for _, t := range slices.Backward(store.slugs) {
-				if t.Claim == claim {
-					taken = append(taken, t)
+			for _, takenClaim := range slices.Backward(store.slugs) {
+				if takenClaim.Claim == claim {
+					taken = append(taken, takenClaim)
 				}
 			}
 			found.Taken = append(found.Taken, taken)

@@ -123,10 +123,10 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f event
 	}
 	for _, claim := range lookup.Slugs {
 		taken, readErr := all(ctx, store.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
-			func(r row) (t eventstore.TakenClaim, err error) {
-				t.Claim = claim
-				err = r.Scan(&t.Position, &t.Record)
-				return t, err
+			func(r row) (takenClaim eventstore.TakenClaim, err error) {
+				takenClaim.Claim = claim
+				err = r.Scan(&takenClaim.Position, &takenClaim.Record)
+				return takenClaim, err
 			}, claim.Space, claim.Key)
 		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
 	}

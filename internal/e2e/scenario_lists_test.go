@@ -72,7 +72,7 @@ func equalPosts(scene *scene) {
 	}
 	// Events and terms are never merged.
 	text := newWord()
-	if answer, b := caller.event(text, nil), caller.event(text, nil); answer.id() == b.id() {
+	if first, second := caller.event(text, nil), caller.event(text, nil); first.id() == second.id() {
 		scene.t.Error("equal events were merged")
 	}
 }

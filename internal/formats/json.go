@@ -182,7 +182,7 @@ func (venuesWriter *venuesWriter) Begin(data []byte) []byte { return append(data
 
 func (venuesWriter *venuesWriter) Item(data []byte, event *Event) []byte {
 	venues := slices.DeleteFunc(slices.Clone(event.Venues), func(venue Venue) bool { return !venue.HasPoint })
-	slices.SortFunc(venues, func(venue, y Venue) int { return cmp.Compare(venue.ID, y.ID) })
+	slices.SortFunc(venues, func(x, y Venue) int { return cmp.Compare(x.ID, y.ID) })
 	if len(venues) == 0 {
 		venuesWriter.unplaced++
 	}

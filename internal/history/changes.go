@@ -227,7 +227,7 @@ func Patch(from, record *calendar.Record) []Operation {
 			add("/"+field.Name+"/"+lang.String(), filled(texts[lang]), filled(others[lang]))
 		}
 	}
-	slices.SortFunc(out, func(operation, b Operation) int { return strings.Compare(operation.Path, b.Path) })
+	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

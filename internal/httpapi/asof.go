@@ -136,8 +136,8 @@ func (call *call) listThen() error {
 		state: list.Generation,
 		space: pastKey, number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
-		make: func(ctx context.Context, at answerState) (*answer, error) {
-			ans, err := run(ctx, at)
+		make: func(ctx context.Context, state answerState) (*answer, error) {
+			ans, err := run(ctx, state)
 			if err != nil {
 				return nil, err
 			}

@@ -13,7 +13,7 @@ func (call *call) clusters() error {
 	if err != nil {
 		return err
 	}
-	question.make = func(ctx context.Context, of answerState) (*answer, error) {
+	question.make = func(ctx context.Context, state answerState) (*answer, error) {
 		found, err := call.Queries.Clusters(ctx, criteria)
 		if err != nil {
 			return nil, err
@@ -22,7 +22,7 @@ func (call *call) clusters() error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueGeoJSON, call.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(body, valueGeoJSON, call.weakTag(state.key), criteria.Lang)
 		ans.show(found.Position)
 		call.addTotals(ans, found.Total)
 		return ans, nil

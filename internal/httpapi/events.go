@@ -247,7 +247,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 // closeSurvey ends the look at the events of a calendar: one that has nothing else has
 // the zone of the site.
 func (api *api) closeSurvey(feed *formats.Feed, events int) {
-	slices.SortFunc(feed.Tombstones, func(tombstone, y formats.Tombstone) int { return cmp.Compare(tombstone.ID, y.ID) })
+	slices.SortFunc(feed.Tombstones, func(x, y formats.Tombstone) int { return cmp.Compare(x.ID, y.ID) })
 	if events+len(feed.Tombstones) == 0 {
 		feed.Zones.AddSite(api.o.Site, api.o.Now())
 	}

@@ -95,7 +95,9 @@ func (call *call) listNow(alias string) (*question, error) {
 	}
 	if call.feed() && !criteria.Paged {
 		question.streams = true
-		question.make = func(ctx context.Context, of answerState) (*answer, error) { return call.makeWhole(ctx, criteria, of) }
+		question.make = func(ctx context.Context, state answerState) (*answer, error) {
+			return call.makeWhole(ctx, criteria, state)
+		}
 		return question, nil
 	}
 	question.make = call.runList(call.Queries.Run, criteria, "")
@@ -105,7 +107,7 @@ func (call *call) listNow(alias string) (*question, error) {
 // runList returns what makes the answer to a list, with the URL of the list of the present that
 // one of the past is of.
 func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) func(context.Context, answerState) (*answer, error) {
-	return func(ctx context.Context, of answerState) (*answer, error) {
+	return func(ctx context.Context, state answerState) (*answer, error) {
 		list, err := run(ctx, criteria)
 		if err != nil {
 			return nil, err
@@ -115,11 +117,11 @@ func (call *call) runList(run func(context.Context, *query.Criteria) (*query.Lis
 			l.original = originalLink(original)
 		}
 		if call.feed() {
-			if err := call.dress(ctx, l, of.Generation); err != nil {
+			if err := call.dress(ctx, l, state.Generation); err != nil {
 				return nil, err
 			}
 		}
-		return call.encode(l, call.weakTag(of.key))
+		return call.encode(l, call.weakTag(state.key))
 	}
 }
 

@@ -64,7 +64,7 @@ func mementoLinks(url string, mementos *history.Mementos) string {
 	add(mementos.Shown, "")
 	add(mementos.Next, "next ")
 	add(mementos.Last, "last ")
-	slices.SortFunc(versions, func(version, b history.Version) int { return int(version.Number - b.Number) })
+	slices.SortFunc(versions, func(a, b history.Version) int { return int(a.Number - b.Number) })
 	var builder strings.Builder
 	builder.WriteString(resourceLinks(url))
 	for _, version := range versions {

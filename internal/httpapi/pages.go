@@ -77,21 +77,21 @@ func (call *call) findPage() *pageRequest {
 	if rest, ok := cutPath(path, call.from.path); ok {
 		path = rest
 	}
-	p := &pageRequest{plain: true}
+	request := &pageRequest{plain: true}
 	route, found := public.Find(path)
 	if !found || !call.o.Pages.Served(route) {
 		if call.roots.locateBelow(normalize(path)).below || !accepts(call.request.Header, "text/html") {
 			return nil
 		}
-		route, p.other = public.Nowhere(call.loc.lang), true
+		route, request.other = public.Nowhere(call.loc.lang), true
 	}
-	p.req = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
+	request.req = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
 	for _, pair := range call.query {
-		p.req.Query.Add(pair.name, pair.value)
+		request.req.Query.Add(pair.name, pair.value)
 	}
-	p.req.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
-	p.req.Tidy()
-	return p
+	request.req.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
+	request.req.Tidy()
+	return request
 }
 
 // setPageHeaders sets what every answer of a page carries, whatever happens next.
@@ -192,10 +192,10 @@ func (call *call) unlock() error {
 	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return call.tryPassword(ctx, event, password)
 	}
-	return call.read(&question{make: func(_ context.Context, of answerState) (*answer, error) {
+	return call.read(&question{make: func(_ context.Context, state answerState) (*answer, error) {
 		ctx, cancel := call.within(call.o.WriteDeadline) // from here on: the body may have been long in coming
 		defer cancel()
-		return call.makePage(ctx, req, of)
+		return call.makePage(ctx, req, state)
 	}})
 }
 

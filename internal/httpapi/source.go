@@ -16,7 +16,7 @@ func (call *call) calendarSource() error {
 		return err
 	}
 	question.streams = true
-	question.make = func(ctx context.Context, of answerState) (*answer, error) {
+	question.make = func(ctx context.Context, state answerState) (*answer, error) {
 		if err := call.knowStore(ctx); err != nil {
 			return nil, err
 		}
@@ -24,7 +24,7 @@ func (call *call) calendarSource() error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(nil, valueJSON, call.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(nil, valueJSON, call.weakTag(state.key), criteria.Lang)
 		ans.show(selection.Position())
 		call.addTotals(ans, selection.Total())
 		ans.selection = selection

@@ -17,7 +17,7 @@ func (call *call) suggest() error {
 	if err != nil {
 		return err
 	}
-	question.make = func(ctx context.Context, of answerState) (*answer, error) {
+	question.make = func(ctx context.Context, state answerState) (*answer, error) {
 		all, position, err := call.Queries.Suggest(ctx, criteria)
 		if err != nil {
 			return nil, err
@@ -26,7 +26,7 @@ func (call *call) suggest() error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(body, valueJSON, call.weakTag(of.key), criteria.Lang)
+		ans := newAnswer(body, valueJSON, call.weakTag(state.key), criteria.Lang)
 		ans.show(position)
 		return ans, nil
 	}

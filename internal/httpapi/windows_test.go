@@ -49,8 +49,8 @@ func TestRandomWindows(t *testing.T) {
 			utcStart: clock(made, "utc_start_date"), utcEnd: clock(made, "utc_end_date"),
 		})
 	}
-	slices.SortFunc(events, func(event, b shownEvent) int {
-		return cmp.Or(event.start.Compare(b.start), cmp.Compare(event.id, b.id))
+	slices.SortFunc(events, func(a, b shownEvent) int {
+		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id))
 	})
 
 	found := 0

@@ -101,12 +101,12 @@ func ReadFooterLink(text string) (FooterLink, error) {
 }
 
 // Logo is the path of the logo, "" for none.
-func (l *pageBuilder) Logo() string {
-	if logo := l.options.Brand.Logo; logo != nil {
-		return l.Asset(logoName + logo.ext)
+func (builder *pageBuilder) Logo() string {
+	if logo := builder.options.Brand.Logo; logo != nil {
+		return builder.Asset(logoName + logo.ext)
 	}
 	return ""
 }
 
 // HomeText is the text of the home page in the language of the page.
-func (l *pageBuilder) HomeText() HomeText { return l.options.Brand.Home[l.lang] }
+func (builder *pageBuilder) HomeText() HomeText { return builder.options.Brand.Home[builder.lang] }

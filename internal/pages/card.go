@@ -12,7 +12,7 @@ import (
 const instantLayout = "2006-01-02T15:04:05-07:00"
 
 // whenOf gives when an event is: by its own clock, or by that of a zone.
-func (l *pageBuilder) whenOf(record *calendar.Record, blanked bool, zone *calendar.Zone) (w eventTimes) {
+func (builder *pageBuilder) whenOf(record *calendar.Record, blanked bool, zone *calendar.Zone) (times eventTimes) {
 	fields := record.Fields
 	from, to := fields.Wall("start_date"), fields.Wall("end_date")
 	if fields.Bool("all_day") && !blanked { // own dates under every zone
@@ -29,9 +29,9 @@ func (l *pageBuilder) whenOf(record *calendar.Record, blanked bool, zone *calend
 		}
 		return instant.In(time.FixedZone("", int(wall-utc))) // the rules of the zone have changed since
 	}
-	w.Begins, w.Ends, w.away = at(from, fields.Wall("utc_start_date")), at(to, fields.Wall("utc_end_date")), told.Name != l.options.SiteZone
-	w.Zone, w.ZoneEnd = told.Abbreviation(w.Begins), told.Abbreviation(w.Ends)
-	return w
+	times.Begins, times.Ends, times.away = at(from, fields.Wall("utc_start_date")), at(to, fields.Wall("utc_end_date")), told.Name != builder.options.SiteZone
+	times.Zone, times.ZoneEnd = told.Abbreviation(times.Begins), told.Abbreviation(times.Ends)
+	return times
 }
 
 // edges are the first and the last day that the event is on, at midnight in UTC. It is not on
@@ -123,14 +123,14 @@ type card struct {
 }
 
 // card makes the card of a view.
-func (l *pageBuilder) card(view *query.View) card {
-	record, fields, now := view.Record, view.Record.Fields, l.options.Now()
+func (builder *pageBuilder) card(view *query.View) card {
+	record, fields, now := view.Record, view.Record.Fields, builder.options.Now()
 	start, end, wall := fields.Wall("utc_start_date"), fields.Wall("utc_end_date"), calendar.WallOf(now.UTC())
-	l.moment(start.UTC(), now)
-	l.moment((end + 1).UTC(), now)
-	status, name := fields.EventStatus(), l.named(record, view.Status)
+	builder.moment(start.UTC(), now)
+	builder.moment((end + 1).UTC(), now)
+	status, name := fields.EventStatus(), builder.named(record, view.Status)
 	c := card{
-		eventTimes: l.whenOf(record, view.Blanked, l.zone), ID: record.ID, Version: record.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
+		eventTimes: builder.whenOf(record, view.Blanked, builder.zone), ID: record.ID, Version: record.Version, Label: name.Label, Lang: name.Lang, Href: name.Href,
 		timezone: fields.String("timezone"), Colour: noColour,
 		Past: end < wall, Now: status == calendar.EventScheduled && start <= wall && wall <= end, Cancelled: status == calendar.EventCancelled,
 	}
@@ -139,18 +139,18 @@ func (l *pageBuilder) card(view *query.View) card {
 	}
 	c.Start, c.End, c.InZone = c.eventTimes.Start(), c.eventTimes.End(), c.ZoneEnd
 	c.Long = c.Ends.Sub(c.Begins) >= 24*time.Hour
-	c.Date, c.Until = l.shortDate(c.Begins, now.In(l.options.Site).Year()), l.dayOf(c.Ends, c.Ends.Year() != c.Begins.Year())
-	if c.Time = l.time(c.Begins); c.AllDay {
-		c.Time = l.text("event.all_day")
+	c.Date, c.Until = builder.shortDate(c.Begins, now.In(builder.options.Site).Year()), builder.dayOf(c.Ends, c.Ends.Year() != c.Begins.Year())
+	if c.Time = builder.time(c.Begins); c.AllDay {
+		c.Time = builder.text("event.all_day")
 	}
 	if c.Zone != c.ZoneEnd { // a clock is changed meanwhile
 		c.Time += " " + c.Zone
 	}
 	switch {
 	case c.Long:
-		c.Lasts = l.text("until.day", c.Until)
+		c.Lasts = builder.text("until.day", c.Until)
 	case !c.AllDay && !c.Begins.Equal(c.Ends):
-		c.Lasts = dash + " " + l.time(c.Ends)
+		c.Lasts = dash + " " + builder.time(c.Ends)
 	}
 	for _, b := range []struct {
 		name string
@@ -170,15 +170,15 @@ func (l *pageBuilder) card(view *query.View) card {
 	if view.Blanked {
 		return c
 	}
-	c.Cost = l.Shown.Cost(record).Text
-	if image := fields.String("image_url"); l.ShowsImage(image) {
+	c.Cost = builder.Shown.Cost(record).Text
+	if image := fields.String("image_url"); builder.ShowsImage(image) {
 		c.Image = image
 	}
 	if len(view.Venues) > 0 {
-		c.Venue = new(l.named(view.Venues[0].Record, view.Venues[0].Status))
+		c.Venue = new(builder.named(view.Venues[0].Record, view.Venues[0].Status))
 	}
 	if len(view.Categories) > 0 {
-		c.Category = new(l.named(view.Categories[0].Record, ""))
+		c.Category = new(builder.named(view.Categories[0].Record, ""))
 		c.Colour = c.Category.Colour()
 	}
 	return c
@@ -216,11 +216,11 @@ const mostCards = 10_000
 // none of its days are not in it (all-day events of other zones, and what ends when the
 // period begins), unless there are too many to name them one by one in other formats: then
 // they count, on their own dates.
-func (l *pageBuilder) allCards() (out []card) {
-	selection := l.sel
+func (builder *pageBuilder) allCards() (out []card) {
+	selection := builder.sel
 	var beside []card
-	l.each(selection.criteria, mostCards, func(view *query.View) {
-		c := l.card(view)
+	builder.each(selection.criteria, mostCards, func(view *query.View) {
+		c := builder.card(view)
 		if len(c.days(selection.over.first, selection.over.last)) > 0 {
 			out = append(out, c)
 		} else {

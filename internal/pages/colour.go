@@ -48,8 +48,8 @@ func (c colour) luminance() (sum float64) {
 }
 
 // contrast is the contrast ratio of WCAG 2.2, from 1 to 21.
-func contrast(colour, b colour) float64 {
-	x, y := colour.luminance(), b.luminance()
+func contrast(a, b colour) float64 {
+	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 

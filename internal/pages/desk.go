@@ -50,9 +50,9 @@ func (assets *assets) linkDesk(name string) ([]byte, error) {
 }
 
 // serveDesk answers the document of the desk.
-func (l *pageBuilder) serveDesk() {
-	prefix, _, _ := strings.Cut(strings.TrimPrefix(l.options.Namespace, "/"), "/calendar/")
-	l.send(bytes.Replace(l.assets.desk, []byte("<html "), fmt.Appendf(nil, `<html data-base="%s" data-prefix="%s" `, html.EscapeString(l.Path), html.EscapeString(prefix)), 1))
+func (builder *pageBuilder) serveDesk() {
+	prefix, _, _ := strings.Cut(strings.TrimPrefix(builder.options.Namespace, "/"), "/calendar/")
+	builder.send(bytes.Replace(builder.assets.desk, []byte("<html "), fmt.Appendf(nil, `<html data-base="%s" data-prefix="%s" `, html.EscapeString(builder.Path), html.EscapeString(prefix)), 1))
 }
 
 // Served reports whether the path of a route is there by the settings.

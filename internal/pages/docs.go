@@ -23,11 +23,11 @@ type Operation struct {
 }
 
 // serveDocs answers the page of the interface.
-func (l *pageBuilder) serveDocs() {
-	state, err := l.Lists.Generation(l.ctx)
+func (builder *pageBuilder) serveDocs() {
+	state, err := builder.Lists.Generation(builder.ctx)
 	if err == nil { // the page is there without the read model, too
-		l.Position = state.Position
+		builder.Position = state.Position
 	}
-	l.Title, l.Summary = l.text("docs.title"), l.text("docs.summary")
-	l.Heading, l.Canonical, l.NoIndex = l.Title, l.Route.below(), l.parametered()
+	builder.Title, builder.Summary = builder.text("docs.title"), builder.text("docs.summary")
+	builder.Heading, builder.Canonical, builder.NoIndex = builder.Title, builder.Route.below(), builder.parametered()
 }

@@ -68,25 +68,25 @@ func (pages *Pages) element() ([]byte, error) {
 
 // serveEmbed answers a page for frames of other sites: another one without header, footer and
 // switches, with links that lead out of the frame (PAGES.md P8.2).
-func (l *pageBuilder) serveEmbed() {
+func (builder *pageBuilder) serveEmbed() {
 	for _, param := range [][2]string{{paramTheme, "auto, light, dark"}, {paramView, "list, month"}} {
-		if text := l.Query.Get(param[0]); text != "" && !slices.Contains(strings.Split(param[1], ", "), text) {
-			l.bad.Add(param[0], calendar.ReasonWord, param[1])
+		if text := builder.Query.Get(param[0]); text != "" && !slices.Contains(strings.Split(param[1], ", "), text) {
+			builder.bad.Add(param[0], calendar.ReasonWord, param[1])
 		}
 	}
 	path := "/events/"
 	switch {
-	case l.Route.slug != "":
-		l.Page = pageEvent
-		l.serveRecord()
+	case builder.Route.slug != "":
+		builder.Page = pageEvent
+		builder.serveRecord()
 		return
-	case l.Query.Get(paramView) == "month":
+	case builder.Query.Get(paramView) == "month":
 		path = "/events/month/"
 	}
-	request := *l.Request
-	request.Route, _ = Find(segments[l.lang] + path)
-	l.Request, l.Page = &request, request.Route.name
-	request.Route.serve(l)
+	request := *builder.Request
+	request.Route, _ = Find(segments[builder.lang] + path)
+	builder.Request, builder.Page = &request, request.Route.name
+	request.Route.serve(builder)
 }
 
 // outOfFrame makes links lead out of the frame. In a page "<a " begins links only: texts
@@ -113,65 +113,65 @@ type oembed struct {
 }
 
 // serveOEmbed tells how a page of an event is embedded (oembed.com).
-func (l *pageBuilder) serveOEmbed() {
-	status, told := l.oembed()
-	answer := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: l.lang}
+func (builder *pageBuilder) serveOEmbed() {
+	status, told := builder.oembed()
+	answer := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: builder.lang}
 	var err error
-	if status == http.StatusOK && l.Query.Get(paramFormat) == "xml" {
+	if status == http.StatusOK && builder.Query.Get(paramFormat) == "xml" {
 		answer.Type = "text/xml; charset=utf-8"
 		answer.Body, err = xml.Marshal(told)
 		answer.Body = append([]byte(xml.Header), answer.Body...)
 	} else {
 		answer.Body, err = json.Marshal(told)
 	}
-	l.answer, l.err = answer, cmp.Or(l.err, err)
+	builder.answer, builder.err = answer, cmp.Or(builder.err, err)
 }
 
-func (l *pageBuilder) oembed() (status int, told any) {
+func (builder *pageBuilder) oembed() (status int, told any) {
 	refuse := func(status int, code calendar.Code, message string) (int, any) {
 		return status, map[string]any{"code": code, "message": message, "data": map[string]int{"status": status}}
 	}
 	size := [2]int{480, 320} // of an embedded event, in pixels
 	for i, param := range [2]string{maxWidth, maxHeight} {
-		if text := l.Query.Get(param); text != "" {
+		if text := builder.Query.Get(param); text != "" {
 			most, err := strconv.Atoi(text)
 			if err != nil || most < 1 {
-				l.bad.Add(param, calendar.ReasonTypeInteger, text)
+				builder.bad.Add(param, calendar.ReasonTypeInteger, text)
 			}
 			size[i] = min(size[i], most)
 		}
 	}
-	asked, format := l.Query.Get(paramURL), l.Query.Get(paramFormat)
+	asked, format := builder.Query.Get(paramURL), builder.Query.Get(paramFormat)
 	switch {
 	case asked == "":
 		return refuse(http.StatusBadRequest, calendar.CodeMissingParam, "url: the page of an event is required")
-	case len(l.bad.Fields) > 0:
-		return refuse(http.StatusBadRequest, calendar.CodeInvalidParam, texts.FieldMessage(l.bad.Fields[0], calendar.LangEN))
+	case len(builder.bad.Fields) > 0:
+		return refuse(http.StatusBadRequest, calendar.CodeInvalidParam, texts.FieldMessage(builder.bad.Fields[0], calendar.LangEN))
 	case format != "" && format != "json" && format != "xml":
 		return refuse(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
 	}
-	request := *l.Request
+	request := *builder.Request
 	var view query.View
 	var is, locked bool
-	if request.Route, is = l.eventOf(asked); is {
-		*l = *l.look(l.ctx, &request)
-		view, locked = l.readRecord()
+	if request.Route, is = builder.eventOf(asked); is {
+		*builder = *builder.look(builder.ctx, &request)
+		view, locked = builder.readRecord()
 	}
-	if _, refused := errors.AsType[*calendar.Error](l.err); !is || refused || l.answer != nil {
-		l.err = nil
+	if _, refused := errors.AsType[*calendar.Error](builder.err); !is || refused || builder.answer != nil {
+		builder.err = nil
 		return refuse(http.StatusNotFound, calendar.CodeNotFound, "url: not the page of an event of this calendar")
 	}
-	if l.err != nil {
+	if builder.err != nil {
 		return 0, nil
 	}
-	home, title := l.absolute(l.lang, "/"), l.named(view.Record, view.Status).Label
-	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: l.Site(), ProviderURL: home, CacheAge: 3600}
+	home, title := builder.absolute(builder.lang, "/"), builder.named(view.Record, view.Status).Label
+	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: builder.Site(), ProviderURL: home, CacheAge: 3600}
 	if !locked {
 		out.Type, out.Width, out.Height = "rich", size[0], size[1]
 		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
 			html.EscapeString(home+"embed"+recordPath(view.Record)), out.Width, out.Height, html.EscapeString(title))
 		if len(view.Organizers) > 0 {
-			named := l.named(view.Organizers[0].Record, view.Organizers[0].Status)
+			named := builder.named(view.Organizers[0].Record, view.Organizers[0].Status)
 			out.AuthorName, out.AuthorURL = named.Label, named.URL()
 		}
 		out.Thumbnail = view.Record.Fields.String("image_url")

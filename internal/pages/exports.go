@@ -21,8 +21,8 @@ type exportAddresses struct {
 const noEvent = "9007199254740991"
 
 // drawer makes that of the selection of the page.
-func (l *pageBuilder) drawer() *exportAddresses {
-	selection, address := l.sel, "/events"
+func (builder *pageBuilder) drawer() *exportAddresses {
+	selection, address := builder.sel, "/events"
 	var of params
 	if kind := selection.of.Kind; selection.of.ID != 0 {
 		address = "/" + kind.Collection() + "/" + selection.of.ID.String() + address
@@ -40,25 +40,25 @@ func (l *pageBuilder) drawer() *exportAddresses {
 	if selection.only != nil {
 		sent = sent.with("include", cmp.Or(strings.Join(selection.only, ","), noEvent))
 	}
-	d := &exportAddresses{List: l.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
-	d.JSON = sent.link(d.List+"/", selection.page)
+	addresses := &exportAddresses{List: builder.Root() + address, Query: sent.without(shaping...).String(), Lasting: lasting.String(), Element: sent.without(shapes...)}
+	addresses.JSON = sent.link(addresses.List+"/", selection.page)
 	if selection.moving() {
 		lasting = lasting.without(paramOverlap)
 		from, until, ok := selection.criteria.Range()
-		if ok && (selection.only == nil || l.zone != nil) && (of == nil || !selection.asked.has(of[0].Name)) {
+		if ok && (selection.only == nil || builder.zone != nil) && (of == nil || !selection.asked.has(of[0].Name)) {
 			source := append(params{{Name: "start", Value: from}, {Name: "end", Value: until}}, of...)
-			d.Source = l.Root() + "/events/calendar" + append(source, lasting...).String()
+			addresses.Source = builder.Root() + "/events/calendar" + append(source, lasting...).String()
 		}
-		switch l.Page {
+		switch builder.Page {
 		case pageWeek, pageDay:
 		case pageMonth:
-			d.Element = lasting.with("date", selection.over.first.Format(time.DateOnly)).with(paramView, "month")
+			addresses.Element = lasting.with("date", selection.over.first.Format(time.DateOnly)).with(paramView, "month")
 		default:
-			d.Element = lasting
+			addresses.Element = lasting
 		}
 	}
-	d.Element = append(of, d.Element...)
-	return d
+	addresses.Element = append(of, addresses.Element...)
+	return addresses
 }
 
 // webcal is an address for programs that subscribe to it.

@@ -14,17 +14,17 @@ var fileTexts embed.FS
 var fileTemplates = template.Must(template.ParseFS(fileTexts, "templates/*"))
 
 // write answers a file that a template makes of something.
-func (l *pageBuilder) write(name string, of any) {
+func (builder *pageBuilder) write(name string, of any) {
 	var out bytes.Buffer
-	l.err = cmp.Or(l.err, fileTemplates.ExecuteTemplate(&out, name, struct {
+	builder.err = cmp.Or(builder.err, fileTemplates.ExecuteTemplate(&out, name, struct {
 		*pageBuilder
 
 		Of any
-	}{l, of}))
-	l.send(out.Bytes())
+	}{builder, of}))
+	builder.send(out.Bytes())
 }
 
 // send answers a file.
-func (l *pageBuilder) send(body []byte) {
-	l.answer = &Answer{Status: http.StatusOK, Type: l.Route.media, Body: body, Lang: l.lang}
+func (builder *pageBuilder) send(body []byte) {
+	builder.answer = &Answer{Status: http.StatusOK, Type: builder.Route.media, Body: body, Lang: builder.lang}
 }

@@ -29,35 +29,35 @@ func (field field) IsDate() bool {
 
 // form makes the form of a page. With problems all that was sent is in it, each message next to
 // its field.
-func (l *pageBuilder) form(facets []facet, problems ...problem) *filterForm {
-	route := &l.Route
+func (builder *pageBuilder) form(facets []facet, problems ...problem) *filterForm {
+	route := &builder.Route
 	if route.name == pageHome { // it leads to the list, as its links do
 		list, _ := Find("/events/")
 		route = &list
 	}
-	form := &filterForm{Action: l.Href(route.below()), Facets: facets, Open: len(problems) > 0}
+	form := &filterForm{Action: builder.Href(route.below()), Facets: facets, Open: len(problems) > 0}
 	names := []string{"search", paramStart, paramEnd, "city", "featured", "free", paramSort}
 	switch {
 	case !route.selects:
 		names = nil
 	case route.unit != nil: // its dates and its order are those of the grid
 		names = []string{"search", "city", "featured", "free"}
-	case l.Page == pageSearch:
+	case builder.Page == pageSearch:
 		names = names[1:]
 	}
 	var sent params
-	if selection := l.sel; selection != nil {
+	if selection := builder.sel; selection != nil {
 		sent, form.Count = append(route.named(), selection.asked...), len(selection.selecting())
-		if l.Page != pageHome {
+		if builder.Page != pageHome {
 			form.Action = selection.path
 		}
 		if word := sent.value(paramWhen); slices.Contains(names, paramStart) && slices.Contains(query.Days, word) { // its days stand in the fields
-			first, last := query.DaysOf(word, l.options.Now(), l.options.Site, l.options.Sunday)
+			first, last := query.DaysOf(word, builder.options.Now(), builder.options.Site, builder.options.Sunday)
 			sent = sent.without(paramWhen, paramStrict).with(paramStart, first.UTC().Format(time.DateOnly)).with(paramEnd, last.UTC().Format(time.DateOnly)).with(paramOverlap, "true")
 		}
 	}
 	if form.Open {
-		sent = append(sent, l.sent()...)
+		sent = append(sent, builder.sent()...)
 		for _, linkParam := range sent {
 			names = append(names, baseName(linkParam.Name))
 		}
@@ -68,7 +68,7 @@ func (l *pageBuilder) form(facets []facet, problems ...problem) *filterForm {
 		messages[problem.Name] = problem.Message
 	}
 	var shown []string
-	if l.Preview { // all forms keep it
+	if builder.Preview { // all forms keep it
 		shown = append(shown, paramPreview)
 	}
 	for _, facet := range facets {

@@ -32,13 +32,13 @@ type day struct {
 }
 
 // day makes a day. In a period its link keeps the selection.
-func (l *pageBuilder) day(date time.Time) day {
-	today := l.today(l.zone)
-	d := day{pageBuilder: l, Date: date, Ahead: int(date.Sub(today).Hours() / 24), OtherYear: date.Year() != today.Year()}
+func (builder *pageBuilder) day(date time.Time) day {
+	today := builder.today(builder.zone)
+	d := day{pageBuilder: builder, Date: date, Ahead: int(date.Sub(today).Hours() / 24), OtherYear: date.Year() != today.Year()}
 	if y := date.Year(); y >= 1 && y <= 9999 {
-		d.Href = l.Href(dayPath(date))
-		if l.sel.over.set {
-			d.Href += l.sel.asked.String()
+		d.Href = builder.Href(dayPath(date))
+		if builder.sel.over.set {
+			d.Href += builder.sel.asked.String()
 		}
 	}
 	return d
@@ -68,21 +68,21 @@ const (
 
 // spread puts cards on each day of the period that they are on, in the order of days: those
 // that last 24 hours or longer, then all-day ones, then by start and id.
-func (l *pageBuilder) spread(cards []card) []day {
-	over := l.sel.over
+func (builder *pageBuilder) spread(cards []card) []day {
+	over := builder.sel.over
 	out := make([]day, int(over.last.Sub(over.first).Hours()/24)+1)
 	for i := range out {
-		out[i] = l.day(over.first.AddDate(0, 0, i))
+		out[i] = builder.day(over.first.AddDate(0, 0, i))
 	}
-	month, clock := len(out) > 7, l.time
+	month, clock := len(out) > 7, builder.time
 	if month {
-		clock = l.shortTime
+		clock = builder.shortTime
 	}
 	for i := range cards {
 		card := &cards[i]
 		e := entry{card: card, Clock: clock(card.Begins), Bar: card.Long || card.AllDay && !month}
 		if card.AllDay {
-			e.Clock = l.text("event.all_day")
+			e.Clock = builder.text("event.all_day")
 		}
 		first, last := card.edges()
 		for _, on := range card.days(over.first, over.last) {
@@ -105,7 +105,7 @@ func (l *pageBuilder) spread(cards []card) []day {
 	for _, d := range out {
 		slices.SortFunc(d.Entries, func(a, b *entry) int {
 			order := cmp.Compare(calendar.WallOf(a.Begins), calendar.WallOf(b.Begins))
-			if l.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
+			if builder.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
 				order = a.Begins.Compare(b.Begins)
 			}
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
@@ -144,21 +144,21 @@ func bars(days []day) {
 }
 
 // servePeriod answers a month, week or day.
-func (l *pageBuilder) servePeriod() {
-	unit, first := l.Route.unit, l.Route.first
-	if l.Route.period == "" {
-		l.readZone()
-		zone := l.zone
+func (builder *pageBuilder) servePeriod() {
+	unit, first := builder.Route.unit, builder.Route.first
+	if builder.Route.period == "" {
+		builder.readZone()
+		zone := builder.zone
 		if unit.page == pageMonth {
 			zone = nil // that of the site, whatever the zone of the page
 		}
-		first = unit.start(l.today(zone))
+		first = unit.start(builder.today(zone))
 	}
-	l.choose(unit.path(first), unit.over(first), query.Of{})
-	if l.err == nil && (first.Year() < 1 || first.Year() > 9999) {
-		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+	builder.choose(unit.path(first), unit.over(first), query.Of{})
+	if builder.err == nil && (first.Year() < 1 || first.Year() > 9999) {
+		builder.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
-	l.period(unit)
+	builder.period(unit)
 }
 
 // periodBody is a month as a table, or a week or day as an hour grid over plain lists.
@@ -182,34 +182,34 @@ type periodBody struct {
 }
 
 // period makes the page of the period of a selection.
-func (l *pageBuilder) period(unit *unit) {
-	if l.err != nil {
+func (builder *pageBuilder) period(unit *unit) {
+	if builder.err != nil {
 		return
 	}
-	l.Heading = unit.label(l.locale, l.sel.over.first)
-	if l.Title = l.Heading; unit.page == pageMonth {
-		l.Title = l.text("month.title") + l.colon() + l.Heading
+	builder.Heading = unit.label(builder.locale, builder.sel.over.first)
+	if builder.Title = builder.Heading; unit.page == pageMonth {
+		builder.Title = builder.text("month.title") + builder.colon() + builder.Heading
 	}
-	cards := l.allCards()
-	body := &periodBody{selectionSummary: l.selected(cards, len(cards)), First: l.sel.over.first, Clock: l.options.SiteZone}
-	body.City = strings.ReplaceAll(path.Base(l.options.SiteZone), "_", " ")
+	cards := builder.allCards()
+	body := &periodBody{selectionSummary: builder.selected(cards, len(cards)), First: builder.sel.over.first, Clock: builder.options.SiteZone}
+	body.City = strings.ReplaceAll(path.Base(builder.options.SiteZone), "_", " ")
 	body.Each = slices.ContainsFunc(cards, func(c card) bool { return c.Zone != "" })
-	if l.zone != nil {
-		body.Clock = l.zone.Name
+	if builder.zone != nil {
+		body.Clock = builder.zone.Name
 	}
-	l.Summary = l.Heading + l.comma() + body.Count
-	body.Caption = l.Summary
+	builder.Summary = builder.Heading + builder.comma() + body.Count
+	body.Caption = builder.Summary
 	if unit.page == pageMonth {
-		l.table(body, l.spread(cards))
+		builder.table(body, builder.spread(cards))
 	} else {
-		l.hours(body, l.spread(cards))
+		builder.hours(body, builder.spread(cards))
 	}
-	l.step(body, unit)
-	l.Body = body
+	builder.step(body, unit)
+	builder.Body = body
 }
 
 // table makes the table of a month, and the list of its days from today on.
-func (l *pageBuilder) table(periodBody *periodBody, days []day) {
+func (builder *pageBuilder) table(periodBody *periodBody, days []day) {
 	from := max(0, -days[0].Ahead)
 	if from >= len(days) {
 		from = 0
@@ -230,11 +230,11 @@ func (l *pageBuilder) table(periodBody *periodBody, days []day) {
 		}
 	}
 	begins := time.Monday
-	if l.options.Sunday {
+	if builder.options.Sunday {
 		begins = time.Sunday
 	}
 	beside := func(d day, n int) day {
-		out := l.day(d.Date.AddDate(0, 0, n))
+		out := builder.day(d.Date.AddDate(0, 0, n))
 		out.Muted = true
 		return out
 	}
@@ -280,7 +280,7 @@ func (entry *entry) rows() {
 }
 
 // hours makes the hour grid of some days.
-func (l *pageBuilder) hours(periodBody *periodBody, days []day) {
+func (builder *pageBuilder) hours(periodBody *periodBody, days []day) {
 	bars(days)
 	lanes := lanesOfWeek
 	if len(days) == 1 {
@@ -295,7 +295,7 @@ func (l *pageBuilder) hours(periodBody *periodBody, days []day) {
 	}
 	periodBody.Days, periodBody.From, periodBody.Hours = days, from, map[int]string{}
 	for h := from; h < to; h++ {
-		periodBody.Hours[(h-from)*rowsOfHour+1] = l.hour(h)
+		periodBody.Hours[(h-from)*rowsOfHour+1] = builder.hour(h)
 	}
 	for i := range days {
 		if days[i].lanes(lanes, from*rowsOfHour) > 1 {
@@ -346,12 +346,12 @@ func (day *day) lanes(most, begin int) (used int) {
 
 // step leads to the period before and after, as far as there are events, and says where
 // the nearest ones are if none exists here.
-func (l *pageBuilder) step(periodBody *periodBody, unit *unit) {
-	over, kept, today := l.sel.over, l.sel.asked.String(), l.today(l.zone)
+func (builder *pageBuilder) step(periodBody *periodBody, unit *unit) {
+	over, kept, today := builder.sel.over, builder.sel.asked.String(), builder.today(builder.zone)
 	to := func(day time.Time) *link {
-		return &link{Href: l.Href(unit.path(day)) + kept, Label: unit.label(l.locale, day), Current: !day.Before(over.first) && !day.After(over.last)}
+		return &link{Href: builder.Href(unit.path(day)) + kept, Label: unit.label(builder.locale, day), Current: !day.Before(over.first) && !day.After(over.last)}
 	}
-	before, after := l.nearest(false)
+	before, after := builder.nearest(false)
 	if periodBody.Step.Today = to(today); before != nil {
 		periodBody.Step.Previous = to(unit.step(over.first, -1))
 	}
@@ -361,9 +361,9 @@ func (l *pageBuilder) step(periodBody *periodBody, unit *unit) {
 	if periodBody.Empty == nil || periodBody.Empty.First != "" {
 		return
 	}
-	rest := l.sel.asked.without(window...)
-	if !l.sel.plain() {
-		if x, y := l.nearest(true); x == nil && y == nil {
+	rest := builder.sel.asked.without(window...)
+	if !builder.sel.plain() {
+		if x, y := builder.nearest(true); x == nil && y == nil {
 			rest = nil // the nearest of all
 		} else {
 			before, after = x, y
@@ -374,31 +374,31 @@ func (l *pageBuilder) step(periodBody *periodBody, unit *unit) {
 		text string
 	}{{after, "empty.next"}, {before, "empty.last"}} {
 		if near.day != nil {
-			periodBody.Empty.Links = append(periodBody.Empty.Links, link{Href: l.Href(unit.path(*near.day)) + rest.String(), Label: l.text(near.text, l.date(*near.day))})
+			periodBody.Empty.Links = append(periodBody.Empty.Links, link{Href: builder.Href(unit.path(*near.day)) + rest.String(), Label: builder.text(near.text, builder.date(*near.day))})
 		}
 	}
 }
 
 // nearest finds the days of the nearest events before and after the period: of those that
 // are selected, or of all that are listed. What goes on beyond the period counts as after it.
-func (l *pageBuilder) nearest(selected bool) (before, after *time.Time) {
+func (builder *pageBuilder) nearest(selected bool) (before, after *time.Time) {
 	one := func(input calendar.Input, order string) *time.Time {
 		if selected {
-			for _, linkParam := range l.sel.selecting().without(window...).without(paramOverlap) {
+			for _, linkParam := range builder.sel.selecting().without(window...).without(paramOverlap) {
 				name := baseName(linkParam.Name)
-				input[name] = l.Input[name]
+				input[name] = builder.Input[name]
 			}
 		}
 		input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = "true", "1", "start", order
-		found := l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Sheet: query.Sheet{Zone: l.sel.sheet.Zone}}))
+		found := builder.run(builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.lang, Caller: builder.Caller, Sheet: query.Sheet{Zone: builder.sel.sheet.Zone}}))
 		if len(found.Views) == 0 {
 			return nil
 		}
-		when := l.whenOf(found.Views[0].Record, found.Views[0].Blanked, l.zone)
+		when := builder.whenOf(found.Views[0].Record, found.Views[0].Blanked, builder.zone)
 		day, _ := when.edges()
 		return &day
 	}
-	over := l.sel.over
+	over := builder.sel.over
 	before = one(calendar.Input{"starts_before": over.first.Format(calendar.WallLayout)}, "desc")
 	if next := over.last.AddDate(0, 0, 1); next.Year() <= 9999 {
 		after = one(calendar.Input{paramStart: next.Format(calendar.WallLayout), paramEnd: "9999-12-31T23:59:59", paramOverlap: "true"}, "asc")

@@ -55,73 +55,73 @@ type changeRow struct {
 }
 
 // serveHistory answers the past of a record (PAGES.md P2.6).
-func (l *pageBuilder) serveHistory() {
-	kind := l.Route.kind
-	if !l.Past.Open(l.Caller) {
-		l.err = notFound(kind)
+func (builder *pageBuilder) serveHistory() {
+	kind := builder.Route.kind
+	if !builder.Past.Open(builder.Caller) {
+		builder.err = notFound(kind)
 		return
 	}
-	view, locked := l.readRecord()
-	if locked && l.err == nil {
-		l.err = notFound(kind)
+	view, locked := builder.readRecord()
+	if locked && builder.err == nil {
+		builder.err = notFound(kind)
 	}
-	if l.done() {
+	if builder.done() {
 		return
 	}
 	number := func(name string) int64 {
-		text := calendar.Trim(l.Query.Get(name))
+		text := calendar.Trim(builder.Query.Get(name))
 		if text == "" {
 			return 0
 		}
-		l.own = append(l.own, query.LinkParam{Name: name, Value: text})
+		builder.own = append(builder.own, query.LinkParam{Name: name, Value: text})
 		n, ok := calendar.ParseNearestInt(text)
 		if !ok {
-			l.refuse(name, calendar.ReasonTypeInteger)
+			builder.refuse(name, calendar.ReasonTypeInteger)
 		} else if n < 1 {
-			l.refuse(name, calendar.ReasonTooSmall, "1")
+			builder.refuse(name, calendar.ReasonTooSmall, "1")
 		}
 		return n
 	}
 	page, from, to := int(min(max(number(paramPage), 1), 1<<31)), number(paramFrom), number(paramTo)
-	l.readZone()
-	if l.err = l.bad.Err(); l.err != nil {
+	builder.readZone()
+	if builder.err = builder.bad.Err(); builder.err != nil {
 		return
 	}
-	l.head(view.Record)
-	l.Title, l.Heading = l.text("event.history")+l.colon()+l.Title, l.text("history.title")
-	l.Crumbs, l.NoIndex = append(l.Crumbs, *l.Record), true
-	body := &historyBody{Page: page, From: from, To: to, Kept: l.asked().without(paramFrom, paramTo)}
-	l.Body = body
+	builder.head(view.Record)
+	builder.Title, builder.Heading = builder.text("event.history")+builder.colon()+builder.Title, builder.text("history.title")
+	builder.Crumbs, builder.NoIndex = append(builder.Crumbs, *builder.Record), true
+	body := &historyBody{Page: page, From: from, To: to, Kept: builder.asked().without(paramFrom, paramTo)}
+	builder.Body = body
 	var pages int
-	if pages, l.err = l.readEntries(body, view.Record); l.err == nil && page > max(pages, 1) {
-		l.err = notFound(kind)
+	if pages, builder.err = builder.readEntries(body, view.Record); builder.err == nil && page > max(pages, 1) {
+		builder.err = notFound(kind)
 	}
-	if l.err == nil {
-		body.Newest, l.err = l.Past.Checkpoint(l.ctx)
+	if builder.err == nil {
+		body.Newest, builder.err = builder.Past.Checkpoint(builder.ctx)
 	}
 	switch {
-	case l.err != nil:
+	case builder.err != nil:
 	case from != 0 || to != 0:
 		var diff *history.Diff
-		if diff, l.err = l.Past.Diff(l.ctx, l.viewer(), kind, view.Record.ID, from, to); l.err == nil {
-			body.Difference = &difference{diff, l.changeRows(diff.Changes)}
+		if diff, builder.err = builder.Past.Diff(builder.ctx, builder.viewer(), kind, view.Record.ID, from, to); builder.err == nil {
+			body.Difference = &difference{diff, builder.changeRows(diff.Changes)}
 			body.From, body.To = diff.From.Number, diff.To.Number
 		}
 	case len(body.Entries) > 1:
 		body.From, body.To = body.Entries[1].Version, body.Entries[0].Version
 	}
-	if l.err = hidden(kind, l.err); l.err != nil {
+	if builder.err = hidden(kind, builder.err); builder.err != nil {
 		return
 	}
-	links := query.LinksTo(l.Href(l.Canonical+"history/"), body.Kept.without(paramPage))
-	body.Pager = l.pagerOf(page, pages, links.Page)
-	l.Canonical = params(nil).link(l.Canonical+"history/", page)
+	links := query.LinksTo(builder.Href(builder.Canonical+"history/"), body.Kept.without(paramPage))
+	body.Pager = builder.pagerOf(page, pages, links.Page)
+	builder.Canonical = params(nil).link(builder.Canonical+"history/", page)
 }
 
 // readEntries reads a page of versions, and returns how many pages there are. Of each
 // version only what the page shows stays in memory.
-func (l *pageBuilder) readEntries(historyBody *historyBody, record *calendar.Record) (pages int, err error) {
-	h, err := l.Past.History(l.ctx, l.viewer(), record, historyBody.Page, versionsPerPage)
+func (builder *pageBuilder) readEntries(historyBody *historyBody, record *calendar.Record) (pages int, err error) {
+	h, err := builder.Past.History(builder.ctx, builder.viewer(), record, historyBody.Page, versionsPerPage)
 	if err != nil {
 		return 0, err
 	}
@@ -134,7 +134,7 @@ func (l *pageBuilder) readEntries(historyBody *historyBody, record *calendar.Rec
 			continue
 		}
 		shown := history.Entry{Version: entry.Version, Position: entry.Position, Time: entry.Time, Reason: strings.Clone(entry.Reason)}
-		historyBody.Entries = append(historyBody.Entries, entryRow{&shown, template.HTML(entry.SummaryHTML(l.Route.lang)), actorOf(entry.Actor), l.changeRows(entry.Changes)}) //nolint:gosec // escaped by the history
+		historyBody.Entries = append(historyBody.Entries, entryRow{&shown, template.HTML(entry.SummaryHTML(builder.Route.lang)), actorOf(entry.Actor), builder.changeRows(entry.Changes)}) //nolint:gosec // escaped by the history
 	}
 	return h.Pages, nil
 }
@@ -148,36 +148,39 @@ func actorOf(actor *history.Actor) string {
 }
 
 // Date writes the day of a moment in the zone of the page.
-func (l *pageBuilder) Date(instant time.Time) string { return l.date(l.inZone(instant)) }
+func (builder *pageBuilder) Date(instant time.Time) string {
+	return builder.date(builder.inZone(instant))
+}
 
 // Moment writes a moment on the clock of the site, or of the zone that was asked for.
-func (l *pageBuilder) Moment(instant time.Time) string {
-	instant = l.inZone(instant)
-	return l.at(l.date(instant), l.time(instant)) + instant.Format(" MST")
+func (builder *pageBuilder) Moment(instant time.Time) string {
+	instant = builder.inZone(instant)
+	return builder.at(builder.date(instant), builder.time(instant)) + instant.Format(" MST")
 }
 
 // Instant writes a moment for machines.
-func (l *pageBuilder) Instant(instant time.Time) string {
-	return l.inZone(instant).Format(instantLayout)
+func (builder *pageBuilder) Instant(instant time.Time) string {
+	return builder.inZone(instant).Format(instantLayout)
 }
 
 // Number writes a number, Count how many there are of a thing.
-func (l *pageBuilder) Number(n any) string              { return l.number(whole(n)) }
-func (l *pageBuilder) Count(thing string, n any) string { return l.count(thing, whole(n)) }
+func (builder *pageBuilder) Number(n any) string { return builder.number(whole(n)) }
+
+func (builder *pageBuilder) Count(thing string, n any) string { return builder.count(thing, whole(n)) }
 
 // whole reads a number of any type.
 func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[int]()).Int()) }
 
 // Interface is the path of the interface in the language of the page.
-func (l *pageBuilder) Interface() string { return l.Href(l.options.Namespace) }
+func (builder *pageBuilder) Interface() string { return builder.Href(builder.options.Namespace) }
 
 // changeRows writes changes for a table; of long texts only what changed.
-func (l *pageBuilder) changeRows(changes []history.Change) []changeRow {
+func (builder *pageBuilder) changeRows(changes []history.Change) []changeRow {
 	rows := make([]changeRow, len(changes))
 	for i := range changes {
 		change := &changes[i]
-		row := changeRow{Field: change.Field, Label: change.Label(l.Route.lang)}
-		before, after := l.value(change, change.Before, false), l.value(change, change.After, true)
+		row := changeRow{Field: change.Field, Label: change.Label(builder.Route.lang)}
+		before, after := builder.value(change, change.Before, false), builder.value(change, change.After, true)
 		if change.IsText() || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
 			row.Before, row.After = differ(before, after)
 		} else {
@@ -196,22 +199,22 @@ func wordOf(text string) []string {
 }
 
 // value writes a value before or after a change; a clock as it stands on the wall.
-func (l *pageBuilder) value(change *history.Change, value any, after bool) string {
+func (builder *pageBuilder) value(change *history.Change, value any, after bool) string {
 	if clock, ok := value.(calendar.Wall); ok {
 		if change.IsDay(after) {
-			return l.date(clock.UTC())
+			return builder.date(clock.UTC())
 		}
-		return l.at(l.date(clock.UTC()), l.time(clock.UTC()))
+		return builder.at(builder.date(clock.UTC()), builder.time(clock.UTC()))
 	}
-	text := change.Written(value, l.Route.lang)
+	text := change.Written(value, builder.Route.lang)
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
 	if change.IsText() {
-		return l.Shown.Plain(text)
+		return builder.Shown.Plain(text)
 	}
 	return text
 }
 
 // Outside reports whether pages link other services.
-func (l *pageBuilder) Outside() bool { return !l.options.NoExternalLinks }
+func (builder *pageBuilder) Outside() bool { return !builder.options.NoExternalLinks }

@@ -20,7 +20,7 @@ var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 // OnPage makes shown HTML fit into a page: headings move below those of the page, to a level
 // from the highest on and in order, links say that strangers wrote them, and pictures of
 // hosts that are not allowed become links (PAGES.md P2.1).
-func (l *pageBuilder) OnPage(shown string, highest int) (template.HTML, error) {
+func (builder *pageBuilder) OnPage(shown string, highest int) (template.HTML, error) {
 	root := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	nodes, err := html.ParseFragment(strings.NewReader(shown), root)
 	for _, node := range nodes {
@@ -39,7 +39,7 @@ func (l *pageBuilder) OnPage(shown string, highest int) (template.HTML, error) {
 		case node.DataAtom == atom.A:
 			setAttribute(node, "rel", linkRel)
 		case node.DataAtom == atom.Img:
-			l.settleImage(node)
+			builder.settleImage(node)
 		}
 	}
 	var out strings.Builder
@@ -51,9 +51,9 @@ func (l *pageBuilder) OnPage(shown string, highest int) (template.HTML, error) {
 
 // settleImage shows a picture of an allowed host, and links another one, or has its text
 // stand in the link that it is in.
-func (l *pageBuilder) settleImage(node *html.Node) {
+func (builder *pageBuilder) settleImage(node *html.Node) {
 	src := attribute(node, "src")
-	if l.ShowsImage(src) {
+	if builder.ShowsImage(src) {
 		setAttribute(node, "loading", "lazy")
 		setAttribute(node, "decoding", "async")
 		setAttribute(node, "referrerpolicy", "no-referrer")
@@ -76,13 +76,13 @@ func (l *pageBuilder) settleImage(node *html.Node) {
 
 // ShowsImage reports whether the picture of a URL is loaded by pages: as the policy of the
 // page allows it.
-func (l *pageBuilder) ShowsImage(src string) bool {
+func (builder *pageBuilder) ShowsImage(src string) bool {
 	address, err := url.Parse(src)
-	if err != nil || address.Host == "" || address.Scheme != "https" && (address.Scheme != "http" || strings.HasPrefix(l.Base, "https:")) {
+	if err != nil || address.Host == "" || address.Scheme != "https" && (address.Scheme != "http" || strings.HasPrefix(builder.Base, "https:")) {
 		return false
 	}
 	host := strings.ToLower(address.Host)
-	return l.options.AnyImage && address.Scheme == "https" || slices.ContainsFunc(l.options.Images, func(text string) bool {
+	return builder.options.AnyImage && address.Scheme == "https" || slices.ContainsFunc(builder.options.Images, func(text string) bool {
 		below, wild := strings.CutPrefix(text, "*")
 		return text == host || wild && strings.HasSuffix(host, below)
 	})

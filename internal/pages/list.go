@@ -38,45 +38,45 @@ type selectionSummary struct {
 }
 
 // selected makes what pages show of the selection; cards are those on the page.
-func (l *pageBuilder) selected(cards []card, total int) selectionSummary {
-	s := selectionSummary{Total: total, Count: l.count("events", total), Zone: l.zone}
-	if l.zones(cards); total == 0 {
-		l.NoIndex = true
-		s.Empty = l.nothing()
+func (builder *pageBuilder) selected(cards []card, total int) selectionSummary {
+	summary := selectionSummary{Total: total, Count: builder.count("events", total), Zone: builder.zone}
+	if builder.zones(cards); total == 0 {
+		builder.NoIndex = true
+		summary.Empty = builder.nothing()
 	}
-	if l.Embedded {
-		return s
+	if builder.Embedded {
+		return summary
 	}
-	s.Chips, l.Drawer = l.chips(), l.drawer()
-	if s.Empty != nil && s.Empty.First != "" {
-		return s
+	summary.Chips, builder.Drawer = builder.chips(), builder.drawer()
+	if summary.Empty != nil && summary.Empty.First != "" {
+		return summary
 	}
-	s.Form = l.form(nil)
-	if l.sel.of.ID == 0 && l.Page != pageSearch {
-		s.Quick = l.quick()
+	summary.Form = builder.form(nil)
+	if builder.sel.of.ID == 0 && builder.Page != pageSearch {
+		summary.Quick = builder.quick()
 	}
-	return s
+	return summary
 }
 
 // groups puts cards of a list under their days, in their order. What began before today and
 // runs stands first, what ended today first in its section.
-func (l *pageBuilder) groups(cards []card) (out []day) {
-	if !l.sel.byDays() {
+func (builder *pageBuilder) groups(cards []card) (out []day) {
+	if !builder.sel.byDays() {
 		if len(cards) == 0 {
 			return nil
 		}
 		return []day{{Name: "found", Cards: cards}}
 	}
-	today := l.today(l.zone)
+	today := builder.today(builder.zone)
 	var earlier []card
 	for _, c := range cards {
 		first, last := c.edges()
-		c.InDay, c.Running = true, !l.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Name != "" && len(out) == 1)
-		if !l.sel.past && c.Past && last.Equal(today) {
+		c.InDay, c.Running = true, !builder.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Name != "" && len(out) == 1)
+		if !builder.sel.past && c.Past && last.Equal(today) {
 			earlier = append(earlier, c)
 			continue
 		}
-		d := l.day(first)
+		d := builder.day(first)
 		if c.Running {
 			d = day{Name: "running", Ahead: -1}
 		}
@@ -93,7 +93,7 @@ func (l *pageBuilder) groups(cards []card) (out []day) {
 		if at = slices.IndexFunc(out, func(d day) bool { return d.Ahead > 0 }); at < 0 {
 			at = len(out)
 		}
-		out = slices.Insert(out, at, l.day(today))
+		out = slices.Insert(out, at, builder.day(today))
 	}
 	out[at].Earlier = earlier
 	return out
@@ -117,14 +117,14 @@ func (quick *quickChoice) To(word string) string {
 const maxQuick = 12
 
 // quick makes the quick choice. Links of the home page lead to the list.
-func (l *pageBuilder) quick() *quickChoice {
-	selection := *l.sel
-	if l.Page == pageHome {
-		selection.path = l.Href("/events/")
+func (builder *pageBuilder) quick() *quickChoice {
+	selection := *builder.sel
+	if builder.Page == pageHome {
+		selection.path = builder.Href("/events/")
 	}
 	out := &quickChoice{Dates: !selection.over.set, When: strings.ToLower(selection.asked.value(paramWhen)), Fixed: selection.asked.has(query.DateParams...), selection: selection}
 	chosen := strings.Split(selection.asked.value("categories"), ",")
-	for _, value := range l.categories() {
+	for _, value := range builder.categories() {
 		wanted := slices.DeleteFunc(slices.Clone(chosen), func(text string) bool {
 			text = calendar.Trim(text)
 			return strings.EqualFold(text, value.Slug) || text == value.Value
@@ -133,21 +133,21 @@ func (l *pageBuilder) quick() *quickChoice {
 			wanted = []string{value.Slug}
 		}
 		href := selection.to(selection.asked.with("categories", strings.Join(wanted, ",")))
-		out.Categories = append(out.Categories, facetValue{FacetValue: value, Lang: l.other(value.In), Href: href})
+		out.Categories = append(out.Categories, facetValue{FacetValue: value, Lang: builder.other(value.In), Href: href})
 	}
 	return out
 }
 
 // categories are those without a parent that coming events have, made once for a state and
 // a day.
-func (l *pageBuilder) categories() []query.FacetValue {
-	return keep(l, &l.quickest[l.lang], func(l *pageBuilder) []query.FacetValue {
-		found := l.ask(calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
-		if l.err != nil {
+func (builder *pageBuilder) categories() []query.FacetValue {
+	return keep(builder, &builder.quickest[builder.lang], func(page *pageBuilder) []query.FacetValue {
+		found := page.ask(calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
+		if page.err != nil {
 			return nil
 		}
 		out := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(facetValue query.FacetValue) bool { return facetValue.Level > 0 })
-		byName(l.lang, out, func(facetValue query.FacetValue) string { return facetValue.Label })
+		byName(page.lang, out, func(facetValue query.FacetValue) string { return facetValue.Label })
 		return out[:min(len(out), maxQuick)]
 	})
 }
@@ -179,7 +179,7 @@ func (facetValue facetValue) Colour() int {
 const shownValues = 8
 
 // facets makes the facets of a search.
-func (l *pageBuilder) facets(found []query.Facet) (out []facet) {
+func (builder *pageBuilder) facets(found []query.Facet) (out []facet) {
 	for _, f := range found {
 		most, sent, known := 1, f.Name, map[string]bool{}
 		if listParams[f.Name] {
@@ -191,9 +191,9 @@ func (l *pageBuilder) facets(found []query.Facet) (out []facet) {
 		below := map[string][]facetValue{}
 		for _, v := range slices.Backward(f.Values) { // children come after their parents
 			value := facetValue{FacetValue: v, Name: sent, Share: (v.Count*20 + most - 1) / most, Children: below[v.Value]}
-			value.Label = cmp.Or(l.valueWord(f.Name, v.Value), v.Label, v.Value)
+			value.Label = cmp.Or(builder.valueWord(f.Name, v.Value), v.Label, v.Value)
 			if v.Slug != "" {
-				value.Lang = l.other(v.In)
+				value.Lang = builder.other(v.In)
 			}
 			up := ""
 			if v.Parent != 0 && known[v.Parent.String()] {
@@ -220,17 +220,17 @@ func (l *pageBuilder) facets(found []query.Facet) (out []facet) {
 var switches = []string{"featured", "ticketed", "free", "geoloc", paramOverlap}
 
 // valueWord is the word for a value, "" if none exists.
-func (l *pageBuilder) valueWord(name, value string) string {
+func (builder *pageBuilder) valueWord(name, value string) string {
 	if instant, ok := units[0].parse(value); ok && name == "month" {
-		return l.month(instant)
+		return builder.month(instant)
 	}
 	if is, ok := calendar.ParseBool(value); ok && slices.Contains(switches, name) {
-		return l.text("value." + strconv.FormatBool(is))
+		return builder.text("value." + strconv.FormatBool(is))
 	}
 	if slices.Contains(query.DateParams, name) {
 		name = paramWhen
 	}
-	return l.text("value." + name + "." + strings.ToLower(value))
+	return builder.text("value." + name + "." + strings.ToLower(value))
 }
 
 // removableFilter is a filter that can be taken away.
@@ -240,12 +240,12 @@ type removableFilter struct {
 }
 
 // removable makes the link to the page without a filter, or a value of it.
-func (l *pageBuilder) removable(name, value string, but params) removableFilter {
-	r := removableFilter{Param: name, Name: name, Value: l.valueName(name, value), Href: l.sel.to(but)}
+func (builder *pageBuilder) removable(name, value string, but params) removableFilter {
+	filter := removableFilter{Param: name, Name: name, Value: builder.valueName(name, value), Href: builder.sel.to(but)}
 	if slices.Contains(around, name) {
-		r.Name = "around"
+		filter.Name = "around"
 	}
-	return r
+	return filter
 }
 
 // empty is what stands where nothing was found.
@@ -270,11 +270,11 @@ type pager struct {
 }
 
 // pagerOf makes the pager of a list; nil for one page.
-func (l *pageBuilder) pagerOf(current, last int, at func(page int) string) *pager {
+func (builder *pageBuilder) pagerOf(current, last int, at func(page int) string) *pager {
 	if last < 2 {
 		return nil
 	}
-	p := &pager{pageBuilder: l, At: at, Current: current, Last: last}
+	p := &pager{pageBuilder: builder, At: at, Current: current, Last: last}
 	for n := 1; n <= last; n++ {
 		switch {
 		case n == 1 || n == last || n >= p.Current-2 && n <= p.Current+2:
@@ -287,58 +287,58 @@ func (l *pageBuilder) pagerOf(current, last int, at func(page int) string) *page
 }
 
 // list makes the body of a page with a list of events.
-func (l *pageBuilder) list() *listBody {
-	if l.err != nil {
+func (builder *pageBuilder) list() *listBody {
+	if builder.err != nil {
 		return &listBody{}
 	}
-	found := l.run(l.sel.criteria)
-	cards := l.cards(found)
-	l.mark(cards, found)
-	body := &listBody{selectionSummary: l.selected(cards, found.Total), Groups: l.groups(cards), Pager: l.pagerOf(l.sel.page, found.TotalPages, l.sel.toPage)}
-	if l.Page == pageSearch {
-		body.Facets = l.facets(found.Facets)
-		body.Form = l.form(body.Facets)
+	found := builder.run(builder.sel.criteria)
+	cards := builder.cards(found)
+	builder.mark(cards, found)
+	body := &listBody{selectionSummary: builder.selected(cards, found.Total), Groups: builder.groups(cards), Pager: builder.pagerOf(builder.sel.page, found.TotalPages, builder.sel.toPage)}
+	if builder.Page == pageSearch {
+		body.Facets = builder.facets(found.Facets)
+		body.Form = builder.form(body.Facets)
 	}
-	if body.Past = l.sel.past; l.Route.past && !l.Embedded {
-		body.Turn = l.turn()
+	if body.Past = builder.sel.past; builder.Route.past && !builder.Embedded {
+		body.Turn = builder.turn()
 	}
 	return body
 }
 
 // turn is the path to what has ended, or back; with the same filters where the page can show
 // both.
-func (l *pageBuilder) turn() string {
+func (builder *pageBuilder) turn() string {
 	switch {
-	case !l.Route.past:
-		return l.Href("/events/") + "?past=true"
-	case l.sel.past:
-		return l.sel.to(l.sel.asked.without(paramPast))
+	case !builder.Route.past:
+		return builder.Href("/events/") + "?past=true"
+	case builder.sel.past:
+		return builder.sel.to(builder.sel.asked.without(paramPast))
 	}
-	return l.sel.to(l.sel.asked.with(paramPast, "true"))
+	return builder.sel.to(builder.sel.asked.with(paramPast, "true"))
 }
 
 // mark marks what the search fits in the cards of a list.
-func (l *pageBuilder) mark(cards []card, found *query.List) {
-	highlighter := l.sel.criteria.Highlighter(found.Spelling)
+func (builder *pageBuilder) mark(cards []card, found *query.List) {
+	highlighter := builder.sel.criteria.Highlighter(found.Spelling)
 	if highlighter == nil {
 		return
 	}
 	for i := range found.Views {
 		view, card := &found.Views[i], &cards[i]
-		title, lang := view.Record.Name(l.lang)
+		title, lang := view.Record.Name(builder.lang)
 		card.Marked = template.HTML(highlighter.Name(title, lang)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			if text, in := l.Shown.HTML(view.Record, field, l.lang); text != "" && !view.Blanked && card.Snippet == "" {
-				card.Snippet = template.HTML(highlighter.Snippet(l.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
-				card.SnippetLang = l.other(in)
+			if text, in := builder.Shown.HTML(view.Record, field, builder.lang); text != "" && !view.Blanked && card.Snippet == "" {
+				card.Snippet = template.HTML(highlighter.Snippet(builder.Shown.Plain(text), in, builder.sel.criteria.HighlightLength)) //nolint:gosec // as above
+				card.SnippetLang = builder.other(in)
 			}
 		}
 	}
 }
 
 // chips are the filters of the selection.
-func (l *pageBuilder) chips() (out []removableFilter) {
-	asked := l.sel.asked
+func (builder *pageBuilder) chips() (out []removableFilter) {
+	asked := builder.sel.asked
 	for i, linkParam := range asked {
 		name := baseName(linkParam.Name)
 		value, but := linkParam.Value, slices.Delete(slices.Clone(asked), i, i+1)
@@ -346,10 +346,10 @@ func (l *pageBuilder) chips() (out []removableFilter) {
 			if asked[:i].has(together(name)...) {
 				continue
 			}
-			value, but = asked.value(name), l.sel.less(name)
+			value, but = asked.value(name), builder.sel.less(name)
 		}
 		if !slices.Contains(shapes, name) && name != paramStrict && name != paramPast && name != paramZone {
-			out = append(out, l.removable(name, value, but))
+			out = append(out, builder.removable(name, value, but))
 		}
 	}
 	return out
@@ -367,14 +367,14 @@ var linkParams = map[string]calendar.Kind{"venue": calendar.KindVenue, "organize
 
 // valueName is what people read for the value of a parameter: ids and slugs by the names
 // of their records.
-func (l *pageBuilder) valueName(name, value string) string {
+func (builder *pageBuilder) valueName(name, value string) string {
 	switch {
 	case name == "search":
 		return value
 	case name == "bbox":
-		return l.text("value.this_area")
+		return builder.text("value.this_area")
 	case slices.Contains(around, name):
-		return l.text("value.around", cmp.Or(l.sel.asked.value("geoloc_radius"), strconv.Itoa(query.DefaultRadius)))
+		return builder.text("value.around", cmp.Or(builder.sel.asked.value("geoloc_radius"), strconv.Itoa(query.DefaultRadius)))
 	}
 	parts := strings.Split(value, ",")
 	if len(parts) > mostNamed {
@@ -383,56 +383,56 @@ func (l *pageBuilder) valueName(name, value string) string {
 	for i, part := range parts {
 		part = calendar.Trim(part)
 		if date, err := time.Parse(time.DateOnly, part); err == nil && slices.Contains(query.DateParams, name) {
-			part = l.dayOf(date, true)
+			part = builder.dayOf(date, true)
 		} else if kind := linkParams[name]; kind != 0 && part != "…" {
-			part = l.recordName(kind, part)
+			part = builder.recordName(kind, part)
 		} else {
-			part = cmp.Or(l.valueWord(name, part), part)
+			part = cmp.Or(builder.valueWord(name, part), part)
 		}
 		if parts[i] = part; len(parts) > 1 {
 			parts[i] = texts.Isolated(part)
 		}
 	}
-	return strings.Join(parts, l.comma())
+	return strings.Join(parts, builder.comma())
 }
 
 // recordName is the name of a record by its id or slug, the text itself where it cannot be
 // read.
-func (l *pageBuilder) recordName(kind calendar.Kind, text string) string {
+func (builder *pageBuilder) recordName(kind calendar.Kind, text string) string {
 	id, _ := calendar.ParseID(text)
-	view, err := l.read(kind, id, "")
+	view, err := builder.read(kind, id, "")
 	if err != nil {
-		view, err = l.read(kind, 0, text)
+		view, err = builder.read(kind, 0, text)
 	}
 	if err != nil {
 		return text
 	}
-	return l.named(view.Record, view.Status).Label
+	return builder.named(view.Record, view.Status).Label
 }
 
 // nothing is what a page without events says (PAGES.md P1.5).
-func (l *pageBuilder) nothing() *empty {
-	selection := l.sel
-	if selection.of.ID == 0 && l.Page != pageSearch && !l.Embedded && l.ask(calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
-		e := &empty{pageBuilder: l, Text: l.text("empty.calendar"), First: l.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
-		if l.options.Desk {
-			e.Desk = l.Path + "/desk/"
+func (builder *pageBuilder) nothing() *empty {
+	selection := builder.sel
+	if selection.of.ID == 0 && builder.Page != pageSearch && !builder.Embedded && builder.ask(calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
+		e := &empty{pageBuilder: builder, Text: builder.text("empty.calendar"), First: builder.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
+		if builder.options.Desk {
+			e.Desk = builder.Path + "/desk/"
 		}
 		return e
 	}
-	e := &empty{pageBuilder: l, Text: l.text("empty.filtered"), Drop: l.drops()}
+	e := &empty{pageBuilder: builder, Text: builder.text("empty.filtered"), Drop: builder.drops()}
 	if !selection.plain() {
 		e.All = selection.path
 	}
 	switch {
 	case selection.over.set:
-		e.Text = l.text("empty.period")
+		e.Text = builder.text("empty.period")
 	case selection.plain() && selection.past:
-		e.Text, e.All = l.text("empty.past"), selection.path
+		e.Text, e.All = builder.text("empty.past"), selection.path
 	case selection.plain():
-		e.Text, e.Past = l.text("empty.list"), l.turn()
-	case !selection.past && !selection.dated() && l.Route.past:
-		e.Past = l.turn()
+		e.Text, e.Past = builder.text("empty.list"), builder.turn()
+	case !selection.past && !selection.dated() && builder.Route.past:
+		e.Past = builder.turn()
 	}
 	return e
 }
@@ -441,30 +441,30 @@ func (l *pageBuilder) nothing() *empty {
 const mostTried = 14
 
 // drops are the parameters without which there are events, the most events first.
-func (l *pageBuilder) drops() (out []removableFilter) {
+func (builder *pageBuilder) drops() (out []removableFilter) {
 	tried := []string{paramStrict, paramOverlap}
-	for _, linkParam := range l.sel.selecting() {
+	for _, linkParam := range builder.sel.selecting() {
 		name := baseName(linkParam.Name)
 		if slices.Contains(tried, name) || len(tried) >= mostTried {
 			continue
 		}
 		tried = append(tried, together(name)...)
-		less, request, but := *l, *l.Request, l.sel.less(name)
-		less.Request, request.Input = &request, maps.Clone(l.Input)
+		less, request, but := *builder, *builder.Request, builder.sel.less(name)
+		less.Request, request.Input = &request, maps.Clone(builder.Input)
 		maps.DeleteFunc(request.Input, func(param string, _ any) bool { return !but.has(param) })
-		if less.choose("", l.sel.over, l.sel.of); less.err != nil {
+		if less.choose("", builder.sel.over, builder.sel.of); less.err != nil {
 			continue
 		}
-		n, err := l.Lists.Count(l.ctx, less.sel.criteria)
+		n, err := builder.Lists.Count(builder.ctx, less.sel.criteria)
 		if err != nil {
-			l.err = err
+			builder.err = err
 			return nil
 		}
-		if l.sel.over.set && n <= mostOnly { // some may be in its window, and on none of its days
+		if builder.sel.over.set && n <= mostOnly { // some may be in its window, and on none of its days
 			n = len(less.allCards())
 		}
 		if n > 0 {
-			drop := l.removable(name, l.sel.asked.value(name), but)
+			drop := builder.removable(name, builder.sel.asked.value(name), but)
 			drop.Number = n
 			out = append(out, drop)
 		}
@@ -475,49 +475,49 @@ func (l *pageBuilder) drops() (out []removableFilter) {
 
 // zones adds to the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
-func (l *pageBuilder) zones(cards []card) {
-	l.Chosen = "event"
-	if l.zone != nil {
-		l.Chosen = l.zone.Name
+func (builder *pageBuilder) zones(cards []card) {
+	builder.Chosen = "event"
+	if builder.zone != nil {
+		builder.Chosen = builder.zone.Name
 	}
-	names := slices.Concat(l.Zones, []string{"event", l.options.SiteZone, "UTC", l.Chosen})
+	names := slices.Concat(builder.Zones, []string{"event", builder.options.SiteZone, "UTC", builder.Chosen})
 	for i := range cards {
 		names = append(names, cards[i].timezone)
 	}
-	l.Zones = nil
+	builder.Zones = nil
 	for _, name := range names {
-		if name != "" && !slices.Contains(l.Zones, name) {
-			l.Zones = append(l.Zones, name)
+		if name != "" && !slices.Contains(builder.Zones, name) {
+			builder.Zones = append(builder.Zones, name)
 		}
 	}
 }
 
 // serveHome answers the home page, or sends to the record that is named by its id.
-func (l *pageBuilder) serveHome() {
-	if l.serveByID() {
+func (builder *pageBuilder) serveHome() {
+	if builder.serveByID() {
 		return
 	}
-	l.Title, l.Heading = l.options.Brand.Name, l.options.Brand.Name
-	listBody := l.listOf()
-	listBody.Featured = l.cards(l.ask(calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
-	l.zones(listBody.Featured)
+	builder.Title, builder.Heading = builder.options.Brand.Name, builder.options.Brand.Name
+	listBody := builder.listOf()
+	listBody.Featured = builder.cards(builder.ask(calendar.Input{"featured": "true", paramPerPage: strconv.Itoa(maxFeatured), "ends_after": "now", paramStrict: "true"}))
+	builder.zones(listBody.Featured)
 }
 
 // serveList answers list, map and search.
-func (l *pageBuilder) serveList() {
-	l.Heading = l.text(l.Route.title)
-	if isTrue(l.Query.Get(paramPast)) && l.Route.past {
-		l.Heading = l.text("list.past")
+func (builder *pageBuilder) serveList() {
+	builder.Heading = builder.text(builder.Route.title)
+	if isTrue(builder.Query.Get(paramPast)) && builder.Route.past {
+		builder.Heading = builder.text("list.past")
 	}
-	l.Title = l.Heading
-	l.listOf()
+	builder.Title = builder.Heading
+	builder.listOf()
 }
 
 // listOf makes the body of a page with a list of events.
-func (l *pageBuilder) listOf() *listBody {
-	l.choose(l.Route.below(), period{}, query.Of{})
-	listBody := l.list()
-	l.Body, l.Summary = listBody, l.Heading+l.colon()+listBody.Count
+func (builder *pageBuilder) listOf() *listBody {
+	builder.choose(builder.Route.below(), period{}, query.Of{})
+	listBody := builder.list()
+	builder.Body, builder.Summary = listBody, builder.Heading+builder.colon()+listBody.Count
 	return listBody
 }
 

@@ -59,75 +59,81 @@ type pageBuilder struct {
 }
 
 // Lang is the language of the page.
-func (l *pageBuilder) Lang() calendar.Lang { return l.lang }
+func (builder *pageBuilder) Lang() calendar.Lang { return builder.lang }
 
 // Site is the name of the calendar.
-func (l *pageBuilder) Site() string { return l.options.Brand.Name }
+func (builder *pageBuilder) Site() string { return builder.options.Brand.Name }
 
 // FullTitle is the title of the document.
-func (l *pageBuilder) FullTitle() string {
-	if l.Title == "" || l.Title == l.Site() {
-		return l.Site()
+func (builder *pageBuilder) FullTitle() string {
+	if builder.Title == "" || builder.Title == builder.Site() {
+		return builder.Site()
 	}
-	title := l.Title
-	if l.Record != nil {
-		title = strings.Replace(title, l.Record.Label, texts.Isolated(l.Record.Label), 1)
+	title := builder.Title
+	if builder.Record != nil {
+		title = strings.Replace(title, builder.Record.Label, texts.Isolated(builder.Record.Label), 1)
 	}
-	return title + " – " + l.Site()
+	return title + " – " + builder.Site()
 }
 
 // Options are the settings.
-func (l *pageBuilder) Options() *Options { return &l.options }
+func (builder *pageBuilder) Options() *Options { return &builder.options }
 
 // Asset returns the path of a file.
-func (l *pageBuilder) Asset(name string) string { return l.Path + l.assets.named[name].Path }
+func (builder *pageBuilder) Asset(name string) string {
+	return builder.Path + builder.assets.named[name].Path
+}
 
 // everyVenue is the zoom at which each venue is a cluster of its own: the map makes one of those
 // that would overlap.
 const everyVenue = "22"
 
 // Clusters is the address of those of the selection, for its map.
-func (l *pageBuilder) Clusters() string {
-	selecting := params(l.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...)
-	return l.Interface() + "/events/clusters" + selecting.with("zoom", everyVenue).String()
+func (builder *pageBuilder) Clusters() string {
+	selecting := params(builder.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...)
+	return builder.Interface() + "/events/clusters" + selecting.with("zoom", everyVenue).String()
 }
 
 // Absolute makes the whole URL of a path below a language.
-func (l *pageBuilder) absolute(lang calendar.Lang, page string) string {
-	return l.Base + segments[lang] + page
+func (builder *pageBuilder) absolute(lang calendar.Lang, page string) string {
+	return builder.Base + segments[lang] + page
 }
 
 // Root is the URL of the interface.
-func (l *pageBuilder) Root() string { return l.absolute(l.lang, l.options.Namespace) }
+func (builder *pageBuilder) Root() string {
+	return builder.absolute(builder.lang, builder.options.Namespace)
+}
 
 // URL makes the whole URL of a path that links have.
-func (l *pageBuilder) URL(href string) string { return l.Base + strings.TrimPrefix(href, l.Path) }
+func (builder *pageBuilder) URL(href string) string {
+	return builder.Base + strings.TrimPrefix(href, builder.Path)
+}
 
 // CanonicalURL is that of the page, "" for none.
-func (l *pageBuilder) CanonicalURL() string {
-	if l.Canonical == "" {
+func (builder *pageBuilder) CanonicalURL() string {
+	if builder.Canonical == "" {
 		return ""
 	}
-	return l.inOr(l.lang)
+	return builder.inOr(builder.lang)
 }
 
 // asked is what the page was asked for.
-func (l *pageBuilder) asked() params {
-	if l.sel != nil && l.sel.criteria != nil {
-		return l.sel.asked
+func (builder *pageBuilder) asked() params {
+	if builder.sel != nil && builder.sel.criteria != nil {
+		return builder.sel.asked
 	}
-	if l.zone != nil {
-		return l.own.with(paramZone, l.zone.Name)
+	if builder.zone != nil {
+		return builder.own.with(paramZone, builder.zone.Name)
 	}
-	return l.own
+	return builder.own
 }
 
 // Search is the text that was searched.
-func (l *pageBuilder) Search() string { return l.asked().value("search") }
+func (builder *pageBuilder) Search() string { return builder.asked().value("search") }
 
 // Kept is what forms of the page send along, but one parameter.
-func (l *pageBuilder) Kept(but string) params {
-	return append(l.Route.named(), l.asked().without(but)...)
+func (builder *pageBuilder) Kept(but string) params {
+	return append(builder.Route.named(), builder.asked().without(but)...)
 }
 
 // alternate is the page in a language.
@@ -142,64 +148,64 @@ type alternate struct {
 var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}
 
 // Languages are the page in all languages.
-func (l *pageBuilder) Languages() (out []alternate) {
-	query := l.asked()
-	if l.sel != nil && l.sel.page > 1 {
-		query = query.with(paramPage, strconv.Itoa(l.sel.page))
+func (builder *pageBuilder) Languages() (out []alternate) {
+	query := builder.asked()
+	if builder.sel != nil && builder.sel.page > 1 {
+		query = query.with(paramPage, strconv.Itoa(builder.sel.page))
 	}
-	page := onto(l.Route.below(), query.String())
+	page := onto(builder.Route.below(), query.String())
 	for _, lang := range hreflangs {
-		has := l.Langs == nil || slices.Contains(l.Langs, lang)
-		out = append(out, alternate{lang, l.absolute(lang, l.Canonical), l.Path + segments[lang] + page, has, lang == l.lang})
+		has := builder.Langs == nil || slices.Contains(builder.Langs, lang)
+		out = append(out, alternate{lang, builder.absolute(lang, builder.Canonical), builder.Path + segments[lang] + page, has, lang == builder.lang})
 	}
 	return out
 }
 
 // Standard is the page for people of other languages.
-func (l *pageBuilder) Standard() string { return l.inOr(calendar.LangEN) }
+func (builder *pageBuilder) Standard() string { return builder.inOr(calendar.LangEN) }
 
 // inOr is the page in a language, else in the home language.
-func (l *pageBuilder) inOr(lang calendar.Lang) string {
-	if l.Langs != nil && !slices.Contains(l.Langs, lang) {
-		lang = l.Langs[0]
+func (builder *pageBuilder) inOr(lang calendar.Lang) string {
+	if builder.Langs != nil && !slices.Contains(builder.Langs, lang) {
+		lang = builder.Langs[0]
 	}
-	return l.absolute(lang, l.Canonical)
+	return builder.absolute(lang, builder.Canonical)
 }
 
 // OpenImage is the picture for other sites, "" for none: they take no SVG.
-func (l *pageBuilder) OpenImage() string {
-	if logo := l.Logo(); l.Image == "" && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
-		return l.URL(logo)
+func (builder *pageBuilder) OpenImage() string {
+	if logo := builder.Logo(); builder.Image == "" && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
+		return builder.URL(logo)
 	}
-	return l.Image
+	return builder.Image
 }
 
 // View is the path of a page of the navigation, with the filters of this one.
-func (l *pageBuilder) View(page string) string {
-	if l.sel == nil || l.sel.of.ID != 0 || l.Page == pageHome {
-		return l.Href(page)
+func (builder *pageBuilder) View(page string) string {
+	if builder.sel == nil || builder.sel.of.ID != 0 || builder.Page == pageHome {
+		return builder.Href(page)
 	}
 	out := slices.Concat(shapes, query.DateParams, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})
-	return l.Href(page) + l.sel.asked.without(out...).String()
+	return builder.Href(page) + builder.sel.asked.without(out...).String()
 }
 
 // Footer are the links of the branding.
-func (l *pageBuilder) Footer() []FooterLink {
-	return slices.DeleteFunc(slices.Clone(l.options.Brand.Footer), func(footerLink FooterLink) bool { return footerLink.Lang != nil && *footerLink.Lang != l.lang })
+func (builder *pageBuilder) Footer() []FooterLink {
+	return slices.DeleteFunc(slices.Clone(builder.options.Brand.Footer), func(footerLink FooterLink) bool { return footerLink.Lang != nil && *footerLink.Lang != builder.lang })
 }
 
 // ask answers a list of what everybody links to; its cards hold venues and categories.
-func (l *pageBuilder) ask(input calendar.Input) *query.List {
-	return l.run(l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller}))
+func (builder *pageBuilder) ask(input calendar.Input) *query.List {
+	return builder.run(builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.lang, Caller: builder.Caller}))
 }
 
 // forCards reads the criteria of what becomes cards, with what these show; nil after an error.
-func (l *pageBuilder) forCards(request query.Request) *query.Criteria {
-	if l.err != nil {
+func (builder *pageBuilder) forCards(request query.Request) *query.Criteria {
+	if builder.err != nil {
 		return nil
 	}
-	criteria, err := l.Lists.Parse(l.ctx, request)
-	if l.err = err; err != nil {
+	criteria, err := builder.Lists.Parse(builder.ctx, request)
+	if builder.err = err; err != nil {
 		return nil
 	}
 	criteria.Embeds = query.EmbedVenues | query.EmbedCategories
@@ -207,64 +213,64 @@ func (l *pageBuilder) forCards(request query.Request) *query.Criteria {
 }
 
 // run answers a list; after an error it is empty.
-func (l *pageBuilder) run(criteria *query.Criteria) *query.List {
-	if l.err != nil {
+func (builder *pageBuilder) run(criteria *query.Criteria) *query.List {
+	if builder.err != nil {
 		return &query.List{}
 	}
-	found, err := l.Lists.Run(l.ctx, criteria)
+	found, err := builder.Lists.Run(builder.ctx, criteria)
 	if err != nil {
-		l.err = err
+		builder.err = err
 		return &query.List{}
 	}
-	l.Position = max(l.Position, found.Position)
+	builder.Position = max(builder.Position, found.Position)
 	return found
 }
 
 // cards makes the cards of a list.
-func (l *pageBuilder) cards(found *query.List) []card {
+func (builder *pageBuilder) cards(found *query.List) []card {
 	out := make([]card, len(found.Views))
 	for i := range found.Views {
-		out[i] = l.card(&found.Views[i])
+		out[i] = builder.card(&found.Views[i])
 	}
 	return out
 }
 
 // all hands over the records of a list.
-func (l *pageBuilder) all(kind calendar.Kind, input calendar.Input, do func(*query.View)) {
-	l.each(l.forCards(query.Request{Kind: kind, Input: input, Lang: l.lang, Caller: l.Caller}), math.MaxInt, do)
+func (builder *pageBuilder) all(kind calendar.Kind, input calendar.Input, do func(*query.View)) {
+	builder.each(builder.forCards(query.Request{Kind: kind, Input: input, Lang: builder.lang, Caller: builder.Caller}), math.MaxInt, do)
 }
 
 // each hands over a list over all its pages; one of more than so many is too large.
-func (l *pageBuilder) each(criteria *query.Criteria, most int, do func(*query.View)) {
-	if l.err != nil {
+func (builder *pageBuilder) each(criteria *query.Criteria, most int, do func(*query.View)) {
+	if builder.err != nil {
 		return
 	}
-	whole, err := l.Lists.Whole(l.ctx, criteria)
-	if l.err = err; err != nil {
+	whole, err := builder.Lists.Whole(builder.ctx, criteria)
+	if builder.err = err; err != nil {
 		return
 	}
 	defer whole.Close()
-	if l.Position = max(l.Position, whole.Position()); whole.Total() > most {
-		l.err = calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
+	if builder.Position = max(builder.Position, whole.Position()); whole.Total() > most {
+		builder.err = calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
 		return
 	}
-	l.err = whole.Each(l.ctx, func(view *query.View) error {
+	builder.err = whole.Each(builder.ctx, func(view *query.View) error {
 		do(view)
 		return nil
 	})
 }
 
 // read finds a record that the caller may read, also one that a password protects.
-func (l *pageBuilder) read(kind calendar.Kind, id calendar.ID, slug string) (query.View, error) {
+func (builder *pageBuilder) read(kind calendar.Kind, id calendar.ID, slug string) (query.View, error) {
 	open := func(context.Context, calendar.ID) (bool, error) { return true, nil }
-	return l.Lists.Read(l.ctx, kind, id, slug, l.Caller, l.lang, query.EmbedNone, open)
+	return builder.Lists.Read(builder.ctx, kind, id, slug, builder.Caller, builder.lang, query.EmbedNone, open)
 }
 
 // unlessAway forgets that the read model is out of reach: pages of records are made without
 // their lists then.
-func (l *pageBuilder) unlessAway() (away bool) {
-	if away = errors.Is(l.err, query.ErrUnavailable); away {
-		l.err = nil
+func (builder *pageBuilder) unlessAway() (away bool) {
+	if away = errors.Is(builder.err, query.ErrUnavailable); away {
+		builder.err = nil
 	}
 	return away
 }

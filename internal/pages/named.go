@@ -6,20 +6,20 @@ import "daybook/calendar"
 type named struct {
 	*calendar.Record
 
-	Label string // the name in the language of the page
-	Lang  string // its language, where that is not the one of the page
-	Href  string // path of its page
-	Count int    // of the events with it
-	l     *pageBuilder
+	Label   string // the name in the language of the page
+	Lang    string // its language, where that is not the one of the page
+	Href    string // path of its page
+	Count   int    // of the events with it
+	builder *pageBuilder
 }
 
-func (l *pageBuilder) named(record *calendar.Record, status calendar.Status) named {
-	name, lang := record.Name(l.lang)
-	n := named{Record: record, Label: name, Lang: l.other(lang), l: l}
+func (builder *pageBuilder) named(record *calendar.Record, status calendar.Status) named {
+	name, lang := record.Name(builder.lang)
+	n := named{Record: record, Label: name, Lang: builder.other(lang), builder: builder}
 	if record.Slug() == "" || record.Kind.IsPost() && status != calendar.StatusPublish && status != calendar.StatusFuture && status != calendar.StatusPrivate {
-		n.Href = l.Path + "/?" + record.Kind.String() + "=" + record.ID.String()
+		n.Href = builder.Path + "/?" + record.Kind.String() + "=" + record.ID.String()
 	} else {
-		n.Href = l.Href(recordPath(record))
+		n.Href = builder.Href(recordPath(record))
 	}
 	return n
 }
@@ -31,4 +31,4 @@ func (named named) Field(name string) string { return named.Fields.String(name) 
 func (named named) Colour() int { return int(named.ID % noColour) }
 
 // URL is the whole address of its page.
-func (named named) URL() string { return named.l.URL(named.Href) }
+func (named named) URL() string { return named.builder.URL(named.Href) }

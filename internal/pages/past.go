@@ -85,29 +85,29 @@ func hidden(kind calendar.Kind, err error) error {
 
 // missing answers for a record that cannot be read: it has moved, is gone, or there is
 // none (PAGES.md P2.4).
-func (l *pageBuilder) missing(err error) error {
+func (builder *pageBuilder) missing(err error) error {
 	if _, ok := errors.AsType[*calendar.Error](err); !ok {
 		return err
 	}
-	route, now := l.Route, l.options.Now()
-	named, err := l.Past.Named(l.ctx, route.kind, route.id, route.slug)
+	route, now := builder.Route, builder.options.Now()
+	named, err := builder.Past.Named(builder.ctx, route.kind, route.id, route.slug)
 	for _, rec := range named {
 		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
 		former := route.slug
 		if former == rec.Slug() {
 			former = ""
 		}
-		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(l.Caller, rec, now)) {
+		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(builder.Caller, rec, now)) {
 			continue
 		}
-		switch was, err := l.Past.WasPublic(l.ctx, rec, former); {
+		switch was, err := builder.Past.WasPublic(builder.ctx, rec, former); {
 		case err != nil:
 			return err
 		case was && gone:
 			return calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
 		case was:
 			route.slug = rec.Slug()
-			l.answer = redirect(l.Href(route.below()), "")
+			builder.answer = redirect(builder.Href(route.below()), "")
 			return nil
 		}
 	}
@@ -116,22 +116,22 @@ func (l *pageBuilder) missing(err error) error {
 
 // serveByID answers /?event=<id> and its like, and reports whether it is one: with the slug
 // page of a record that may be read, or with the record itself where it has none.
-func (l *pageBuilder) serveByID() bool {
+func (builder *pageBuilder) serveByID() bool {
 	for _, kind := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
-		text := calendar.Trim(l.Query.Get(kind.String()))
+		text := calendar.Trim(builder.Query.Get(kind.String()))
 		if text == "" {
 			continue
 		}
-		request := *l.Request
+		request := *builder.Request
 		request.Route.page = recordPages[kind]
 		request.Route.id, _ = calendar.ParseID(text)
-		request.Query, request.Input = maps.Clone(l.Query), maps.Clone(l.Input)
+		request.Query, request.Input = maps.Clone(builder.Query), maps.Clone(builder.Input)
 		delete(request.Query, kind.String())
 		delete(request.Input, kind.String())
-		l.Request, l.Page = &request, request.Route.name
-		if l.err = notFound(kind); request.Route.id != 0 {
-			l.err = nil
-			l.serveRecord()
+		builder.Request, builder.Page = &request, request.Route.name
+		if builder.err = notFound(kind); request.Route.id != 0 {
+			builder.err = nil
+			builder.serveRecord()
 		}
 		return true
 	}
@@ -139,34 +139,34 @@ func (l *pageBuilder) serveByID() bool {
 }
 
 // serveThen answers the page of an event as it was.
-func (l *pageBuilder) serveThen(present *calendar.Record, point string) {
-	if !l.Past.Open(l.Caller) {
-		l.err = notFound(present.Kind)
+func (builder *pageBuilder) serveThen(present *calendar.Record, point string) {
+	if !builder.Past.Open(builder.Caller) {
+		builder.err = notFound(present.Kind)
 		return
 	}
-	then, err := l.Past.At(l.ctx, l.viewer(), present, point)
+	then, err := builder.Past.At(builder.ctx, builder.viewer(), present, point)
 	if err != nil {
-		l.err = hidden(present.Kind, err)
+		builder.err = hidden(present.Kind, err)
 		return
 	}
-	l.own = params{{Name: paramAsOf, Value: point}}
-	recordBody := l.event(&then.View, false)
-	l.Canonical, l.Langs, l.NoIndex = recordPath(present), present.Langs(), true
-	recordBody.Then, recordBody.History = then, l.Href(l.Canonical+"history/")
+	builder.own = params{{Name: paramAsOf, Value: point}}
+	recordBody := builder.event(&then.View, false)
+	builder.Canonical, builder.Langs, builder.NoIndex = recordPath(present), present.Langs(), true
+	recordBody.Then, recordBody.History = then, builder.Href(builder.Canonical+"history/")
 }
 
 // inZone is a moment on the clock of the page.
-func (l *pageBuilder) inZone(instant time.Time) time.Time {
-	if l.zone != nil {
-		return instant.In(l.zone.Location)
+func (builder *pageBuilder) inZone(instant time.Time) time.Time {
+	if builder.zone != nil {
+		return instant.In(builder.zone.Location)
 	}
-	return instant.In(l.options.Site)
+	return instant.In(builder.options.Site)
 }
 
 // historyHref is the path of the history of a record, "" where it is closed.
-func (l *pageBuilder) historyHref(record *calendar.Record) string {
-	if !l.Past.Open(l.Caller) || record.Slug() == "" || record.Kind == calendar.KindEvent && calendar.NeedsPassword(l.Caller, record) {
+func (builder *pageBuilder) historyHref(record *calendar.Record) string {
+	if !builder.Past.Open(builder.Caller) || record.Slug() == "" || record.Kind == calendar.KindEvent && calendar.NeedsPassword(builder.Caller, record) {
 		return ""
 	}
-	return l.Href(recordPath(record) + "history/")
+	return builder.Href(recordPath(record) + "history/")
 }

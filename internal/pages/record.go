@@ -24,8 +24,8 @@ type place struct {
 }
 
 // place makes a venue, of an event too: both may leave out its map.
-func (l *pageBuilder) place(linkedView query.LinkedView, records ...*calendar.Record) place {
-	at := place{named: l.named(linkedView.Record, linkedView.Status)}
+func (builder *pageBuilder) place(linkedView query.LinkedView, records ...*calendar.Record) place {
+	at := place{named: builder.named(linkedView.Record, linkedView.Status)}
 	lat, hasLat := at.Fields.Number("geo_lat")
 	lng, hasLng := at.Fields.Number("geo_lng")
 	if hasLat && hasLng {
@@ -34,8 +34,8 @@ func (l *pageBuilder) place(linkedView query.LinkedView, records ...*calendar.Re
 	wanted := func(field string) bool {
 		return !slices.ContainsFunc(append(records, linkedView.Record), func(record *calendar.Record) bool { return !record.Fields.BoolOr(field, true) })
 	}
-	at.ShowMap = at.Lat != "" && l.options.Tiles != "" && wanted("show_map")
-	at.Linked = wanted("show_map_link") || l.options.Tiles == "" && wanted("show_map")
+	at.ShowMap = at.Lat != "" && builder.options.Tiles != "" && wanted("show_map")
+	at.Linked = wanted("show_map_link") || builder.options.Tiles == "" && wanted("show_map")
 	return at
 }
 
@@ -88,19 +88,19 @@ type recordBody struct {
 // Text is a text of the record as it stands on its page, nil for none. Headings in it begin
 // with a level.
 func (named named) Text(field string, highest int) (*richText, error) {
-	text, lang := named.l.Shown.HTML(named.Record, field, named.l.lang)
-	html, err := named.l.OnPage(text, highest)
+	text, lang := named.builder.Shown.HTML(named.Record, field, named.builder.lang)
+	html, err := named.builder.OnPage(text, highest)
 	if html == "" {
 		return nil, err
 	}
-	return &richText{html, named.l.other(lang)}, err
+	return &richText{html, named.builder.other(lang)}, err
 }
 
 // Plain is the first of some texts that there is, without its form.
 func (named named) Plain(fields ...string) string {
 	for _, field := range fields {
-		if text, _ := named.l.Shown.HTML(named.Record, field, named.l.lang); text != "" {
-			return named.l.Shown.Plain(text)
+		if text, _ := named.builder.Shown.HTML(named.Record, field, named.builder.lang); text != "" {
+			return named.builder.Shown.Plain(text)
 		}
 	}
 	return ""
@@ -118,19 +118,19 @@ func hostOf(text string) string {
 }
 
 // head begins the page of a record.
-func (l *pageBuilder) head(record *calendar.Record) *recordBody {
-	body := &recordBody{named: l.named(record, calendar.StatusPublish), History: l.historyHref(record)} // by its slug
-	l.Record, l.Title, l.Heading, l.Body = &body.named, body.Label, body.Label, body
-	l.Canonical, l.Langs, l.NoIndex = recordPath(record), record.Langs(), l.parametered()
-	for up := record.Fields.ID("parent"); len(l.Crumbs) < maxAncestors; {
-		view, ok := l.above(record.Kind, up)
+func (builder *pageBuilder) head(record *calendar.Record) *recordBody {
+	body := &recordBody{named: builder.named(record, calendar.StatusPublish), History: builder.historyHref(record)} // by its slug
+	builder.Record, builder.Title, builder.Heading, builder.Body = &body.named, body.Label, body.Label, body
+	builder.Canonical, builder.Langs, builder.NoIndex = recordPath(record), record.Langs(), builder.parametered()
+	for up := record.Fields.ID("parent"); len(builder.Crumbs) < maxAncestors; {
+		view, ok := builder.above(record.Kind, up)
 		if !ok {
 			break
 		}
-		l.Crumbs = append(l.Crumbs, l.named(view.Record, ""))
+		builder.Crumbs = append(builder.Crumbs, builder.named(view.Record, ""))
 		up = view.Record.Fields.ID("parent")
 	}
-	slices.Reverse(l.Crumbs)
+	slices.Reverse(builder.Crumbs)
 	return body
 }
 
@@ -138,24 +138,24 @@ func (l *pageBuilder) head(record *calendar.Record) *recordBody {
 const maxAncestors = 50
 
 // above reads a category that may stand above another one, false if none exists.
-func (l *pageBuilder) above(kind calendar.Kind, id calendar.ID) (view query.View, ok bool) {
-	if id == 0 || l.err != nil {
+func (builder *pageBuilder) above(kind calendar.Kind, id calendar.ID) (view query.View, ok bool) {
+	if id == 0 || builder.err != nil {
 		return view, false
 	}
-	view, err := l.read(kind, id, "")
+	view, err := builder.read(kind, id, "")
 	if _, refused := errors.AsType[*calendar.Error](err); !refused {
-		l.err = err
+		builder.err = err
 	}
 	return view, err == nil
 }
 
 // share tells other sites of a record: its text, and its picture or that of its venue.
-func (l *pageBuilder) share(view *query.View) {
-	l.Summary = cutAtWord(l.Record.Plain("excerpt", "description"))
-	l.Image = l.Record.Field("image_url")
-	l.Large = l.Image != "" && view.Record.Kind == calendar.KindEvent
+func (builder *pageBuilder) share(view *query.View) {
+	builder.Summary = cutAtWord(builder.Record.Plain("excerpt", "description"))
+	builder.Image = builder.Record.Field("image_url")
+	builder.Large = builder.Image != "" && view.Record.Kind == calendar.KindEvent
 	for _, venue := range view.Venues {
-		l.Image = cmp.Or(l.Image, venue.Record.Fields.String("image_url"))
+		builder.Image = cmp.Or(builder.Image, venue.Record.Fields.String("image_url"))
 	}
 }
 
@@ -179,39 +179,39 @@ func cutAtWord(text string) string {
 const maxNear = 4
 
 // event makes the page of an event.
-func (l *pageBuilder) event(view *query.View, locked bool) *recordBody {
+func (builder *pageBuilder) event(view *query.View, locked bool) *recordBody {
 	record := view.Record
 	view.Blanked = locked
-	recordBody, when := l.head(record), l.whenOf(record, locked, l.zone)
-	recordBody.Card, recordBody.Locked, recordBody.Zone = l.card(view), locked, l.zone
-	recordBody.When = l.whenText(when)
-	l.zones([]card{recordBody.Card})
+	recordBody, when := builder.head(record), builder.whenOf(record, locked, builder.zone)
+	recordBody.Card, recordBody.Locked, recordBody.Zone = builder.card(view), locked, builder.zone
+	recordBody.When = builder.whenText(when)
+	builder.zones([]card{recordBody.Card})
 	if locked {
-		l.NoIndex, l.Bare = true, true
+		builder.NoIndex, builder.Bare = true, true
 		return recordBody
 	}
-	l.share(view)
-	when = l.whenOf(record, false, nil)
+	builder.share(view)
+	when = builder.whenOf(record, false, nil)
 	recordBody.Start, recordBody.End, recordBody.Begins, recordBody.Ends = when.Start(), when.End(), when.Begins.UTC(), when.Ends.UTC()
 	if when.AllDay {
 		recordBody.Ends = midnight(recordBody.Ends).AddDate(0, 0, 1)
 	}
-	if l.moved != nil {
-		before := l.whenOf(l.moved, false, nil)
+	if builder.moved != nil {
+		before := builder.whenOf(builder.moved, false, nil)
 		recordBody.Before = before.Start()
 	}
 	for i, venue := range view.Venues {
-		place := l.place(venue, record)
+		place := builder.place(venue, record)
 		place.ShowMap = place.ShowMap && i == 0
 		recordBody.Places = append(recordBody.Places, place)
 	}
-	recordBody.Organizers, recordBody.Categories, recordBody.Tags = l.linked(view.Organizers), l.linked(view.Categories), l.linked(view.Tags)
-	l.Crumbs = recordBody.Categories[:min(len(recordBody.Categories), 1)]
-	recordBody.Cost, recordBody.Free = l.Shown.Cost(record), query.IsFree(record)
+	recordBody.Organizers, recordBody.Categories, recordBody.Tags = builder.linked(view.Organizers), builder.linked(view.Categories), builder.linked(view.Tags)
+	builder.Crumbs = recordBody.Categories[:min(len(recordBody.Categories), 1)]
+	recordBody.Cost, recordBody.Free = builder.Shown.Cost(record), query.IsFree(record)
 
 	some := func(most int, input calendar.Input) []card {
 		input[paramPerPage] = strconv.Itoa(most)
-		return l.cards(l.ask(input))
+		return builder.cards(builder.ask(input))
 	}
 	if parent := record.Fields.ID("post_parent"); parent != 0 {
 		recordBody.Parent = some(1, calendar.Input{"include": parent.String()})
@@ -219,51 +219,51 @@ func (l *pageBuilder) event(view *query.View, locked bool) *recordBody {
 	recordBody.Children = some(20, calendar.Input{"post_parent": record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"})
 	if len(view.Venues) > 0 {
 		near := some(maxNear+1, calendar.Input{
-			"venue": view.Venues[0].Record.ID.String(), "ends_after": l.options.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
+			"venue": view.Venues[0].Record.ID.String(), "ends_after": builder.options.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": "scheduled,postponed",
 		})
 		near = slices.DeleteFunc(near, func(c card) bool { return c.ID == record.ID })
 		recordBody.Near = near[:min(len(near), maxNear)]
 	}
-	l.unlessAway()
+	builder.unlessAway()
 
-	if l.Unlock || record.Fields.Bool("hide_from_listings") {
-		l.NoIndex = true
+	if builder.Unlock || record.Fields.Bool("hide_from_listings") {
+		builder.NoIndex = true
 	} else {
-		list, id := l.Root()+"/events", params{{Name: "include", Value: record.ID.String()}}
+		list, id := builder.Root()+"/events", params{{Name: "include", Value: record.ID.String()}}
 		recordBody.Drawer = &exportAddresses{List: list, JSON: list + "/" + id.String(), Query: id.String(), Element: id}
 	}
 	return recordBody
 }
 
-func (l *pageBuilder) linked(views []query.LinkedView) []named {
+func (builder *pageBuilder) linked(views []query.LinkedView) []named {
 	out := make([]named, len(views))
 	for i, linkedView := range views {
-		out[i] = l.named(linkedView.Record, linkedView.Status)
+		out[i] = builder.named(linkedView.Record, linkedView.Status)
 	}
 	return out
 }
 
 // record makes the page of a venue, organizer, category or tag.
-func (l *pageBuilder) record(view *query.View) {
+func (builder *pageBuilder) record(view *query.View) {
 	record := view.Record
-	recordBody := l.head(record)
-	if l.choose(l.Canonical, period{}, query.Of{Kind: record.Kind, ID: record.ID}); l.err != nil {
+	recordBody := builder.head(record)
+	if builder.choose(builder.Canonical, period{}, query.Of{Kind: record.Kind, ID: record.ID}); builder.err != nil {
 		return
 	}
-	l.share(view)
+	builder.share(view)
 	if record.Kind == calendar.KindVenue {
-		recordBody.Places = []place{l.place(query.LinkedView{Record: record, Status: view.Status})}
+		recordBody.Places = []place{builder.place(query.LinkedView{Record: record, Status: view.Status})}
 	}
 	if record.Kind == calendar.KindCategory {
-		l.all(record.Kind, calendar.Input{"parent": record.ID.String(), "hide_empty": "false"}, func(view *query.View) {
-			below := l.named(view.Record, view.Status)
+		builder.all(record.Kind, calendar.Input{"parent": record.ID.String(), "hide_empty": "false"}, func(view *query.View) {
+			below := builder.named(view.Record, view.Status)
 			below.Count = view.Count
 			recordBody.Below = append(recordBody.Below, below)
 		})
-		byName(l.lang, recordBody.Below, func(n named) string { return n.Label })
-		l.unlessAway()
+		byName(builder.lang, recordBody.Below, func(n named) string { return n.Label })
+		builder.unlessAway()
 	}
-	if recordBody.List = l.list(); l.unlessAway() {
+	if recordBody.List = builder.list(); builder.unlessAway() {
 		recordBody.List = nil
 	}
 }

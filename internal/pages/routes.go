@@ -75,7 +75,7 @@ var (
 const elementFile = "/embed/v1/daybook-calendar.js"
 
 func init() { // what serves a page finds other pages
-	icon := func(l *pageBuilder) { l.send(l.assets.named["favicon.svg"].Body) }
+	icon := func(builder *pageBuilder) { builder.send(builder.assets.named["favicon.svg"].Body) }
 	pages = []*page{
 		{name: pageHome, pattern: "/", own: []string{paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*pageBuilder).serveHome},
 		{name: pageList, pattern: "/events/", title: "list.title", selects: true, past: true, serve: (*pageBuilder).serveList},
@@ -84,16 +84,16 @@ func init() { // what serves a page finds other pages
 		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*pageBuilder).serveDocs},
 		{name: pageEmbed, pattern: "/embed/events/", own: []string{paramView, paramTheme}, selects: true, past: true, serve: (*pageBuilder).serveEmbed},
 		{name: pageEmbed, pattern: "/embed/event/{slug}/", kind: calendar.KindEvent, own: []string{paramTheme}, serve: (*pageBuilder).serveEmbed, Stays: true},
-		{pattern: "/robots.txt", media: "text/plain; charset=utf-8", serve: func(l *pageBuilder) { l.write("robots.txt", l.options.Prefixes) }, Still: true},
-		{pattern: "/opensearch.xml", media: "application/opensearchdescription+xml; charset=utf-8", serve: func(l *pageBuilder) { l.write("opensearch.xml", l.text("search.title")) }, Still: true},
+		{pattern: "/robots.txt", media: "text/plain; charset=utf-8", serve: func(builder *pageBuilder) { builder.write("robots.txt", builder.options.Prefixes) }, Still: true},
+		{pattern: "/opensearch.xml", media: "application/opensearchdescription+xml; charset=utf-8", serve: func(builder *pageBuilder) { builder.write("opensearch.xml", builder.text("search.title")) }, Still: true},
 		{pattern: "/favicon.svg", media: medias[".svg"], serve: icon, Still: true},
 		{pattern: "/favicon.ico", media: medias[".svg"], serve: icon, Still: true},
-		{pattern: "/sitemap.xml", media: mediaXML, serve: func(l *pageBuilder) { l.write("sitemap.xml", l.siteFiles()) }},
+		{pattern: "/sitemap.xml", media: mediaXML, serve: func(builder *pageBuilder) { builder.write("sitemap.xml", builder.siteFiles()) }},
 		{pattern: "/sitemap/{slug}", media: mediaXML, serve: (*pageBuilder).serveSiteFile},
 		{pattern: "/assets/{slug}", Asset: true},
 		{pattern: "/desk/", media: TypeHTML, serve: (*pageBuilder).serveDesk, Still: true, Desk: true, Cache: "no-store"},
 		{pattern: deskAssets + "{slug}", Asset: true, Desk: true},
-		{pattern: elementFile, media: medias[".js"], serve: func(l *pageBuilder) { l.send(l.script) }, Still: true, Open: true, Cache: "public, max-age=300, stale-while-revalidate=86400"},
+		{pattern: elementFile, media: medias[".js"], serve: func(builder *pageBuilder) { builder.send(builder.script) }, Still: true, Open: true, Cache: "public, max-age=300, stale-while-revalidate=86400"},
 		{pattern: "/oembed", own: []string{paramURL, paramFormat, maxWidth, maxHeight}, serve: (*pageBuilder).serveOEmbed, Stays: true, Open: true},
 	}
 	for _, unit := range units {

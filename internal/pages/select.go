@@ -178,70 +178,70 @@ type period struct {
 }
 
 // choose reads the selection of a page: of a period, or of the events of a record. What was
-// sent badly is in l.err.
-func (l *pageBuilder) choose(path string, over period, of query.Of) {
-	s := &selection{path: l.Href(path), page: 1, of: of, over: over}
-	l.sel = s
-	input, sent := calendar.Input{}, l.sent().without(paramPage)
+// sent badly is in builder.err.
+func (builder *pageBuilder) choose(path string, over period, of query.Of) {
+	s := &selection{path: builder.Href(path), page: 1, of: of, over: over}
+	builder.sel = s
+	input, sent := calendar.Input{}, builder.sent().without(paramPage)
 	for _, param := range query.Params(calendar.KindEvent) {
-		if value, is := l.Input[param.Name]; is && l.Route.takes(param.Name, over.set) {
+		if value, is := builder.Input[param.Name]; is && builder.Route.takes(param.Name, over.set) {
 			input[param.Name] = value
 			s.asked = append(s.asked, sent.of(param.Name)...)
 		}
 	}
-	if past := l.Query.Get(paramPast); past != "" && l.Route.past {
+	if past := builder.Query.Get(paramPast); past != "" && builder.Route.past {
 		var is bool
 		if s.past, is = calendar.ParseBool(past); !is {
-			l.bad.Add(paramPast, calendar.ReasonTypeBool)
+			builder.bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
-	l.readZone()
-	if l.complete(input); over.set {
+	builder.readZone()
+	if builder.complete(input); over.set {
 		s.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
 	}
 	if s.past {
-		l.minute(l.options.Now()) // events end all the time
+		builder.minute(builder.options.Now()) // events end all the time
 		s.sheet.Past, s.asked = true, s.asked.with(paramPast, "true")
 	}
-	if l.zone != nil {
-		s.sheet.Zone, s.asked = l.zone.Location, s.asked.with(paramZone, l.zone.Name)
+	if builder.zone != nil {
+		s.sheet.Zone, s.asked = builder.zone.Location, s.asked.with(paramZone, builder.zone.Name)
 	}
-	s.criteria = l.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.lang, Caller: l.Caller, Of: of, Sheet: s.sheet})
-	if refused, ok := errors.AsType[*calendar.Error](l.err); ok && refused.Code == calendar.CodeInvalidParam {
-		l.bad.Fields = append(l.bad.Fields, refused.Fields...)
-		l.err = nil
+	s.criteria = builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.lang, Caller: builder.Caller, Of: of, Sheet: s.sheet})
+	if refused, ok := errors.AsType[*calendar.Error](builder.err); ok && refused.Code == calendar.CodeInvalidParam {
+		builder.bad.Fields = append(builder.bad.Fields, refused.Fields...)
+		builder.err = nil
 	}
-	if l.err == nil {
-		l.err = l.bad.Err()
+	if builder.err == nil {
+		builder.err = builder.bad.Err()
 	}
-	if l.err == nil {
+	if builder.err == nil {
 		s.page = s.criteria.Page
-		l.Canonical = onto(path, l.canonicalQuery())
-		l.NoIndex = l.Route.noIndex || l.parametered()
+		builder.Canonical = onto(path, builder.canonicalQuery())
+		builder.NoIndex = builder.Route.noIndex || builder.parametered()
 	}
 }
 
 // complete puts what the page asks for to the parameters that were sent for its list.
-func (l *pageBuilder) complete(input calendar.Input) {
+func (builder *pageBuilder) complete(input calendar.Input) {
 	also := func(name, value string) {
 		if input[name] == nil {
 			input[name] = value
 		}
 	}
-	if l.sel.over.set {
+	if builder.sel.over.set {
 		also(paramPerPage, strconv.Itoa(mostCards))
 	}
 	also(paramPerPage, strconv.Itoa(defaultPerPage))
-	if l.sel.moving() {
+	if builder.sel.moving() {
 		also(paramOverlap, "true")
 	}
-	if l.sel.past && input[paramSort] == nil {
+	if builder.sel.past && input[paramSort] == nil {
 		input[paramSort], input[paramOrder] = "start", "desc"
 	}
-	switch l.Page {
+	switch builder.Page {
 	case pageHome: // what has ended is not there
-		l.minute(l.options.Now())
-		input["ends_after"], input[paramStrict] = l.options.Now().UTC().Format(time.RFC3339), "true"
+		builder.minute(builder.options.Now())
+		input["ends_after"], input[paramStrict] = builder.options.Now().UTC().Format(time.RFC3339), "true"
 	case pageSearch:
 		also("facets", searchFacets)
 		if input["search"] == nil {
@@ -258,8 +258,8 @@ func (l *pageBuilder) complete(input calendar.Input) {
 }
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
-func (l *pageBuilder) canonicalQuery() string {
-	selection := l.sel
+func (builder *pageBuilder) canonicalQuery() string {
+	selection := builder.sel
 	sent := slices.DeleteFunc(selection.asked.without(shapes...).without(paramZone), func(linkParam query.LinkParam) bool {
 		if linkParam.Name == paramOverlap {
 			is, _ := calendar.ParseBool(linkParam.Value)
@@ -274,18 +274,18 @@ func (l *pageBuilder) canonicalQuery() string {
 }
 
 // readZone reads the zone that times are asked for in.
-func (l *pageBuilder) readZone() {
-	sent := l.Query.Get(paramZone)
+func (builder *pageBuilder) readZone() {
+	sent := builder.Query.Get(paramZone)
 	text := calendar.Trim(sent)
 	if text == "" || strings.EqualFold(text, "event") {
 		return
 	}
 	zone, ok := calendar.ParseZone(text)
 	if !ok {
-		l.bad.Add(paramZone, calendar.ReasonZone, sent)
+		builder.bad.Add(paramZone, calendar.ReasonZone, sent)
 		return
 	}
-	l.zone = &zone
+	builder.zone = &zone
 }
 
 func isEmpty(v any) bool {

@@ -37,31 +37,31 @@ func (pages *Pages) look(ctx context.Context, request *Request) *pageBuilder {
 	return &pageBuilder{Pages: pages, Request: request, locale: pages.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, Embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
 }
 
-func (l *pageBuilder) serve() {
-	route := &l.Route
+func (builder *pageBuilder) serve() {
+	route := &builder.Route
 	switch {
 	case route.moved != "":
-		l.answer = redirect(l.Path+route.moved, "")
-	case l.Query.Has(paramLanguage):
-		lang, ok := calendar.ParseLang(l.Query.Get(paramLanguage))
+		builder.answer = redirect(builder.Path+route.moved, "")
+	case builder.Query.Has(paramLanguage):
+		lang, ok := calendar.ParseLang(builder.Query.Get(paramLanguage))
 		if !ok {
-			l.refuse(paramLanguage, calendar.ReasonWord, "cn, en, fr, es")
+			builder.refuse(paramLanguage, calendar.ReasonWord, "cn, en, fr, es")
 			return
 		}
-		l.answer = redirect(l.Path+segments[lang]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)
-	case l.Query.Has(paramPreview) && !isBool(l.Query.Get(paramPreview)):
-		l.refuse(paramPreview, calendar.ReasonTypeBool)
+		builder.answer = redirect(builder.Path+segments[lang]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)
+	case builder.Query.Has(paramPreview) && !isBool(builder.Query.Get(paramPreview)):
+		builder.refuse(paramPreview, calendar.ReasonTypeBool)
 	case route.wrong:
-		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+		builder.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	default:
-		route.serve(l)
+		route.serve(builder)
 	}
 }
 
 // refuse says what is wrong with a parameter.
-func (l *pageBuilder) refuse(param string, why calendar.Reason, args ...string) {
-	l.bad.Add(param, why, args...)
-	l.err = l.bad.Err()
+func (builder *pageBuilder) refuse(param string, why calendar.Reason, args ...string) {
+	builder.bad.Add(param, why, args...)
+	builder.err = builder.bad.Err()
 }
 
 const paramLanguage = "multilang_language"
@@ -73,65 +73,65 @@ func (request *Request) parametered() bool {
 }
 
 // readRecord finds the record of the route. Of an event it reports whether a password protects
-// it, and whether it stays locked. Where there is nothing to show l.answer or l.err is set.
-func (l *pageBuilder) readRecord() (view query.View, locked bool) {
-	route := &l.Route
+// it, and whether it stays locked. Where there is nothing to show builder.answer or builder.err is set.
+func (builder *pageBuilder) readRecord() (view query.View, locked bool) {
+	route := &builder.Route
 	protected := false
 	var refused error
-	view, err := l.Lists.Read(l.ctx, route.kind, route.id, route.slug, l.Caller, l.lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+	view, err := builder.Lists.Read(builder.ctx, route.kind, route.id, route.slug, builder.Caller, builder.lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
 		locked, protected = true, true
-		if l.Unlock {
+		if builder.Unlock {
 			var right bool
-			right, refused = l.Opens(ctx, id)
+			right, refused = builder.Opens(ctx, id)
 			locked = !right
 		}
 		return true, nil
 	})
 	switch {
 	case err != nil:
-		l.err = l.missing(err)
+		builder.err = builder.missing(err)
 		return view, locked
-	case l.Unlock && !protected:
-		l.answer = redirect(l.Href(recordPath(view.Record)), "")
-		l.answer.Status = http.StatusSeeOther
+	case builder.Unlock && !protected:
+		builder.answer = redirect(builder.Href(recordPath(view.Record)), "")
+		builder.answer.Status = http.StatusSeeOther
 	case refused != nil:
-		l.err = refused
+		builder.err = refused
 	}
-	l.Status = view.Status
+	builder.Status = view.Status
 	return view, locked
 }
 
 // done tells that there is nothing more to find out.
-func (l *pageBuilder) done() bool { return l.err != nil || l.answer != nil }
+func (builder *pageBuilder) done() bool { return builder.err != nil || builder.answer != nil }
 
 // serveRecord answers the page of a record.
-func (l *pageBuilder) serveRecord() {
-	view, locked := l.readRecord()
+func (builder *pageBuilder) serveRecord() {
+	view, locked := builder.readRecord()
 	switch {
-	case l.done():
-	case l.Route.id != 0 && view.Record.Slug() != "":
-		l.answer = redirect(l.Href(recordPath(view.Record)), l.Route.kind.String())
-	case l.Route.kind == calendar.KindEvent:
-		l.serveEvent(&view, locked)
+	case builder.done():
+	case builder.Route.id != 0 && view.Record.Slug() != "":
+		builder.answer = redirect(builder.Href(recordPath(view.Record)), builder.Route.kind.String())
+	case builder.Route.kind == calendar.KindEvent:
+		builder.serveEvent(&view, locked)
 	default:
-		l.record(&view)
+		builder.record(&view)
 	}
 }
 
-func (l *pageBuilder) serveEvent(view *query.View, locked bool) {
-	l.readZone()
-	if l.err = l.bad.Err(); l.err != nil {
+func (builder *pageBuilder) serveEvent(view *query.View, locked bool) {
+	builder.readZone()
+	if builder.err = builder.bad.Err(); builder.err != nil {
 		return
 	}
-	if point := l.asOf(); point != "" && !l.Unlock && view.Record.Slug() != "" {
-		l.serveThen(view.Record, point)
+	if point := builder.asOf(); point != "" && !builder.Unlock && view.Record.Slug() != "" {
+		builder.serveThen(view.Record, point)
 		return
 	}
-	if !locked && !l.Embedded && l.Past.Open(l.Caller) {
-		l.moved, l.err = l.Past.Moved(l.ctx, l.Caller, view.Record)
+	if !locked && !builder.Embedded && builder.Past.Open(builder.Caller) {
+		builder.moved, builder.err = builder.Past.Moved(builder.ctx, builder.Caller, view.Record)
 	}
-	if l.event(view, locked); l.Unlock && locked {
-		l.code, l.Code, l.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true
+	if builder.event(view, locked); builder.Unlock && locked {
+		builder.code, builder.Code, builder.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true
 	}
 }
 
@@ -201,24 +201,24 @@ func (pages *Pages) Fail(ctx context.Context, request *Request, refused *calenda
 const renderedSize = 64 << 10
 
 // render writes a page.
-func (l *pageBuilder) render() (*Answer, error) {
-	l.NoIndex = l.NoIndex || l.Preview
+func (builder *pageBuilder) render() (*Answer, error) {
+	builder.NoIndex = builder.NoIndex || builder.Preview
 	as := wholePage
-	if l.Embedded {
+	if builder.Embedded {
 		as = embeddedPage
 	}
 	var out bytes.Buffer
 	out.Grow(renderedSize)
-	if err := l.templates[l.lang].ExecuteTemplate(&out, as, l); err != nil {
-		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
+	if err := builder.templates[builder.lang].ExecuteTemplate(&out, as, builder); err != nil {
+		return nil, fmt.Errorf("render page %s: %w", builder.Page, err)
 	}
 	// Plus signs need no escape in UTF-8; media types and offsets are full of them.
 	body := bytes.ReplaceAll(out.Bytes(), []byte("&#43;"), []byte("+"))
-	if l.Preview {
-		body = l.keepPreview(body)
+	if builder.Preview {
+		body = builder.keepPreview(body)
 	}
-	if l.Embedded {
+	if builder.Embedded {
 		body = outOfFrame(body)
 	}
-	return &Answer{Status: cmp.Or(l.code, http.StatusOK), Type: TypeHTML, Body: body, Position: l.Position, Lang: l.lang, Since: l.since, Until: l.until}, nil
+	return &Answer{Status: cmp.Or(builder.code, http.StatusOK), Type: TypeHTML, Body: body, Position: builder.Position, Lang: builder.lang, Since: builder.since, Until: builder.until}, nil
 }

@@ -38,45 +38,45 @@ type siteFile struct {
 }
 
 // serveSiteFile answers a file of the site map.
-func (l *pageBuilder) serveSiteFile() {
-	files := l.siteFiles()
-	i := slices.IndexFunc(files, func(file siteFile) bool { return file.Name == l.Route.slug })
-	if l.err == nil && i < 0 {
-		l.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+func (builder *pageBuilder) serveSiteFile() {
+	files := builder.siteFiles()
+	i := slices.IndexFunc(files, func(file siteFile) bool { return file.Name == builder.Route.slug })
+	if builder.err == nil && i < 0 {
+		builder.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
-	if l.err != nil {
+	if builder.err != nil {
 		return
 	}
 	urls, skip := files[i].urls, files[i].skip
 	if urls == nil {
-		l.each(l.Lists.StartingIn(files[i].month), math.MaxInt, func(view *query.View) { urls = append(urls, siteURLOf(view.Record)) })
+		builder.each(builder.Lists.StartingIn(files[i].month), math.MaxInt, func(view *query.View) { urls = append(urls, siteURLOf(view.Record)) })
 	}
-	l.write("urls.xml", urls[min(skip, len(urls)):min(skip+maxURLs, len(urls))])
+	builder.write("urls.xml", urls[min(skip, len(urls)):min(skip+maxURLs, len(urls))])
 }
 
 // siteFiles returns the files of the present state on the present day, whatever the host.
-func (l *pageBuilder) siteFiles() []siteFile {
-	return keep(l, &l.siteMap, (*pageBuilder).makeSiteFiles)
+func (builder *pageBuilder) siteFiles() []siteFile {
+	return keep(builder, &builder.siteMap, (*pageBuilder).makeSiteFiles)
 }
 
-func (l *pageBuilder) makeSiteFiles() (files []siteFile) {
-	coming := l.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: l.lang})
+func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
+	coming := builder.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: builder.lang})
 	paths := []string{"/docs/"}
-	if l.run(coming).Total > 0 {
+	if builder.run(coming).Total > 0 {
 		paths = append(paths, "/", "/events/", "/events/map/")
 	}
-	if l.err != nil {
+	if builder.err != nil {
 		return nil
 	}
-	months, err := l.Lists.Months(l.ctx)
-	linked, linkedErr := l.Lists.LinkedFrom(l.ctx, coming)
-	if l.err = cmp.Or(err, linkedErr); l.err != nil {
+	months, err := builder.Lists.Months(builder.ctx)
+	linked, linkedErr := builder.Lists.LinkedFrom(builder.ctx, coming)
+	if builder.err = cmp.Or(err, linkedErr); builder.err != nil {
 		return nil
 	}
 	records := map[calendar.Kind][]siteURL{}
 	for _, kind := range calendar.Kinds[1:] {
 		used := false
-		l.all(kind, listed(kind), func(view *query.View) {
+		builder.all(kind, listed(kind), func(view *query.View) {
 			if used = true; linked[view.Record.ID] {
 				records[kind] = append(records[kind], siteURLOf(view.Record))
 			}

@@ -93,13 +93,13 @@ func TestCheckpoint(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	privateKey, b := newKey(t), newKey(t)
-	got, err := proof.ParsePrivateKeys([]byte("# old\n" + privateKey.Text() + "\r\n\n  " + b.Text()))
-	if err != nil || len(got) != 2 || got[0].Public.String() != privateKey.Public.String() || got[1].Text() != b.Text() {
+	first, second := newKey(t), newKey(t)
+	got, err := proof.ParsePrivateKeys([]byte("# old\n" + first.Text() + "\r\n\n  " + second.Text()))
+	if err != nil || len(got) != 2 || got[0].Public.String() != first.Public.String() || got[1].Text() != second.Text() {
 		t.Errorf("keys of a file: %v, %v", got, err)
 	}
-	secret := strings.TrimSpace(privateKey.Text())
-	for _, bad := range []string{"", "# nothing\n", privateKey.Public.String(), secret[:len(secret)-4], secret + "\nx"} {
+	secret := strings.TrimSpace(first.Text())
+	for _, bad := range []string{"", "# nothing\n", first.Public.String(), secret[:len(secret)-4], secret + "\nx"} {
 		_, err := proof.ParsePrivateKeys([]byte(bad))
 		if !errors.Is(err, proof.ErrForm) {
 			t.Errorf("%q: %v, want ErrForm", bad, err)
@@ -108,7 +108,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("the error shows the key: %v", err)
 		}
 	}
-	vkey := privateKey.Public.String()
+	vkey := first.Public.String()
 	hash := strings.Split(vkey, "+")[1]
 	for _, bad := range []string{
 		"", "x", "x+y", vkey + "AA", "x" + vkey, strings.Replace(vkey, hash, "00000000", 1), strings.Replace(vkey, hash, hash[1:], 1),

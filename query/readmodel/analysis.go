@@ -163,7 +163,7 @@ type textSpan struct{ from, to int }
 
 // eachToken calls use with each token of a text and the place of its word in it; that of a
 // Break is empty.
-func eachToken(text string, use func(token string, at textSpan)) {
+func eachToken(text string, use func(token string, span textSpan)) {
 	var words strings.Builder // folded
 	words.Grow(len(text))
 	var at textSpan   // of the present word

@@ -145,16 +145,16 @@ func EscapeHTML(text string) string { return escapeHTML.Replace(text) }
 func marked(text string, part textSpan, marks []textSpan) string {
 	var builder strings.Builder
 	at := part.from
-	for _, m := range marks {
-		m = textSpan{max(m.from, part.from), min(m.to, part.to)}
-		if m.from >= m.to {
+	for _, span := range marks {
+		span = textSpan{max(span.from, part.from), min(span.to, part.to)}
+		if span.from >= span.to {
 			continue
 		}
-		_, _ = escapeHTML.WriteString(&builder, text[at:m.from]) // a Builder takes all
+		_, _ = escapeHTML.WriteString(&builder, text[at:span.from]) // a Builder takes all
 		builder.WriteString("<mark>")
-		_, _ = escapeHTML.WriteString(&builder, text[m.from:m.to])
+		_, _ = escapeHTML.WriteString(&builder, text[span.from:span.to])
 		builder.WriteString("</mark>")
-		at = m.to
+		at = span.to
 	}
 	_, _ = escapeHTML.WriteString(&builder, text[at:part.to])
 	return builder.String()
@@ -178,11 +178,11 @@ func (highlighter *Highlighter) marks(words []textWord, places []int, lang calen
 	}
 	slices.SortFunc(out, func(a, b textSpan) int { return a.from - b.from })
 	apart := out[:0]
-	for _, m := range out {
-		if n := len(apart); n > 0 && m.from <= apart[n-1].to {
-			apart[n-1].to = max(apart[n-1].to, m.to)
+	for _, span := range out {
+		if n := len(apart); n > 0 && span.from <= apart[n-1].to {
+			apart[n-1].to = max(apart[n-1].to, span.to)
 		} else {
-			apart = append(apart, m)
+			apart = append(apart, span)
 		}
 	}
 	return apart
@@ -196,6 +196,6 @@ type textWord struct {
 
 // wordsOf returns the tokens of a text with their places.
 func wordsOf(text string) (words []textWord) {
-	eachToken(text, func(token string, at textSpan) { words = append(words, textWord{token, at}) })
+	eachToken(text, func(token string, span textSpan) { words = append(words, textWord{token, span}) })
 	return words
 }

@@ -77,8 +77,8 @@ func (texts texts) have(piece Piece, spelling Spelling) (fits bool) {
 
 // Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.
 // Documents that are equal by all keys stand by id ascending.
-func Compare(order []Sort, document, b *Document) int {
-	return cmp.Or(ComparePlaces(order, Place(order, document.Record), Place(order, b.Record)), cmp.Compare(document.Record.ID, b.Record.ID))
+func Compare(order []Sort, a, b *Document) int {
+	return cmp.Or(ComparePlaces(order, Place(order, a.Record), Place(order, b.Record)), cmp.Compare(a.Record.ID, b.Record.ID))
 }
 
 // key returns the key of a record.
@@ -118,9 +118,9 @@ func Place(order []Sort, record *calendar.Record) []Key {
 }
 
 // ComparePlaces compares two places in an order.
-func ComparePlaces(order []Sort, keys, b []Key) int {
+func ComparePlaces(order []Sort, a, b []Key) int {
 	for i := range order {
-		if c := order[i].Compare(keys[i], b[i]); c != 0 {
+		if c := order[i].Compare(a[i], b[i]); c != 0 {
 			return c
 		}
 	}
@@ -129,16 +129,16 @@ func ComparePlaces(order []Sort, keys, b []Key) int {
 
 // Compare orders two values of the key: missing ones come last whatever the direction,
 // texts by their UTF-8 bytes.
-func (sort *Sort) Compare(key, b Key) int {
+func (sort *Sort) Compare(a, b Key) int {
 	switch {
-	case !key.Has && !b.Has:
+	case !a.Has && !b.Has:
 		return 0
 	case !b.Has:
 		return -1
-	case !key.Has:
+	case !a.Has:
 		return 1
 	}
-	c := cmp.Or(cmp.Compare(key.N, b.N), strings.Compare(key.Text, b.Text))
+	c := cmp.Or(cmp.Compare(a.N, b.N), strings.Compare(a.Text, b.Text))
 	if sort.Desc {
 		return -c
 	}

@@ -175,7 +175,7 @@ func TestCompare(t *testing.T) {
 		{[]readmodel.Sort{{Field: readmodel.FieldVenue, Least: map[calendar.ID]int64{1: 4, 2: 7, 3: 5}, Desc: true}}, ids(1, 2, 3, 4)},
 	} {
 		sorted := slices.Clone(docs)
-		slices.SortFunc(sorted, func(document, b readmodel.Document) int { return readmodel.Compare(c.order, &document, &b) })
+		slices.SortFunc(sorted, func(a, b readmodel.Document) int { return readmodel.Compare(c.order, &a, &b) })
 		if got := idsOf(sorted); !slices.Equal(got, c.ids) {
 			t.Errorf("%+v: %v, want %v", c.order, got, c.ids)
 		}

@@ -51,12 +51,12 @@ func Searches(filter Filter) bool {
 }
 
 // Both admits what two filters admit; nil admits everything.
-func Both(filter, b Filter) Filter {
+func Both(a, b Filter) Filter {
 	if b == nil {
-		return filter
+		return a
 	}
 	out := And{}
-	for _, f := range []Filter{filter, b} {
+	for _, f := range []Filter{a, b} {
 		if parts, ok := f.(And); ok {
 			out = append(out, parts...)
 		} else if f != nil {

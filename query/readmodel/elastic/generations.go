@@ -115,9 +115,9 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 
 // change runs a change of the generations with the present roles.
 func (x *Index) change(ctx context.Context, what string, do func(roles *roles) error) error {
-	r, err := x.roles(ctx)
+	roles, err := x.roles(ctx)
 	if err == nil {
-		err = do(r)
+		err = do(roles)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

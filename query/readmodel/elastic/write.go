@@ -154,7 +154,7 @@ func (x *Index) changeQuarantine(ctx context.Context, generation generation, bat
 			return slices.Contains(batch.Healed, quarantined.ID) || slices.ContainsFunc(batch.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == quarantined.ID })
 		})
 		records = append(records, batch.Quarantined...)
-		slices.SortFunc(records, func(quarantined, b readmodel.Quarantined) int { return cmp.Compare(quarantined.ID, b.ID) })
+		slices.SortFunc(records, func(a, b readmodel.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
 		alias := true
 		indexRequest := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: &alias, Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
 		if indexRequest.OpType = "create"; state.quarantine.version > 0 {

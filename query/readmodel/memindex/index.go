@@ -59,7 +59,7 @@ func (state *state) documents() (n int) {
 }
 
 // get returns the current document of an id.
-func (state *state) get(id calendar.ID) (l liveSegment, ordinal uint32, found bool) {
+func (state *state) get(id calendar.ID) (segment liveSegment, ordinal uint32, found bool) {
 	for _, layers := range state.kinds {
 		for _, l := range layers {
 			if o, known := l.ordinal(id); known && l.live.has(o) {
@@ -270,12 +270,12 @@ func (change *change) finish() {
 	for kind, layers := range change.state.kinds {
 		changed := len(change.fresh[kind]) > 0
 		kept := make([]liveSegment, 0, len(layers)+1)
-		for _, l := range layers {
-			if live := change.removed[l.segment]; live != nil {
-				l.live, l.n, changed = live, live.count(), true
+		for _, segment := range layers {
+			if live := change.removed[segment.segment]; live != nil {
+				segment.live, segment.n, changed = live, live.count(), true
 			}
-			if l.n > 0 {
-				kept = append(kept, l)
+			if segment.n > 0 {
+				kept = append(kept, segment)
 			}
 		}
 		if !changed {
@@ -292,15 +292,15 @@ func (change *change) finish() {
 // withFresh adds a layer of new documents, merged with those of the small ones.
 func withFresh(schema *readmodel.Schema, layers []liveSegment, fresh []*entry) []liveSegment {
 	small, n := mergeable(layers, len(fresh)), len(fresh)
-	for _, l := range small {
-		n += l.n
+	for _, segment := range small {
+		n += segment.n
 	}
 	if n > immediately {
 		small = nil
 	}
 	merged := newLayer(build(schema, small, fresh))
-	return append(slices.DeleteFunc(layers, func(l liveSegment) bool {
-		return slices.ContainsFunc(small, func(s liveSegment) bool { return s.segment == l.segment })
+	return append(slices.DeleteFunc(layers, func(segment liveSegment) bool {
+		return slices.ContainsFunc(small, func(s liveSegment) bool { return s.segment == segment.segment })
 	}), merged)
 }
 
@@ -386,5 +386,5 @@ func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]r
 
 // Quarantined implements readmodel.Index.
 func (index *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	return slices.SortedFunc(maps.Values(index.current.Load().quarantined), func(quarantined, b readmodel.Quarantined) int { return int(quarantined.ID - b.ID) }), ctx.Err()
+	return slices.SortedFunc(maps.Values(index.current.Load().quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), ctx.Err()
 }

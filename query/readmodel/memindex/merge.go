@@ -27,17 +27,17 @@ func newLayer(segment *segment) liveSegment {
 func mergeable(layers []liveSegment, fresh int) []liveSegment {
 	bySize := slices.SortedFunc(slices.Values(layers), func(a, b liveSegment) int { return cmp.Compare(a.n, b.n) })
 	sum, last := fresh, 0
-	for i, l := range bySize {
-		if 3*l.n < 2*sum {
+	for i, segment := range bySize {
+		if 3*segment.n < 2*sum {
 			last = i + 1
 		}
-		sum += l.n
+		sum += segment.n
 	}
 	if last > 0 || fresh > 0 {
 		return bySize[:last]
 	}
-	for i, l := range layers {
-		if 2*l.n < len(l.Docs) {
+	for i, segment := range layers {
+		if 2*segment.n < len(segment.Docs) {
 			return layers[i : i+1]
 		}
 	}
@@ -79,7 +79,7 @@ func (index *Index) merge(kind calendar.Kind, old []liveSegment) {
 	index.writing.Lock()
 	defer index.writing.Unlock()
 	next := *index.current.Load()
-	l := newLayer(merged)
+	segment := newLayer(merged)
 	layers := slices.Clone(next.kinds[kind])
 	for _, o := range old {
 		removed := slices.Clone(o.live)
@@ -89,14 +89,14 @@ func (index *Index) merge(kind calendar.Kind, old []liveSegment) {
 		}
 		for at := range removed.each {
 			place, _ := merged.ordinal(o.Docs[at].ID)
-			l.live.clear(place)
+			segment.live.clear(place)
 		}
 	}
 	if len(layers) == len(next.kinds[kind]) {
 		return // another generation
 	}
-	if l.n = l.live.count(); l.n > 0 {
-		layers = append([]liveSegment{l}, layers...)
+	if segment.n = segment.live.count(); segment.n > 0 {
+		layers = append([]liveSegment{segment}, layers...)
 	}
 	next.kinds[kind] = layers
 	index.current.Store(&next)
@@ -107,9 +107,9 @@ func (index *Index) purge() {
 	index.merging.Lock()
 	defer index.merging.Unlock()
 	for kind := range index.current.Load().kinds {
-		for _, l := range index.current.Load().kinds[kind] {
-			if l.n < len(l.Docs) {
-				index.merge(calendar.Kind(kind), []liveSegment{l})
+		for _, segment := range index.current.Load().kinds[kind] {
+			if segment.n < len(segment.Docs) {
+				index.merge(calendar.Kind(kind), []liveSegment{segment})
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func TestMerges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole := cmp.Comparer(func(document, b readmodel.Document) bool { return reflect.DeepEqual(document, b) })
+			whole := cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), whole); diff != "" {
 				t.Fatalf("at %d, %+v (-want +got):\n%s", position, query, diff)
 			}

@@ -70,13 +70,13 @@ func (ordering *ordering) on(evaluation *evaluation, docs bitset) *ordered {
 }
 
 // compare orders two hits as readmodel.Compare does.
-func (ordering *ordering) compare(hit, b *hit) int {
+func (ordering *ordering) compare(a, b *hit) int {
 	for i := range ordering.sorts {
-		if c := ordering.sorts[i].Compare(hit.key(i), b.key(i)); c != 0 {
+		if c := ordering.sorts[i].Compare(a.key(i), b.key(i)); c != 0 {
 			return c
 		}
 	}
-	return cmp.Compare(hit.doc().ID, b.doc().ID)
+	return cmp.Compare(a.doc().ID, b.doc().ID)
 }
 
 // behind reports whether a hit stands behind the place from which on the query asks.
@@ -122,11 +122,11 @@ func (ordering *ordering) first(ordered *ordered, docs bitset, limit int) (out [
 }
 
 // merge returns the first hits of two lists, both in order.
-func (ordering *ordering) merge(hits, b []hit, limit int) []hit {
-	out := make([]hit, 0, min(limit, len(hits)+len(b)))
-	for len(out) < limit && len(hits)+len(b) > 0 {
-		if len(b) == 0 || len(hits) > 0 && ordering.compare(&hits[0], &b[0]) <= 0 {
-			out, hits = append(out, hits[0]), hits[1:]
+func (ordering *ordering) merge(a, b []hit, limit int) []hit {
+	out := make([]hit, 0, min(limit, len(a)+len(b)))
+	for len(out) < limit && len(a)+len(b) > 0 {
+		if len(b) == 0 || len(a) > 0 && ordering.compare(&a[0], &b[0]) <= 0 {
+			out, a = append(out, a[0]), a[1:]
 		} else {
 			out, b = append(out, b[0]), b[1:]
 		}

@@ -98,11 +98,11 @@ func (dictionary *dictionary) near(text string, typos int) (out [readmodel.MaxTy
 			dictionary.hints[i] = hintOf(dictionary.Words[i].Text)
 		}
 	})
-	of := hintOf(text)
-	length := int(of >> hintBits)
+	mask := hintOf(text)
+	length := int(mask >> hintBits)
 	for i, h := range dictionary.hints {
 		n := int(h >> hintBits)
-		if n < length-typos || n > length+typos && length < maxLength || bits.OnesCount32(uint32((h^of)&hintLetters)) > 2*typos {
+		if n < length-typos || n > length+typos && length < maxLength || bits.OnesCount32(uint32((h^mask)&hintLetters)) > 2*typos {
 			continue
 		}
 		if t := readmodel.Typos(text, dictionary.Words[i].Text, typos); t > 0 && t <= typos {
@@ -192,19 +192,19 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 }
 
 // union merges sorted words, each once.
-func union(words, b []word) []word {
-	out := make([]word, 0, len(words)+len(b))
-	for len(words) > 0 && len(b) > 0 {
-		switch c := strings.Compare(words[0].Text, b[0].Text); {
+func union(a, b []word) []word {
+	out := make([]word, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := strings.Compare(a[0].Text, b[0].Text); {
 		case c == 0:
-			out, words, b = append(out, words[0]), words[1:], b[1:]
+			out, a, b = append(out, a[0]), a[1:], b[1:]
 		case c < 0:
-			out, words = append(out, words[0]), words[1:]
+			out, a = append(out, a[0]), a[1:]
 		default:
 			out, b = append(out, b[0]), b[1:]
 		}
 	}
-	return append(append(out, words...), b...)
+	return append(append(out, a...), b...)
 }
 
 // usedWords returns the words of the current documents, by language.

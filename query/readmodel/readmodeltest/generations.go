@@ -48,14 +48,14 @@ func (life *lifecycle) come() {
 	if err != nil {
 		life.Fatalf("next: %v", err)
 	}
-	p := newPair(life, next)
-	p.last = 1
-	p.add(calendar.KindTag, 2, calendar.Fields{})
-	p.apply(readmodel.Batch{
-		Documents: p.documents, Mark: At(p.last), Quarantined: []readmodel.Quarantined{{ID: 9, Position: 1, Reason: "bad"}},
+	pair := newPair(life, next)
+	pair.last = 1
+	pair.add(calendar.KindTag, 2, calendar.Fields{})
+	pair.apply(readmodel.Batch{
+		Documents: pair.documents, Mark: At(pair.last), Quarantined: []readmodel.Quarantined{{ID: 9, Position: 1, Reason: "bad"}},
 	})
 	life.coming = next
-	life.second = &indexPair{TB: life, index: life, plain: p.plain, last: p.last}
+	life.second = &indexPair{TB: life, index: life, plain: pair.plain, last: pair.last}
 }
 
 func (life *lifecycle) comeAndPromote() {
@@ -128,9 +128,9 @@ var lifeCases = map[string]func(l *lifecycle){
 	"back and back again": func(l *lifecycle) {
 		wantErr(l, "back to none", l.Back(l.Context()), readmodel.ErrNoGeneration)
 		l.comeAndPromote()
-		for _, p := range []*indexPair{l.first, l.second, l.first} {
+		for _, pair := range []*indexPair{l.first, l.second, l.first} {
 			l.do("back", l.Back)
-			l.answers(p)
+			l.answers(pair)
 		}
 	},
 	"forget leaves the one that answers alone": func(l *lifecycle) {

@@ -187,8 +187,8 @@ func misspelt(fits func(word, token string, most int) bool) func(broken *broken)
 // order has documents compared in another order.
 func order(with func(sorts []readmodel.Sort, document, b *readmodel.Document) []readmodel.Sort) func(x *broken) {
 	return func(x *broken) {
-		x.compare = func(sorts []readmodel.Sort, document, b *readmodel.Document) int {
-			return readmodel.Compare(with(slices.Clone(sorts), document, b), document, b)
+		x.compare = func(sorts []readmodel.Sort, a, b *readmodel.Document) int {
+			return readmodel.Compare(with(slices.Clone(sorts), a, b), a, b)
 		}
 	}
 }
@@ -196,14 +196,14 @@ func order(with func(sorts []readmodel.Sort, document, b *readmodel.Document) []
 // ranks has documents ranked by another score.
 func ranks(score func(relevance readmodel.Relevance, record *calendar.Record) int) func(x *broken) {
 	return func(x *broken) {
-		x.compare = func(sorts []readmodel.Sort, document, b *readmodel.Document) int {
+		x.compare = func(sorts []readmodel.Sort, a, b *readmodel.Document) int {
 			if len(sorts) == 0 || sorts[0].Rank == nil {
-				return readmodel.Compare(sorts, document, b)
+				return readmodel.Compare(sorts, a, b)
 			}
-			if c := score(*sorts[0].Rank, b.Record) - score(*sorts[0].Rank, document.Record); c != 0 {
+			if c := score(*sorts[0].Rank, b.Record) - score(*sorts[0].Rank, a.Record); c != 0 {
 				return c
 			}
-			return readmodel.Compare(sorts[1:], document, b)
+			return readmodel.Compare(sorts[1:], a, b)
 		}
 	}
 }
@@ -443,17 +443,17 @@ var mutants = []mutant{
 		return sorts
 	})},
 	{"missing values first", events, func(x *broken) {
-		x.compare = func(sorts []readmodel.Sort, document, b *readmodel.Document) int {
-			if len(sorts) > 0 && has(sorts, document) != has(sorts, b) {
-				return -readmodel.Compare(sorts, document, b)
+		x.compare = func(sorts []readmodel.Sort, a, b *readmodel.Document) int {
+			if len(sorts) > 0 && has(sorts, a) != has(sorts, b) {
+				return -readmodel.Compare(sorts, a, b)
 			}
-			return readmodel.Compare(sorts, document, b)
+			return readmodel.Compare(sorts, a, b)
 		}
 	}},
-	{"the first id is the least", events, order(func(sorts []readmodel.Sort, document, b *readmodel.Document) []readmodel.Sort {
+	{"the first id is the least", events, order(func(sorts []readmodel.Sort, a, b *readmodel.Document) []readmodel.Sort {
 		if len(sorts) > 0 && sorts[0].Least != nil {
 			first := map[calendar.ID]int64{}
-			for _, d := range []*readmodel.Document{document, b} {
+			for _, d := range []*readmodel.Document{a, b} {
 				if ids := field(d.Record, sorts[0].Field).Numbers(d.Record); len(ids) > 0 {
 					if n, known := sorts[0].Least[calendar.ID(ids[0])]; known {
 						first[calendar.ID(ids[0])] = n

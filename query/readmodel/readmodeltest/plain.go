@@ -131,7 +131,7 @@ func (plainView *plainView) find(query readmodel.Query) (out []readmodel.Documen
 			out = append(out, document)
 		}
 	}
-	slices.SortFunc(out, func(document, b readmodel.Document) int { return plainView.compare(query.Sort, &document, &b) })
+	slices.SortFunc(out, func(a, b readmodel.Document) int { return plainView.compare(query.Sort, &a, &b) })
 	if query.Collapse != nil {
 		out = repeated(query.Collapse, out)
 	}
@@ -197,7 +197,7 @@ func (plainView *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64
 // Quarantined implements readmodel.Index.
 func (plain *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer plain.lock()()
-	return slices.SortedFunc(maps.Values(plain.quarantined), func(quarantined, b readmodel.Quarantined) int { return int(quarantined.ID - b.ID) }), nil
+	return slices.SortedFunc(maps.Values(plain.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
 }
 
 // tallyOf answers a tally about the documents that its filter admits.

@@ -32,7 +32,7 @@ type Harness struct {
 // testCase is one thing that an index promises. It gets an empty index.
 type testCase struct {
 	name string
-	run  func(p *indexPair)
+	run  func(pair *indexPair)
 }
 
 func cases(slow bool) []testCase {
@@ -42,10 +42,10 @@ func cases(slow bool) []testCase {
 		rounds, queries = 3, 40
 	}
 	for _, lang := range calendar.Langs {
-		all = append(all, testCase{"phrases " + lang.String(), func(p *indexPair) { phrases(p, lang) }})
+		all = append(all, testCase{"phrases " + lang.String(), func(pair *indexPair) { phrases(pair, lang) }})
 	}
 	for _, kind := range calendar.Kinds {
-		all = append(all, testCase{"random " + kind.Collection(), func(p *indexPair) { random(p, kind, rounds, queries) }})
+		all = append(all, testCase{"random " + kind.Collection(), func(pair *indexPair) { random(pair, kind, rounds, queries) }})
 	}
 	return all
 }
@@ -90,7 +90,7 @@ func compare[T any](pair *indexPair, question any, ask func(index readmodel.Inde
 }
 
 // wholeDocuments compares documents at once, for speed.
-var wholeDocuments = cmp.Comparer(func(document, b readmodel.Document) bool { return reflect.DeepEqual(document, b) })
+var wholeDocuments = cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
 
 // add adds a document of a record with fields, English at home.
 func (pair *indexPair) add(kind calendar.Kind, id calendar.ID, fields calendar.Fields) *calendar.Record {

@@ -28,11 +28,11 @@ func stateCases() []testCase {
 func content(pair *indexPair) {
 	shown := func() readmodel.VisibleState {
 		pair.Helper()
-		s, err := pair.index.Visible(pair.Context())
+		visibleState, err := pair.index.Visible(pair.Context())
 		if err != nil {
 			pair.Fatal(err)
 		}
-		return s
+		return visibleState
 	}
 	pair.add(calendar.KindEvent, 1, calendar.Fields{})
 	pair.last++
