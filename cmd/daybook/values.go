@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -139,7 +140,7 @@ func duration(text string, setting *kong.Value) (any, error) {
 		kind += " of whole seconds"
 	}
 	if err != nil || duration < least || duration > most || tag.Has("whole") && duration%time.Second != 0 {
-		return nil, fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), tag.Default)
+		return nil, fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), cmp.Or(tag.Default, tag.Get("max")))
 	}
 	return duration, nil
 }
