@@ -5,13 +5,10 @@ import (
 	"strings"
 )
 
-var (
-	// blockElement matches the tags that make a text a finished document (2.5).
-	blockElement = regexp.MustCompile(`(?i)</?(p|div|[uod]l|table|blockquote|pre|h[1-6r]|figure)([^a-z0-9]|$)`)
-	// textLine matches a line. A break inside a tag belongs to an attribute.
-	textLine  = regexp.MustCompile(`(<[/0-9A-Za-z][^>]*>?|[^\n])*\n?`)
-	lineBreak = regexp.MustCompile(`<br ?/?>$`)
-)
+// blockElement matches the tags that make a text a finished document (2.5).
+var blockElement = regexp.MustCompile(`(?i)</?(p|div|[uod]l|table|blockquote|pre|h[1-6r]|figure)([^a-z0-9]|$)`)
+
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // paragraphs returns the shown form of a description or excerpt of a post: text without any block
 // element gets paragraphs and line breaks, other text stays as stored.
@@ -21,15 +18,18 @@ func paragraphs(text string) string {
 	}
 	var builder strings.Builder
 	before := "" // the line before this one in its paragraph
-	for _, line := range append(textLine.FindAllString(text, -1), "") {
-		switch line = strings.TrimSpace(line); {
+	for text = lineBreaks.Replace(text); text != "" || before != ""; {
+		end := lineEnd(text)
+		line := strings.TrimSpace(text[:end])
+		text = strings.TrimPrefix(text[end:], "\n")
+		switch {
 		case before == "" && line != "" && builder.Len() > 0:
 			builder.WriteString("\n<p>")
 		case before == "" && line != "":
 			builder.WriteString("<p>")
 		case before != "" && line == "":
 			builder.WriteString("</p>")
-		case lineBreak.MatchString(before):
+		case strings.HasSuffix(before, "<br />") || strings.HasSuffix(before, "<br/>") || strings.HasSuffix(before, "<br>"):
 			builder.WriteString("\n")
 		case before != "":
 			builder.WriteString("<br />\n")
@@ -38,4 +38,26 @@ func paragraphs(text string) string {
 		before = line
 	}
 	return builder.String()
+}
+
+// tagStarts are the characters that make < the begin of a tag.
+const tagStarts = "/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// lineEnd returns where the first line ends. A break inside a tag belongs to an attribute. It
+// reads bytes, as most of the time of a single answer would go into an expression for lines.
+func lineEnd(text string) int {
+	inTag := false
+	for i := range len(text) {
+		switch text[i] {
+		case '\n':
+			if !inTag {
+				return i
+			}
+		case '<':
+			inTag = inTag || i+1 < len(text) && strings.IndexByte(tagStarts, text[i+1]) >= 0
+		case '>':
+			inTag = false
+		}
+	}
+	return len(text)
 }
