@@ -80,7 +80,7 @@ type Service struct {
 // New makes a Service of a store, rules with their cleaner, a hasher and a clock; it starts
 // nothing.
 func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, now func() time.Time) *Service {
-	cache := eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, record *decodedRecord) int { return recordCost + record.bytes })
+	cache := eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, record *decodedRecord) int { return recordCost + len(record.state) })
 	return &Service{store: store, records: &Records{store: store, decoded: cache}, rules: rules, hasher: hasher, now: now}
 }
 

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +22,7 @@ type Records struct {
 type decodedRecord struct {
 	*calendar.Record
 
-	bytes int
+	state json.RawMessage
 }
 
 // A record is seldom wanted again but soon. It takes its JSON, and recordCost for its
@@ -62,12 +64,12 @@ func (records *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calend
 			continue
 		}
 		cached, ok := cache.Get(state.ID)
-		if !ok || cached.Sum != calendar.SumOf(state.Record) {
+		if !ok || !bytes.Equal(cached.state, state.Record) { // mostly one memory
 			rec, err := calendar.DecodeRecord(state.Record)
 			if err != nil {
 				return nil, fmt.Errorf("decode %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
 			}
-			cached = &decodedRecord{rec, len(state.Record)}
+			cached = &decodedRecord{rec, state.Record}
 			cache.Set(state.ID, cached)
 		}
 		out[i] = cached.Record

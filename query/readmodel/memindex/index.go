@@ -220,7 +220,7 @@ func analyseAll(docs map[calendar.ID]*readmodel.Document, options *Options) []en
 		e := &entries[len(tasks)]
 		tasks = append(tasks, func() { *e = analyse(readmodel.SchemaOf(document.Record.Kind), document, options) })
 	}
-	do(len(docs) >= 16, tasks)
+	do(len(docs) >= 4, tasks)
 	return entries
 }
 
