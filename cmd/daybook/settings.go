@@ -68,7 +68,7 @@ type FeedOptions struct {
 	FeedCA          string `placeholder:"FILE" type:"file" help:"PEM certificates of the authorities of the feed's servers"`
 	FeedCert        string `placeholder:"FILE" type:"file" help:"PEM certificate of this client for the feed, with --feed-key"`
 	FeedKey         string `placeholder:"FILE" type:"file" help:"PEM key of --feed-cert"`
-	FeedPrefix      string `default:"daybook" placeholder:"NAME" type:"feedprefix" help:"prefix of the names of stream and subjects, one per installation on an account"`
+	FeedPrefix      string `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"prefix of the names of stream and subjects, one per installation on an account"`
 	FeedReplicas    int    `default:"1" min:"1" max:"5" placeholder:"N" help:"NATS servers that store the stream, 1 to 5"`
 }
 

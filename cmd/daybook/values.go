@@ -19,7 +19,6 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"daybook/calendar"
-	"daybook/eventstore/feed"
 	"daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -43,7 +42,6 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 		"brandname":     value(brandName),
 		"bands":         value(query.ReadCostBands),
 		"directory":     value(filepath.Abs),
-		"feedprefix":    checked(feed.CheckPrefix),
 		"file":          checked(readable),
 		"footer":        value(pages.ReadFooterLink),
 		"frames":        value(readFrameHosts),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -70,7 +69,7 @@ func Connect(urls string, connectOptions ConnectOptions) (*nats.Conn, jetstream.
 	if connectOptions.Domain != "" {
 		prefix = "$JS." + connectOptions.Domain + ".API"
 	}
-	jetStream, err := jetstream.NewWithAPIPrefix(conn, prefix, jetstream.WithDefaultTimeout(requestWait))
+	jetStream, err := jetstream.NewWithAPIPrefix(conn, prefix, jetstream.WithDefaultTimeout(requestWait), jetstream.WithPublishAsyncTimeout(requestWait))
 	if err != nil {
 		conn.Close()
 		return nil, nil, fmt.Errorf("domain or API prefix: %w", err)
@@ -98,11 +97,6 @@ func (connectOptions *ConnectOptions) options() []nats.Option {
 		nats.ReconnectBufSize(-1),
 		nats.ConnectHandler(connected),
 		nats.ReconnectHandler(connected),
-		nats.DisconnectErrHandler(func(conn *nats.Conn, err error) {
-			if !conn.IsClosed() && err != nil { // else the program itself closed it
-				connectOptions.Log.Warn("NATS connection lost", "error", err)
-			}
-		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { outage.Note(ctx, explain(err)) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { outage.Note(ctx, err) }),
 	}
@@ -158,7 +152,6 @@ func explain(err error) error {
 func hint(err error) string {
 	is := func(target error) bool { return errors.Is(err, target) }
 	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
-	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
 	_, plain := errors.AsType[tls.RecordHeaderError](err)
 	alert, _ := errors.AsType[*net.OpError](err)
 	switch {
@@ -166,7 +159,7 @@ func hint(err error) string {
 		return "the server offers no TLS, use a nats:// URL without CA and certificates"
 	case alert != nil && alert.Op == "remote error":
 		return "the server refuses TLS, look at the client certificate and its key"
-	case unverified, unknown, plain:
+	case unverified, plain:
 		return "the server's certificate is not trusted, look at the CA file"
 	case is(nats.ErrAuthorization), is(nats.ErrAuthExpired), is(nats.ErrAuthRevoked), is(nats.ErrAccountAuthExpired), is(nats.ErrSecureConnRequired):
 		return "look at the credentials file, the nkey file, or user and password of the URL"

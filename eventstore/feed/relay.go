@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -31,9 +30,6 @@ const (
 	requestWait = 2 * time.Second
 	minRetry    = 20 * time.Millisecond
 	maxRetry    = time.Second
-
-	// standby is how long about a relay that met another one waits.
-	standby = 250 * time.Millisecond
 )
 
 // RelayOptions are the settings of a relay. The zero value works.
@@ -62,11 +58,6 @@ func (relayOptions *RelayOptions) fill() {
 	relayOptions.MaxBytes = cmp.Or(relayOptions.MaxBytes, DefaultMaxBytes)
 	relayOptions.Replicas = cmp.Or(relayOptions.Replicas, 1)
 	relayOptions.Replay = cmp.Or(relayOptions.Replay, 100_000)
-	if relayOptions.Observe == nil {
-		relayOptions.Observe = func(ctx context.Context, _, _ calendar.Position) (context.Context, func(error)) {
-			return ctx, func(error) {}
-		}
-	}
 }
 
 // RelayStats are counts since the start of a relay.
@@ -134,7 +125,6 @@ func (relay *Relay) Run(ctx context.Context) error {
 		if errors.Is(err, errErased) {
 			err = relay.drop(ctx, "a record was erased")
 		}
-		next := relay.wait.NextBackOff()
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was asked to end
@@ -145,12 +135,11 @@ func (relay *Relay) Run(ctx context.Context) error {
 		case errors.Is(err, errConflict):
 			relay.count(func(relayStats *RelayStats) { relayStats.Conflicts++ })
 			relay.relayOptions.Log.InfoContext(ctx, "relay met another one", "error", err)
-			next = standby/2 + rand.N(standby) // not the same in all relays
 		default:
 			relay.count(func(relayStats *RelayStats) { relayStats.Retries, relayStats.Error = relayStats.Retries+1, err.Error() })
 			relay.outage.Note(ctx, err)
 		}
-		if pause.For(ctx, next) != nil {
+		if pause.For(ctx, relay.wait.NextBackOff()) != nil {
 			return nil //nolint:nilerr // it was asked to end
 		}
 	}
@@ -208,8 +197,10 @@ func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin st
 			return err
 		}
 		mark = relay.source.mark
-		g := group{first: batch.entries[0].Position, last: mark.Position}
-		_, g.end = relay.relayOptions.Observe(ctx, g.first, g.last)
+		g := group{first: batch.entries[0].Position, last: mark.Position, end: func(error) {}}
+		if relay.relayOptions.Observe != nil {
+			_, g.end = relay.relayOptions.Observe(ctx, g.first, g.last)
+		}
 		for i := range batch.entries {
 			msg, err := relay.message(&batch.entries[i], History{relay.relayOptions.Prefix, origin, batch.hashes[i]}, limit)
 			switch {
@@ -250,40 +241,32 @@ func (relay *Relay) message(entry *eventstore.Entry, history History, limit int)
 // acknowledge waits for the acknowledgements of groups.
 func (relay *Relay) acknowledge(ctx context.Context, in <-chan group) error {
 	for {
+		var sent group
 		select {
-		case group := <-in:
-			err := relay.stored(ctx, group)
-			group.end(err)
-			if err != nil {
-				return fmt.Errorf("entry %d: %w", group.last, err)
-			}
-			relay.wait.Reset()
-			relay.outage.Note(ctx, nil)
-			relay.count(func(relayStats *RelayStats) {
-				relayStats.Position, relayStats.Published, relayStats.Error = group.last, relayStats.Published+uint64(group.last-group.first)+1, ""
-			})
+		case sent = <-in:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}
-}
-
-// stored waits until the server has stored a group.
-func (relay *Relay) stored(ctx context.Context, group group) error {
-	select {
-	case ack := <-group.ack.Ok():
-		if ack.Sequence != uint64(group.last) {
-			return fmt.Errorf("%w: stored at %d", errConflict, ack.Sequence)
+		var err error
+		select {
+		case ack := <-sent.ack.Ok():
+			if ack.Sequence != uint64(sent.last) {
+				err = fmt.Errorf("%w: stored at %d", errConflict, ack.Sequence)
+			}
+		case err = <-sent.ack.Err(): // also when none came within requestWait, see Connect
+			if code(err) == jetstream.JSErrCodeStreamWrongLastSequence {
+				err = fmt.Errorf("%w: %w", errConflict, err)
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
 		}
-		return nil
-	case err := <-group.ack.Err():
-		if code(err) == jetstream.JSErrCodeStreamWrongLastSequence {
-			err = fmt.Errorf("%w: %w", errConflict, err)
+		if sent.end(err); err != nil {
+			return fmt.Errorf("entry %d: %w", sent.last, err)
 		}
-		return err
-	case <-time.After(requestWait):
-		return fmt.Errorf("no acknowledgement within %s", requestWait)
-	case <-ctx.Done():
-		return ctx.Err()
+		relay.wait.Reset()
+		relay.outage.Note(ctx, nil)
+		relay.count(func(relayStats *RelayStats) {
+			relayStats.Position, relayStats.Published, relayStats.Error = sent.last, relayStats.Published+uint64(sent.last-sent.first)+1, ""
+		})
 	}
 }

@@ -275,47 +275,37 @@ func (source *Source) messages(ctx context.Context, limit int) (batch batch, err
 // pageCommits is how many commits are asked for at once: they come with their leaves.
 const pageCommits = 32
 
+var errNoCommit = errors.New("it is in none")
+
 // prove makes sure that entries continue the history of the store behind the cursor, and
 // adds the hashes of their commits, or compares them.
-func (source *Source) prove(ctx context.Context, batch *batch) error {
+func (source *Source) prove(ctx context.Context, batch *batch) (err error) {
 	var commits []eventstore.Commit
-	hash := func(position calendar.Position) (_ [32]byte, err error) {
+	hashes := make([][32]byte, len(batch.entries)+1) // that of the cursor first
+	for i := range hashes {
+		position := source.mark.Position + calendar.Position(i)
+		if i > 0 && batch.entries[i-1].Position != position {
+			return fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, batch.entries[i-1].Position, position)
+		}
+		if position == 0 {
+			continue
+		}
 		for len(commits) > 0 && commits[0].Last < position {
 			commits = commits[1:]
 		}
 		if len(commits) == 0 {
-			if commits, err = source.store.Commits(ctx, position, pageCommits); err == nil && len(commits) == 0 {
-				err = errors.New("it is in none")
-			}
+			commits, err = source.store.Commits(ctx, position, pageCommits)
 		}
-		if err != nil {
-			return [32]byte{}, fmt.Errorf("commit of entry %d: %w", position, err)
+		switch {
+		case err != nil || len(commits) == 0:
+			return fmt.Errorf("commit of entry %d: %w", position, cmp.Or(err, errNoCommit))
+		case i == 0 && commits[0].Hash != source.mark.Hash:
+			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, source.mark)
+		case i > 0 && batch.hashes != nil && batch.hashes[i-1] != commits[0].Hash:
+			return fmt.Errorf("message %d of the stream is of another history", position)
 		}
-		return commits[0].Hash, nil
+		hashes[i] = commits[0].Hash
 	}
-	mark, sent := source.mark, batch.hashes
-	if mark.Position > 0 {
-		switch h, err := hash(mark.Position); {
-		case err != nil:
-			return err
-		case h != mark.Hash:
-			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, mark)
-		}
-	}
-	batch.hashes = make([][32]byte, len(batch.entries))
-	for i := range batch.entries {
-		mark.Position++
-		if got := batch.entries[i].Position; got != mark.Position {
-			return fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, got, mark.Position)
-		}
-		h, err := hash(mark.Position)
-		if err != nil {
-			return err
-		}
-		if sent != nil && sent[i] != h {
-			return fmt.Errorf("message %d of the stream is of another history", mark.Position)
-		}
-		batch.hashes[i] = h
-	}
+	batch.hashes = hashes[1:]
 	return nil
 }

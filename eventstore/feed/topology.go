@@ -2,9 +2,8 @@ package feed
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,26 +16,14 @@ import (
 // here never changes its meaning.
 const (
 	// DefaultPrefix is the prefix of a feed whose settings name none. Each
-	// installation on an account has its own: it names the stream, by StreamName,
-	// and the subjects, by Subject.
+	// installation on an account has its own: it is a token of the subjects, by Subject,
+	// and in upper case part of the name of the stream, by StreamName.
 	DefaultPrefix = "daybook"
 
 	// Partitions is the number that the last token of a subject counts to: all
 	// entries of one record have one subject.
 	Partitions = 64
 )
-
-// prefixForm is what a prefix may be: a token of a subject, and in upper case part
-// of the name of a stream.
-var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)
-
-// CheckPrefix returns what is wrong with a prefix.
-func CheckPrefix(prefix string) error {
-	if !prefixForm.MatchString(prefix) {
-		return errors.New("must begin with a lower-case letter and hold only those, digits, _ and -, at most 60 of them")
-	}
-	return nil
-}
 
 // StreamName returns the name of the JetStream stream that holds the entries:
 // <PREFIX>_CHANGES. The sequence number of a message is the position of its entry.
@@ -95,19 +82,11 @@ func misfit(streamConfig *jetstream.StreamConfig, prefix, origin string) string 
 	switch {
 	case streamConfig.Metadata[MetaOrigin] != origin:
 		return "not made from this event store"
-	case streamConfig.Metadata[MetaForm] != form:
-		return "messages of another form"
-	case streamConfig.Retention != jetstream.LimitsPolicy:
-		return "retention is not by limits"
-	case streamConfig.Sealed:
-		return "sealed"
-	case streamConfig.Mirror != nil || len(streamConfig.Sources) > 0:
-		return "a copy of another stream"
-	case len(streamConfig.Subjects) != 1 || streamConfig.Subjects[0] != Subjects(prefix):
-		return "other subjects"
-	default:
-		return ""
+	case streamConfig.Metadata[MetaForm] != form, streamConfig.Sealed, streamConfig.Retention != jetstream.LimitsPolicy, streamConfig.Mirror != nil, len(streamConfig.Sources) > 0,
+		!slices.Equal(streamConfig.Subjects, []string{Subjects(prefix)}):
+		return "sealed, a copy, or of another form, other subjects or another retention"
 	}
+	return ""
 }
 
 // foreign returns an error for a stream that another installation may live on: one that
