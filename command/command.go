@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/cache"
 )
 
 // Target names the record of an update or delete.
@@ -80,8 +81,8 @@ type Service struct {
 // New makes a Service of a store, rules with their cleaner, a hasher and a clock; it starts
 // nothing.
 func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, now func() time.Time) *Service {
-	cache := eventstore.NewEpochCache(cacheBytes, func(_ calendar.ID, record *decodedRecord) int { return recordCost + len(record.state) })
-	return &Service{store: store, records: &Records{store: store, decoded: cache}, rules: rules, hasher: hasher, now: now}
+	records := &Records{store, cache.NewByEpoch[eventstore.Epoch](cacheBytes, func(_ calendar.ID, record *decodedRecord) int { return recordCost + len(record.state) })}
+	return &Service{store: store, records: records, rules: rules, hasher: hasher, now: now}
 }
 
 // Records returns the reader of records of the Service.

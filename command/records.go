@@ -10,12 +10,13 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/cache"
 )
 
 // Records reads single records from the store. It implements query.Records.
 type Records struct {
 	store   eventstore.Store
-	decoded *eventstore.EpochCache[calendar.ID, *decodedRecord]
+	decoded *cache.ByEpoch[eventstore.Epoch, calendar.ID, *decodedRecord]
 }
 
 // decodedRecord is the newest version of a record that was decoded.
@@ -52,7 +53,7 @@ func (records *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calend
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	cache := records.decoded.In(records.store.Epoch())
+	decoded := records.decoded.In(records.store.Epoch())
 	states, err := records.store.Load(ctx, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("load records: %w", err)
@@ -63,14 +64,14 @@ func (records *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calend
 		if state.Version == 0 {
 			continue
 		}
-		cached, ok := cache.Get(state.ID)
+		cached, ok := decoded.Get(state.ID)
 		if !ok || !bytes.Equal(cached.state, state.Record) { // mostly one memory
 			rec, err := calendar.DecodeRecord(state.Record)
 			if err != nil {
 				return nil, fmt.Errorf("decode %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
 			}
 			cached = &decodedRecord{rec, state.Record}
-			cache.Set(state.ID, cached)
+			decoded.Set(state.ID, cached)
 		}
 		out[i] = cached.Record
 	}

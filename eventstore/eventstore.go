@@ -108,7 +108,12 @@ type Store interface {
 // Epoch counts what makes cached reads invalid.
 type Epoch struct {
 	History  uint64 // another history was found: a failover, a backup that was put back
-	Erasures uint64 // records were erased
+	Erasures uint64 // records were erased, which have to leave the memory (docs/spec/history.md 14.2)
+}
+
+// After reports whether an epoch of a store came after another one. Neither number ever falls.
+func (epoch Epoch) After(other Epoch) bool {
+	return epoch.History+epoch.Erasures > other.History+other.Erasures
 }
 
 // Head is where a log stands.

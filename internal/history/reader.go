@@ -13,22 +13,23 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/cache"
 )
 
 // Reader reads the past of records. It is safe for concurrent use.
 type Reader struct {
 	store  eventstore.Store
 	now    func() time.Time
-	public *eventstore.EpochCache[versionKey, bool]             // see WasPublic
-	moves  *eventstore.EpochCache[versionKey, *calendar.Record] // see Moved
+	public *cache.ByEpoch[eventstore.Epoch, versionKey, bool]             // see WasPublic
+	moves  *cache.ByEpoch[eventstore.Epoch, versionKey, *calendar.Record] // see Moved
 }
 
 // New makes a Reader with the clock that gates go by.
 func New(store eventstore.Store, now func() time.Time) *Reader {
 	return &Reader{
 		store, now,
-		eventstore.NewEpochCache(cacheBytes, func(key versionKey, _ bool) int { return len(key.slug) }),
-		eventstore.NewEpochCache(cacheBytes, func(versionKey, *calendar.Record) int { return movedBytes }),
+		cache.NewByEpoch[eventstore.Epoch](cacheBytes, func(key versionKey, _ bool) int { return len(key.slug) }),
+		cache.NewByEpoch[eventstore.Epoch](cacheBytes, func(versionKey, *calendar.Record) int { return movedBytes }),
 	}
 }
 
