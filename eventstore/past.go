@@ -85,13 +85,11 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 	return 0, nil
 }
 
-// Former returns the records of a kind that had a slug, each once, the one that took it
-// last first, at most MaxFormer; none while a record has it. They may be trashed,
-// deleted, or have another slug now.
+// Former returns the records of a kind that have or had a slug, each once, the one that took
+// it last first, at most MaxFormer. They may be trashed, deleted, or have another slug now.
 func Former(ctx context.Context, store Store, kind calendar.Kind, slug string) ([]calendar.ID, error) {
-	claim := SlugClaim(kind, slug)
-	found, err := store.Find(ctx, Lookup{Claims: []calendar.Claim{claim}, Slugs: []calendar.Claim{claim}})
-	if err != nil || found.Holders[0] != 0 {
+	found, err := store.Find(ctx, Lookup{Slugs: []calendar.Claim{SlugClaim(kind, slug)}})
+	if err != nil {
 		return nil, err
 	}
 	var out []calendar.ID

@@ -218,29 +218,23 @@ func slugsAt(pastLog *pastLog, point eventstore.Point) {
 	}
 }
 
-// formerSlugs: who had a slug that no one has, the one that took it last first.
+// formerSlugs: who took a slug, the one that took it last first.
 func formerSlugs(pastLog *pastLog, point eventstore.Point) {
 	if point.Position < calendar.Position(len(pastLog.log)) {
 		return
 	}
-	last := pastLog.counting(point)
 	for n := range slugCount + 1 { // one was never held
 		slug := fmt.Sprintf("slug-%d", n)
 		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
 			var want []calendar.ID
-			held := false
 			for i := len(pastLog.log) - 1; i >= 0; i-- {
 				entry := &pastLog.log[i]
 				if entry.Kind != kind || pastLog.held[i] != slug {
 					continue
 				}
-				held = held || last[entry.ID] == i
 				if pastLog.took[i] == entry.Position && !slices.Contains(want, entry.ID) {
 					want = append(want, entry.ID)
 				}
-			}
-			if held {
-				want = nil
 			}
 			got, err := eventstore.Former(pastLog.ctx, pastLog.store, kind, slug)
 			if err != nil || !slices.Equal(got, want) {
