@@ -69,7 +69,8 @@ func (config *config) signs() bool { return config.Role != servesAPI && config.R
 
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (backend *backend) checkOrigin(ctx context.Context) error {
-	if err := backend.proofs.CheckOrigin(ctx, backend.config.LogOrigin); err != nil {
+	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.config.LogOrigin}, proof.SignerOptions{})
+	if err := keyless.Follow(ctx); err != nil {
 		return err
 	}
 	if backend.signer == nil || !backend.config.signs() {

@@ -119,11 +119,11 @@ func storeKeys(ctx context.Context, store eventstore.Store) ([]*proof.Key, error
 // leaves are those of an export, in memory.
 type leaves [][32]byte
 
-func (leaves *leaves) Epoch() uint64 { return 1 }
+func (leaves *leaves) Epoch() eventstore.Epoch { return eventstore.Epoch{} }
 
-func (leaves *leaves) Leaves(_ context.Context, after calendar.Position, limit int) ([][32]byte, error) {
-	from := min(int(after), len(*leaves))
-	return (*leaves)[from:min(from+limit, len(*leaves))], nil
+func (leaves *leaves) Commits(_ context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
+	rest := (*leaves)[min(int(from)-1, len(*leaves)):]
+	return []eventstore.Commit{{First: from, Leaves: rest[:min(limit, len(rest))]}}[:min(len(rest), 1)], nil
 }
 
 // VerifyExport checks an export and nothing else: its form, its entries, its

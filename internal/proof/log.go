@@ -18,30 +18,7 @@ type Log struct {
 }
 
 // NewLog makes the log of a store; it reads nothing yet.
-func NewLog(store eventstore.Store) *Log { return &Log{NewTree(leaves{store}), store} }
-
-// leaves are those of the commits of a store.
-type leaves struct{ eventstore.Store }
-
-// Epoch implements Leaves.
-func (leaves leaves) Epoch() uint64 { return leaves.Store.Epoch().History }
-
-// leavesPage is how many commits are read at once.
-const leavesPage = 64
-
-// Leaves implements Leaves.
-func (leaves leaves) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
-	commits, err := leaves.Commits(ctx, after+1, min(limit, leavesPage))
-	if err != nil || len(commits) == 0 {
-		return nil, err
-	}
-	var out [][32]byte
-	for i := range commits {
-		out = append(out, commits[i].Leaves...)
-	}
-	out = out[after+1-commits[0].First:]
-	return out[:min(limit, len(out))], nil
-}
+func NewLog(store eventstore.Store) *Log { return &Log{NewTree(store), store} }
 
 // ErrNoCheckpoint says that none was signed, or none for that size.
 var ErrNoCheckpoint = errors.New("no checkpoint")
@@ -64,16 +41,6 @@ func (log *Log) put(ctx context.Context, checkpoint eventstore.Checkpoint) error
 func (log *Log) head(ctx context.Context) (calendar.Position, error) {
 	head, err := log.store.Head(ctx, eventstore.Point{})
 	return head.Position, err
-}
-
-// CheckOrigin refuses a setting log-origin that names another log than the one of the
-// newest checkpoint: ErrOrigin. "" is no setting.
-func (log *Log) CheckOrigin(ctx context.Context, origin string) error {
-	checkpoint, err := eventstore.CheckpointAt(ctx, log.store, 0)
-	if err != nil || checkpoint.Size == 0 || origin == "" || checkpoint.Origin == origin {
-		return err
-	}
-	return fmt.Errorf("log-origin %q is %w: its checkpoints are those of %q", origin, ErrOrigin, checkpoint.Origin)
 }
 
 // Leaf returns the stored leaf of the entry at a position.

@@ -222,7 +222,8 @@ func (signer *Signer) PublicKeys(ctx context.Context) ([]*Key, error) {
 	return public(keys), err
 }
 
-// Follow checks whether the keys may sign the log, and stores the newest checkpoint of the
+// Follow checks whether the setting of the origin is that of the log and the keys may sign
+// it, and stores the newest checkpoint of the
 // log next to them: a process that may sign once another one has signed has to know of it.
 // Errors: those of Refusals, and those of the store.
 func (signer *Signer) Follow(ctx context.Context) error {

@@ -219,11 +219,10 @@ func TestOrigin(t *testing.T) {
 			if err := signing.signer(ring, proof.SignerOptions{}).Follow(t.Context()); !errors.Is(err, proof.ErrOrigin) {
 				t.Errorf("another setting: %v, want ErrOrigin", err)
 			}
-			if err := signing.log.CheckOrigin(t.Context(), "other.example"); !errors.Is(err, proof.ErrOrigin) {
-				t.Errorf("CheckOrigin: %v, want ErrOrigin", err)
-			}
-			if err := errors.Join(signing.log.CheckOrigin(t.Context(), want), signing.log.CheckOrigin(t.Context(), "")); err != nil {
-				t.Errorf("CheckOrigin: %v", err)
+			for origin, refusal := range map[string]error{"other.example": proof.ErrOrigin, want: nil, "": nil} {
+				if err := signing.signer(proof.Keyring{Origin: origin}, proof.SignerOptions{}).Follow(t.Context()); !errors.Is(err, refusal) {
+					t.Errorf("without a key and with the setting %q: %v, want %v", origin, err, refusal)
+				}
 			}
 		})
 	}

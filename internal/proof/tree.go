@@ -17,12 +17,10 @@ import (
 // Hash is a node of the tree, SHA-256.
 type Hash = tlog.Hash
 
-// Leaves is what a tree is made from: the stored leaves of the log.
+// Leaves is what a tree is made from: the leaves of the commits of an eventstore.Store.
 type Leaves interface {
-	// Leaves returns up to limit leaves of the entries after a position, in order.
-	Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
-	// Epoch grows when the store has another history, see eventstore.Store.
-	Epoch() uint64
+	Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error)
+	Epoch() eventstore.Epoch
 }
 
 // A block are the leaves below one node of level blockLevel.
@@ -30,6 +28,7 @@ const (
 	blockLevel = 8
 	block      = 1 << blockLevel
 	readBlocks = 64 // that are read together when the tree grows
+	leavesPage = 64 // commits that are read at once
 )
 
 // Tree is the Merkle tree over the leaves of a store. It caches the nodes above blocks
@@ -67,7 +66,7 @@ func (upper *upperTree) ReadHashes(indexes []int64) ([]Hash, error) {
 
 // cached returns what is cached of the present history.
 func (tree *Tree) cached() *upperTree {
-	epoch := tree.leaves.Epoch()
+	epoch := tree.leaves.Epoch().History
 	if u := tree.upper.Load(); u != nil && u.epoch == epoch {
 		return u
 	}
@@ -110,7 +109,7 @@ func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error
 		upper.nodes = append(upper.nodes, more...) // beyond what readers of the former one see
 		upper.blocks++
 	}
-	if tree.leaves.Epoch() == upper.epoch { // else it may be of two histories
+	if tree.leaves.Epoch().History == upper.epoch { // else it may be of two histories
 		tree.upper.Store(&upper)
 	}
 	return nil
@@ -120,17 +119,19 @@ func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error
 func (tree *Tree) stored(ctx context.Context, after calendar.Position, n int) ([][32]byte, error) {
 	out := make([][32]byte, 0, n)
 	for len(out) < n {
-		position := after + calendar.Position(len(out))
-		leaves, err := tree.leaves.Leaves(ctx, position, n-len(out))
+		next := after + calendar.Position(len(out)) + 1
+		commits, err := tree.leaves.Commits(ctx, next, min(n-len(out), leavesPage))
+		if err == nil && len(commits) == 0 {
+			err = eventstore.ErrAhead
+		}
 		if err != nil {
-			return nil, fmt.Errorf("leaves after %d: %w", position, err)
+			return nil, fmt.Errorf("leaf of entry %d: %w", next, err)
 		}
-		if len(leaves) == 0 {
-			return nil, fmt.Errorf("leaf of entry %d: %w", position+1, eventstore.ErrAhead)
+		for i := range commits {
+			out = append(out, commits[i].Leaves[max(next, commits[i].First)-commits[i].First:]...)
 		}
-		out = append(out, leaves...)
 	}
-	return out, nil
+	return out[:n], nil
 }
 
 // nodes returns the nodes of level 0.
@@ -184,7 +185,7 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 // bottom reads the nodes of level 0 of a block, as far as a tree of a size has them.
 func (tree *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
 	leaves, err := tree.stored(ctx, calendar.Position(n*block), int(min(block, int64(size)-n*block)))
-	if err == nil && tree.leaves.Epoch() != epoch {
+	if err == nil && tree.leaves.Epoch().History != epoch {
 		err = fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
 	}
 	return nodes(leaves), err

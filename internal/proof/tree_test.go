@@ -36,9 +36,9 @@ func newLog(n int) *log {
 	return l
 }
 
-func (log *log) Epoch() uint64 { return log.epoch.Load() }
+func (log *log) Epoch() eventstore.Epoch { return eventstore.Epoch{History: log.epoch.Load()} }
 
-func (log *log) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+func (log *log) Commits(ctx context.Context, first calendar.Position, limit int) (commits []eventstore.Commit, err error) {
 	if log.met != nil {
 		log.met()
 	}
@@ -48,10 +48,12 @@ func (log *log) Leaves(ctx context.Context, after calendar.Position, limit int) 
 	if log.reads++; log.reads%3 == 0 {
 		limit = (limit + 1) / 2
 	}
-	from := min(int(after), len(log.leaves))
-	out := log.leaves[from:min(from+limit, len(log.leaves))]
-	log.read.Add(int64(len(out)))
-	return out, nil
+	from := min(int(first)-1, len(log.leaves))
+	for i, leaf := range log.leaves[from:min(from+limit, len(log.leaves))] {
+		commits = append(commits, eventstore.Commit{First: first + calendar.Position(i), Leaves: [][32]byte{leaf}})
+	}
+	log.read.Add(int64(len(commits)))
+	return commits, nil
 }
 
 // sizes are those that lie next to the ends of blocks and powers of 2.
