@@ -103,10 +103,7 @@ func (records *Records) find(ctx context.Context, id calendar.ID) (*calendar.Rec
 		return nil, nil // no record is no error
 	}
 	found, err := records.load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return found[0], nil
+	return append(found, nil)[0], err // none with an error
 }
 
 // one returns a live record of a kind, nil if none exists.
