@@ -68,19 +68,14 @@ type Keys struct {
 }
 
 // ReadKeys reads what a checkpoint says of the keys of its log.
-func ReadKeys(checkpoint *eventstore.Checkpoint) (keys Keys, err error) {
+func ReadKeys(checkpoint *eventstore.Checkpoint) (Keys, error) {
+	keys := Keys{Keys: []KeySpan{}, Witnesses: []string{}} // JSON: [], not null
 	if checkpoint.Keys != "" {
 		if err := json.Unmarshal([]byte(checkpoint.Keys), &keys); err != nil {
 			return keys, fmt.Errorf("keys of the checkpoint of size %d: %w: %w", checkpoint.Size, eventstore.ErrDamaged, err)
 		}
 	}
 	keys.Origin = checkpoint.Origin
-	if keys.Keys == nil {
-		keys.Keys = []KeySpan{}
-	}
-	if keys.Witnesses == nil {
-		keys.Witnesses = []string{}
-	}
 	return keys, nil
 }
 

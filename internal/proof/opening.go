@@ -43,12 +43,9 @@ type Body struct {
 	Text    *string      `json:"text,omitempty"` // JSON as it is stored
 }
 
-// OpeningOf opens an entry: the state for everybody who gets the version, all but the
-// secret for a reader of all. nil: there is nothing to be shown.
-func OpeningOf(entry *eventstore.Entry, all bool) *Opening {
-	if entry.Redacted != nil && !all {
-		return nil
-	}
+// openingOf opens an entry: the state for everybody who gets the version, all but the
+// secret for a reader of all.
+func openingOf(entry *eventstore.Entry, all bool) *Opening {
 	var bodies [5]Body
 	for i, h := range eventstore.BodyHashes(entry) {
 		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
@@ -57,13 +54,13 @@ func OpeningOf(entry *eventstore.Entry, all bool) *Opening {
 		body.Salt = base64.StdEncoding.EncodeToString(entry.Salts[i][:])
 		bodies[i] = body
 	}
-	if entry.Redacted == nil && all {
-		open(0, Body{Actor: &entry.Actor})
-		open(1, Body{Client: &entry.Cause.Client, Request: &entry.Cause.Request, Reason: &entry.Cause.Reason})
-		open(2, Body{Text: new(string(entry.Fields))})
-	}
 	if entry.Redacted == nil {
 		open(3, Body{Text: new(string(entry.State))})
+		if all {
+			open(0, Body{Actor: &entry.Actor})
+			open(1, Body{Client: &entry.Cause.Client, Request: &entry.Cause.Request, Reason: &entry.Cause.Reason})
+			open(2, Body{Text: new(string(entry.Fields))})
+		}
 	}
 	return &Opening{
 		Form: 2, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: entry.Time.UnixMilli(), Change: entry.Change,
@@ -82,16 +79,14 @@ func (log *Log) Opening(ctx context.Context, reader *history.Reader, caller cale
 		return nil, fmt.Errorf("entry %d: %w", position, eventstore.ErrAhead)
 	}
 	entry := &entries[0]
-	public := entry.Kind.IsPost() || entry.Kind.IsTerm()
-	switch {
-	case !public && !history.ReadsKept(caller):
-		return nil, nil
-	case caller.ReadsAll() || entry.Redacted != nil:
-		return OpeningOf(entry, caller.ReadsAll()), nil
+	all, open := caller.ReadsAll(), history.ReadsKept(caller)
+	if entry.Kind.IsPost() || entry.Kind.IsTerm() {
+		if open = all; !open && entry.Redacted == nil {
+			open, err = reader.Opens(ctx, caller, entry)
+		}
 	}
-	open, err := reader.Opens(ctx, caller, entry)
-	if !open || err != nil {
+	if err != nil || !open {
 		return nil, err
 	}
-	return OpeningOf(entry, false), nil
+	return openingOf(entry, all), nil
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -57,7 +56,6 @@ func Refusal(err error) error {
 type SignerOptions struct {
 	Witnesses []*Witness
 	Interval  time.Duration // 0: DefaultInterval
-	Client    *http.Client  // for the witnesses; nil: one that follows no redirection
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -89,9 +87,6 @@ type Signer struct {
 
 // NewSigner makes a signer; it reads nothing yet.
 func NewSigner(log *Log, ring Keyring, signerOptions SignerOptions) *Signer {
-	if signerOptions.Client == nil {
-		signerOptions.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	}
 	if signerOptions.Now == nil {
 		signerOptions.Now = time.Now
 	}
@@ -456,7 +451,7 @@ func (signer *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoi
 		}
 		group.Go(func() {
 			defer witness.mu.Unlock()
-			line, err := witness.cosign(ctx, signer.signerOptions.Client, signer.log.Tree, &checkpoint)
+			line, err := witness.cosign(ctx, signer.log.Tree, &checkpoint)
 			if err == nil {
 				err = signer.add(ctx, checkpoint.Size, line)
 			}

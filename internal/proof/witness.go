@@ -59,7 +59,7 @@ func ParseWitness(text string) (*Witness, error) {
 
 // cosign asks the witness for its signature of a checkpoint, and returns the line of it,
 // verified.
-func (witness *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, checkpoint *eventstore.Checkpoint) ([]byte, error) {
+func (witness *Witness) cosign(ctx context.Context, tree *Tree, checkpoint *eventstore.Checkpoint) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, witnessWait)
 	defer cancel()
 	head, err := ReadHead(checkpoint.Note)
@@ -75,7 +75,7 @@ func (witness *Witness) cosign(ctx context.Context, client *http.Client, tree *T
 			return nil, err
 		}
 		body := appendHashes(fmt.Appendf(nil, "old %d\n", witness.size), hashes)
-		status, answer, err := post(ctx, client, witness.URL+"/add-checkpoint", append(append(body, '\n'), checkpoint.Note...))
+		status, answer, err := post(ctx, witness.URL+"/add-checkpoint", append(append(body, '\n'), checkpoint.Note...))
 		switch {
 		case err != nil:
 			return nil, err
@@ -98,13 +98,16 @@ func (witness *Witness) cosign(ctx context.Context, client *http.Client, tree *T
 	return nil, errors.New("it names another size each time")
 }
 
-func post(ctx context.Context, client *http.Client, address string, body []byte) (status int, answer string, err error) {
+// witnessClient follows no redirection.
+var witnessClient = http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+func post(ctx context.Context, address string, body []byte) (status int, answer string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
 	request.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	response, err := client.Do(request)
+	response, err := witnessClient.Do(request)
 	if err != nil {
 		return 0, "", err
 	}
