@@ -21,15 +21,15 @@ func stateOf(entry *eventstore.Entry) eventstore.State {
 	return eventstore.State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State}
 }
 
-// document returns the document of a stored state.
+// document returns the document of a stored state, readmodel.ErrRefused where it cannot be
+// read.
 func document(state eventstore.State) (readmodel.Document, error) {
 	record, err := calendar.DecodeRecord(state.Record)
-	if err != nil {
-		return readmodel.Document{}, fmt.Errorf("state of %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
+	if err == nil && (record.Kind != state.Kind || record.ID != state.ID || record.Version != state.Version) {
+		err = fmt.Errorf("it is that of %s %d at version %d", record.Kind, record.ID, record.Version)
 	}
-	if record.Kind != state.Kind || record.ID != state.ID || record.Version != state.Version {
-		return readmodel.Document{}, fmt.Errorf("state of %s %d at version %d is that of %s %d at version %d",
-			state.Kind, state.ID, state.Version, record.Kind, record.ID, record.Version)
+	if err != nil {
+		return readmodel.Document{}, fmt.Errorf("%w: state of %s %d at version %d: %w", readmodel.ErrRefused, state.Kind, state.ID, state.Version, err)
 	}
 	return readmodel.Document{Position: state.Position, Record: record, Body: state.Record}, nil
 }
@@ -39,12 +39,12 @@ type writeOutcome struct {
 	documents   int // that were written
 	waiting     int // states behind one of their record that cannot be read
 	quarantined []readmodel.Quarantined
-	refused     error // why one of them is
+	refused     error // readmodel.ErrRefused: why one of them is
 }
 
 // offer writes the documents of states, which are in order. A record stops at its first
-// state that cannot be read or is refused.
-func offer(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) (writeOutcome, error) {
+// state that cannot be read or is refused; those of quarantined ones wait.
+func offer(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark, quarantined map[calendar.ID]bool) (writeOutcome, error) {
 	var out writeOutcome
 	stopped := map[calendar.ID]readmodel.Quarantined{}
 	stop := func(id calendar.ID, position calendar.Position, reason error) {
@@ -54,7 +54,10 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 	batch := readmodel.Batch{Reach: reach}
 	for i := range states {
 		state := &states[i]
-		if _, waits := stopped[state.ID]; waits {
+		if !hasDocument(state.Kind) {
+			continue
+		}
+		if _, stops := stopped[state.ID]; stops || quarantined[state.ID] {
 			out.waiting++
 		} else if d, err := document(*state); err != nil {
 			stop(state.ID, state.Position, err)
@@ -63,15 +66,18 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 		}
 	}
 	if len(batch.Documents) > 0 {
-		errs, err := writeOnce(ctx, index, batch)
+		errs, err := index.Write(ctx, batch)
 		if err != nil {
 			return out, err
 		}
-		for i, refused := range slices.Backward(errs) {
-			if refused == nil {
+		for i, err := range slices.Backward(errs) {
+			switch document := &batch.Documents[i]; {
+			case err == nil:
 				out.documents++
-			} else {
-				stop(batch.Documents[i].Record.ID, batch.Documents[i].Position, refused)
+			case errors.Is(err, readmodel.ErrRefused):
+				stop(document.Record.ID, document.Position, err)
+			default:
+				return out, fmt.Errorf("document of record %d: %w", document.Record.ID, err)
 			}
 		}
 	}
@@ -81,16 +87,12 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 	return out, nil
 }
 
-// writeOnce writes a batch; an error that is no refusal fails it whole.
-func writeOnce(ctx context.Context, index readmodel.Index, batch readmodel.Batch) ([]error, error) {
-	errs, err := index.Write(ctx, batch)
-	if err != nil {
-		return nil, err
+// quarantine returns which records an index has quarantined.
+func quarantine(ctx context.Context, index readmodel.Index) (map[calendar.ID]bool, error) {
+	list, err := index.Quarantined(ctx)
+	out := make(map[calendar.ID]bool, len(list))
+	for _, quarantined := range list {
+		out[quarantined.ID] = true
 	}
-	for i, err := range errs {
-		if err != nil && !errors.Is(err, readmodel.ErrRefused) {
-			return nil, fmt.Errorf("document of record %d: %w", batch.Documents[i].Record.ID, err)
-		}
-	}
-	return errs, nil
+	return out, err
 }

@@ -36,8 +36,8 @@ type Options struct {
 	Log *slog.Logger // nil: no log
 	// Batch is the largest number of entries that are written together. 0: 512.
 	Batch int
-	// MaxWait is the longest wait before something that failed is tried again; it grows from
-	// a hundredth. 0: 10 s.
+	// MaxWait is the longest wait before something that failed is tried again, so how long
+	// lists stay old after servers have come back; it grows from a hundredth. 0: 2 s.
 	MaxWait time.Duration
 	// Begin, when set, is called with the marks of the index before anything is read. Its
 	// error is tried again as if the index had failed.
@@ -75,7 +75,7 @@ type Projector struct {
 func New(index readmodel.Index, source Source, options Options) *Projector {
 	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
 	options.Batch = cmp.Or(options.Batch, 512)
-	options.MaxWait = cmp.Or(options.MaxWait, 10*time.Second)
+	options.MaxWait = cmp.Or(options.MaxWait, 2*time.Second)
 	return &Projector{index: index, source: source, options: options}
 }
 
@@ -179,16 +179,9 @@ func (batch *batch) check(after calendar.Position) error {
 }
 
 // refresh reads which records are quarantined.
-func (projector *Projector) refresh(ctx context.Context) error {
-	list, err := again(ctx, projector, "read the quarantine", func() ([]readmodel.Quarantined, error) { return projector.index.Quarantined(ctx) })
-	if err != nil {
-		return err
-	}
-	projector.quarantined = make(map[calendar.ID]bool, len(list))
-	for _, quarantined := range list {
-		projector.quarantined[quarantined.ID] = true
-	}
-	return nil
+func (projector *Projector) refresh(ctx context.Context) (err error) {
+	projector.quarantined, err = again(ctx, projector, "read the quarantine", func() (map[calendar.ID]bool, error) { return quarantine(ctx, projector.index) })
+	return err
 }
 
 // project writes the documents of entries. The position follows them in another write: an
@@ -206,40 +199,33 @@ func (projector *Projector) project(ctx context.Context, batch *batch) (err erro
 		}
 	}
 	var states []eventstore.State
-	waiting := 0
 	for i := range batch.entries {
-		switch entry := &batch.entries[i]; {
-		case !hasDocument(entry.Kind) || entry.Redacted != nil: // the entry that erased the record follows
-		case projector.quarantined[entry.ID]:
-			waiting++
-		default:
+		if entry := &batch.entries[i]; entry.Redacted == nil { // else the entry that erased the record follows
 			states = append(states, stateOf(entry))
 		}
 	}
 	// Every state is written, not only the last one of each record: one that cannot be
 	// projected stops its record wherever batches begin and end.
-	found, err := again(ctx, projector, "write documents", func() (writeOutcome, error) { return offer(ctx, projector.index, states, batch.mark) })
+	found, err := again(ctx, projector, "write documents", func() (writeOutcome, error) { return offer(ctx, projector.index, states, batch.mark, projector.quarantined) })
 	if err != nil {
 		return err
 	}
 	for _, quarantined := range found.quarantined {
+		projector.quarantined[quarantined.ID] = true
 		projector.options.Log.Error("record quarantined", "id", int64(quarantined.ID), "position", uint64(quarantined.Position), "reason", quarantined.Reason)
 	}
 	end := readmodel.Batch{Mark: batch.mark, Reach: batch.mark, Quarantined: found.quarantined}
-	if _, err := again(ctx, projector, "write the position", func() ([]error, error) { return writeOnce(ctx, projector.index, end) }); err != nil {
+	if _, err := again(ctx, projector, "write the position", func() ([]error, error) { return projector.index.Write(ctx, end) }); err != nil {
 		return err
 	}
 	projector.count(func(stats *Stats) {
 		stats.Position = batch.mark.Position
 		stats.Entries += uint64(len(batch.entries))
 		stats.Documents += uint64(found.documents)
-		stats.Waiting += uint64(waiting + found.waiting)
+		stats.Waiting += uint64(found.waiting)
 		stats.Batches++
 	})
-	if len(found.quarantined) == 0 {
-		return nil
-	}
-	return projector.refresh(ctx)
+	return nil
 }
 
 // permanent are the errors that waiting does not mend, see Run.

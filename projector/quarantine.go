@@ -2,7 +2,6 @@ package projector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"daybook/calendar"
@@ -15,52 +14,38 @@ import (
 // eventstore.ErrNotFound for an unknown record, readmodel.ErrRefused when it
 // cannot be projected still; then it stays quarantined.
 func Retry(ctx context.Context, store eventstore.Store, index readmodel.Index, id calendar.ID) error {
-	for written := calendar.Position(0); ; {
-		position, err := retry(ctx, store, index, id, written)
-		if err != nil {
+	// An entry that the running projector passed over before it could see the end of the
+	// quarantine is in the store by the second time.
+	for range 2 {
+		if err := retry(ctx, store, index, id); err != nil {
 			return fmt.Errorf("retry record %d: %w", id, err)
 		}
-		// An entry that the running projector passed over before it could see the
-		// end of the quarantine is in the store by now: look again.
-		if position == written {
-			return nil
-		}
-		written = position
 	}
+	return nil
 }
 
-// retry projects the state of a record, unless it is of the entry that was written, and
-// returns its position.
-func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, id calendar.ID, written calendar.Position) (calendar.Position, error) {
+func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, id calendar.ID) error {
 	states, err := store.Load(ctx, id)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	state := &states[0]
-	if state.Version == 0 || !hasDocument(state.Kind) {
-		return 0, eventstore.ErrNotFound
-	}
-	if state.Position == written {
-		return written, nil
+	if states[0].Version == 0 || !hasDocument(states[0].Kind) {
+		return eventstore.ErrNotFound
 	}
 	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	found, err := offer(ctx, index, states, head.Mark)
+	found, err := offer(ctx, index, states, head.Mark, nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	end := readmodel.Batch{Healed: []calendar.ID{id}}
-	refused := found.refused
-	if refused != nil {
+	if found.refused != nil {
 		end = readmodel.Batch{Reach: head.Mark, Quarantined: found.quarantined}
-		if !errors.Is(refused, readmodel.ErrRefused) {
-			refused = fmt.Errorf("%w: %w", readmodel.ErrRefused, refused)
-		}
 	}
-	if _, err := writeOnce(ctx, index, end); err != nil {
-		return 0, err
+	if _, err = index.Write(ctx, end); err != nil {
+		return err
 	}
-	return state.Position, refused
+	return found.refused
 }

@@ -32,15 +32,13 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 			head, err = store.Head(ctx, eventstore.Point{})
 			end.Reach = head.Mark // none of the records that were read is younger
 		}
-		states := make([]eventstore.State, 0, len(page))
-		for i := range page {
-			if hasDocument(page[i].Kind) { // deleted ones too, so that an older entry that comes later cannot bring them back
-				states = append(states, page[i].State)
-			}
+		states := make([]eventstore.State, len(page))
+		for i := range page { // deleted ones too, so that an older entry that comes later cannot bring them back
+			states[i] = page[i].State
 		}
 		var found writeOutcome
 		if err == nil {
-			found, err = offer(ctx, index, states, end.Reach)
+			found, err = offer(ctx, index, states, end.Reach, nil)
 		}
 		if err != nil {
 			break
@@ -53,7 +51,7 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 		err = eventstore.ErrHistory
 	}
 	if err == nil { // after all documents, never before
-		_, err = writeOnce(ctx, index, end)
+		_, err = index.Write(ctx, end)
 	}
 	if err != nil {
 		return fmt.Errorf("fill: %w", err)

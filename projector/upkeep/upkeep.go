@@ -67,9 +67,6 @@ const (
 	lookEvery = 2 * time.Second
 	// foreignEvery is the same for an index of another event store.
 	foreignEvery = 10 * time.Second
-	// projectAgain is the longest wait before the projector tries again what failed: how
-	// long lists stay old after servers have come back.
-	projectAgain = 2 * time.Second
 	// epochEvery is the time between two looks whether the store went over to another
 	// history.
 	epochEvery = 500 * time.Millisecond
@@ -176,7 +173,7 @@ func (upkeep *Upkeep) keep(ctx context.Context) error {
 		return nil
 	}
 	p := projector.New(upkeep.index, upkeep.source, projector.Options{
-		Log: upkeep.options.Log, Observe: upkeep.options.Observe, MaxWait: projectAgain, Begin: begin,
+		Log: upkeep.options.Log, Observe: upkeep.options.Observe, Begin: begin,
 	})
 	upkeep.projecting.Store(p)
 	err := p.Run(within)
