@@ -47,7 +47,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -56,7 +55,7 @@ import (
 	"daybook/internal/texts"
 )
 
-// Options of an Importer. Source is required.
+// Options of an Importer; all are required.
 type Options struct {
 	// Source names where the lines come from: 1 to 64 letters, digits, ".", "_",
 	// "-". Keys belong to it.
@@ -64,7 +63,7 @@ type Options struct {
 	// Caller is who imports: the author of lines without one, and the actor that
 	// makes users.
 	Caller calendar.Caller
-	// Progress, when set, is called after every hundred lines and at the end.
+	// Progress is called after every hundred lines and at the end.
 	Progress func(Report)
 }
 
@@ -93,8 +92,6 @@ type Importer struct {
 	epoch    uint64          // history of the store that the run began in
 	jobs     []*job          // that are not counted yet
 	changes  map[string]*job // the last one that changes what has a name, since all were counted
-
-	callers sync.Map // of calendar.Caller, by name
 }
 
 // MaxSource is the longest name of a source, in bytes.
@@ -107,19 +104,7 @@ func New(store eventstore.Store, commands *command.Service, users *access.Users,
 	if !sourceForm.MatchString(options.Source) {
 		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", options.Source, MaxSource)
 	}
-	if options.Progress == nil {
-		options.Progress = func(Report) {}
-	}
 	return &Importer{store: store, commands: commands, users: users, options: options}, nil
-}
-
-// keyOf returns the key of a line; one that makes a record has one in any case, so that
-// it is not made twice.
-func (importer *Importer) keyOf(line *line) string {
-	if line.Action == ActionCreate && line.Key == "" {
-		return fmt.Sprintf("#%d", line.n)
-	}
-	return line.Key
 }
 
 // apply carries out one line.
@@ -130,7 +115,7 @@ func (importer *Importer) apply(ctx context.Context, line *line) (repeated bool,
 	request := command.Request{
 		Kind: line.kind, Lang: line.lang, At: line.At.Time, Epoch: importer.epoch,
 		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", importer.options.Source, line.n, line.digest), Reason: line.Reason},
-		Mark:  &calendar.ImportMark{Source: importer.options.Source, Line: line.n, Key: importer.keyOf(line)},
+		Mark:  &calendar.ImportMark{Source: importer.options.Source, Line: line.n, Key: line.key},
 	}
 	request.Target.ID = line.ID
 	// First of all: what was applied needs no author, links or rights any more.
@@ -143,22 +128,28 @@ func (importer *Importer) apply(ctx context.Context, line *line) (repeated bool,
 	case request.Target.ID == 0 && line.Action != ActionPut:
 		return false, refusef("key %q: no record has it", line.Key)
 	}
-	if request.Caller, err = importer.caller(ctx, line.Author); err != nil {
+	if request.Caller = importer.options.Caller; line.Author != "" {
+		request.Caller, err = importer.users.Ensure(ctx, line.Author, calendar.Editor, request.Caller.ID) // histories hold changes to the posts of others
+	}
+	switch {
+	case errors.Is(err, access.ErrBadName):
+		return false, refusef("author: %v", err)
+	case err != nil:
 		return false, err
 	}
-	if request.Input, err = importer.input(ctx, line); err != nil {
+	if err = importer.resolve(ctx, line); err != nil {
 		return false, err
 	}
-	var res command.Result
+	request.Input = line.Fields
+	write := importer.commands.Update
 	switch {
 	case line.Action == ActionDelete:
-		res, err = importer.commands.Delete(ctx, request)
+		write = importer.commands.Delete
 	case request.Target.ID == 0:
-		res, err = importer.create(ctx, request)
-	default:
-		res, err = importer.commands.Update(ctx, request)
+		write = importer.create
 	}
-	return res.Repeated, err
+	result, err := write(ctx, request)
+	return result.Repeated, err
 }
 
 // create makes a record. A term of the name that is there already gets the key
@@ -174,40 +165,23 @@ func (importer *Importer) create(ctx context.Context, request command.Request) (
 	return res, err
 }
 
-// caller returns the user of a name.
-func (importer *Importer) caller(ctx context.Context, name string) (calendar.Caller, error) {
-	if name == "" {
-		return importer.options.Caller, nil
-	}
-	if value, ok := importer.callers.Load(name); ok {
-		return value.(calendar.Caller), nil
-	}
-	caller, err := importer.users.Ensure(ctx, name, calendar.Editor, importer.options.Caller.ID) // histories hold changes to the posts of others
-	if errors.Is(err, access.ErrBadName) {
-		return caller, refusef("author: %v", err)
-	}
-	if err == nil {
-		importer.callers.Store(name, caller)
-	}
-	return caller, err
-}
-
-// input makes the input of a command: keys become ids.
-func (importer *Importer) input(ctx context.Context, line *line) (calendar.Input, error) {
-	return line.replaceLinks(func(field *calendar.Field, value any) (any, error) {
-		key, ok := keyOf(value)
+// resolve makes the keys in a line ids.
+func (importer *Importer) resolve(ctx context.Context, line *line) error {
+	for field, value := range line.links {
+		key, ok := keyOf(*value)
 		if !ok {
-			return value, nil
+			continue
 		}
 		id, err := importer.commands.Imported(ctx, importer.options.Source, key)
-		if err != nil {
-			return nil, err
+		switch {
+		case err != nil:
+			return err
+		case id == 0:
+			return refusef("%s: no record has the key %q", field.Name, key)
 		}
-		if id == 0 {
-			return nil, refusef("%s: no record has the key %q", field.Name, key)
-		}
-		return json.Number(id.String()), nil
-	})
+		*value = json.Number(id.String())
+	}
+	return nil
 }
 
 // refusal returns the reason of an error that is about the line, and whether it is

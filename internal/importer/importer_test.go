@@ -67,7 +67,7 @@ func on(t *testing.T, store eventstore.Store) *bench {
 
 func (bench *bench) importer(source string) *importer.Importer {
 	bench.t.Helper()
-	im, err := importer.New(bench.store, bench.commands, bench.users, importer.Options{Source: source, Caller: bench.admin})
+	im, err := importer.New(bench.store, bench.commands, bench.users, importer.Options{Source: source, Caller: bench.admin, Progress: func(importer.Report) {}})
 	if err != nil {
 		bench.t.Fatal(err)
 	}

@@ -2,12 +2,12 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,50 +70,42 @@ func refusef(format string, args ...any) error {
 	return command.ImportError(fmt.Sprintf(format, args...))
 }
 
-// parse reads a line and checks all that does not need the store.
-func (line *line) parse(text []byte) error {
-	if _, err := canonjson.Value(string(text)); err != nil {
+// parse reads the text of a line and checks all that does not need the store.
+func (line *line) parse() error {
+	if _, err := canonjson.Value(string(line.text)); err != nil {
 		return refusef("not a line of this form: %s", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(bytes.NewReader(line.text))
 	decoder.UseNumber()
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&line.Line); err != nil {
 		return refusef("not a line of this form: %s", formFault(err))
 	}
-	var ok bool
-	if line.kind, ok = calendar.ParseKind(line.Kind); !ok || !line.kind.IsPost() && !line.kind.IsTerm() {
-		return refusef("kind: must be event, venue, organizer, category or tag, not %q", line.Kind)
-	}
-	line.lang = calendar.LangEN
-	if line.Lang != "" {
-		if line.lang, ok = calendar.ParseLang(line.Lang); !ok {
-			return refusef("lang: must be cn, en, fr or es, not %q", line.Lang)
-		}
-	}
+	var known bool
+	line.lang, known = calendar.ParseLang(cmp.Or(line.Lang, "en"))
+	line.kind, _ = calendar.ParseKind(line.Kind)
 	switch {
+	case !slices.Contains(calendar.Kinds[:], line.kind):
+		return refusef("kind: must be event, venue, organizer, category or tag, not %q", line.Kind)
+	case !known:
+		return refusef("lang: must be cn, en, fr or es, not %q", line.Lang)
 	case len(line.Key) > maxKey || strings.HasPrefix(line.Key, "#") || strings.ContainsFunc(line.Key, func(r rune) bool { return r < ' ' }):
 		return refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey)
 	case line.Key != "" && line.ID != 0:
 		return refusef("key and id: only one of them may be given")
 	case line.ID < 0:
 		return refusef("id: must be greater than 0")
-	}
-	switch line.Action {
-	case ActionCreate:
-		if line.ID != 0 {
-			return refusef("id: a new record gets its own")
-		}
-	case ActionPut:
-		if line.Key == "" {
-			return refusef("key: missing, put needs it")
-		}
-	case ActionUpdate, ActionDelete:
-		if line.Key == "" && line.ID == 0 {
-			return refusef("key or id: missing, %s needs one of them", line.Action)
-		}
-	default:
+	case line.Action == ActionCreate && line.ID != 0:
+		return refusef("id: a new record gets its own")
+	case line.Action == ActionPut && line.Key == "":
+		return refusef("key: missing, put needs it")
+	case !slices.Contains([]string{ActionCreate, ActionUpdate, ActionDelete, ActionPut}, line.Action):
 		return refusef("action: must be create, update, delete or put, not %q", line.Action)
+	case line.Action != ActionCreate && line.Key == "" && line.ID == 0:
+		return refusef("key or id: missing, %s needs one of them", line.Action)
+	}
+	if line.key = line.Key; line.Action == ActionCreate && line.Key == "" {
+		line.key = fmt.Sprintf("#%d", line.n)
 	}
 	// It names the content, however the line is spaced and in whatever order its members are.
 	content, err := json.Marshal(line.Line)
@@ -141,21 +133,12 @@ type line struct {
 	Line
 
 	n      int64 // number in the file
+	text   []byte
+	key    string // Key; a line that makes a record has one in any case, so that it is not made twice
 	kind   calendar.Kind
 	lang   calendar.Lang
 	digest string
 	bad    error // why it is refused before it becomes a command
-}
-
-// newLine reads the line number n; long says that it is too long and was not read.
-func newLine(n int64, text []byte, long bool) *line {
-	l := &line{n: n}
-	if long {
-		l.bad = refusef("the line is longer than %d bytes", maxLine)
-	} else if l.bad = l.parse(text); l.bad != nil {
-		l.Line = Line{}
-	}
-	return l
 }
 
 // keyOf returns the key of {"key": "…"}.
@@ -168,29 +151,26 @@ func keyOf(value any) (string, bool) {
 	return key, ok
 }
 
-// replaceLinks returns the fields with each value that names a record of a kind with routes
-// replaced.
-func (line *line) replaceLinks(replace func(field *calendar.Field, value any) (any, error)) (calendar.Input, error) {
-	input := calendar.Input(maps.Clone(line.Fields))
-	for i := range calendar.SpecOf(line.kind).Fields {
-		field := &calendar.SpecOf(line.kind).Fields[i]
-		if line.Fields[field.Name] == nil || !slices.Contains(calendar.Kinds[:], field.Links) {
+// links yields each value that names a record of a kind with routes, to be replaced in place.
+func (line *line) links(yield func(field *calendar.Field, value *any) bool) {
+	fields := calendar.SpecOf(line.kind).Fields
+	for i := range fields {
+		field := &fields[i]
+		value := line.Fields[field.Name]
+		if value == nil || !slices.Contains(calendar.Kinds[:], field.Links) {
 			continue
 		}
-		list, isList := line.Fields[field.Name].([]any)
-		if !isList {
-			list = []any{line.Fields[field.Name]}
-		}
-		out := make([]any, len(list))
-		for i, value := range list {
-			var err error
-			if out[i], err = replace(field, value); err != nil {
-				return nil, err
+		list, isList := value.([]any)
+		for i := range list {
+			if !yield(field, &list[i]) {
+				return
 			}
 		}
-		if input[field.Name] = out; !isList {
-			input[field.Name] = out[0]
+		if !isList {
+			if !yield(field, &value) {
+				return
+			}
+			line.Fields[field.Name] = value
 		}
 	}
-	return input, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // maxLine is the longest line that is read, in bytes; longer ones are refused.
@@ -29,49 +30,45 @@ func Open(r io.Reader) (io.Reader, error) {
 // Count returns the number of lines that an import of reader would report, all that are
 // not blank. reader may be gzip.
 func Count(reader io.Reader) (n int, err error) {
-	in, err := Open(reader)
-	if err != nil {
-		return 0, err
-	}
-	for lines := newLines(in); ; n++ {
-		if _, _, err := lines.next(); errors.Is(err, io.EOF) {
-			return n, nil
-		} else if err != nil {
+	for _, err := range lines(reader) {
+		if err != nil {
 			return n, err
 		}
+		n++
 	}
+	return n, nil
 }
 
 // byteOrderMark stands at the beginning of UTF-8 texts of some programs.
 var byteOrderMark = []byte("\uFEFF")
 
-// lines reads one line after the other.
-type lines struct {
-	r    *bufio.Reader
-	n    int64 // number of the last line
-	data []byte
-}
-
-func newLines(reader io.Reader) *lines { return &lines{r: bufio.NewReaderSize(reader, 1<<16)} }
-
-// next returns the next line that is not blank, valid until the next call; long says that it
-// is longer than maxLine and was not read. The end is io.EOF.
-func (lines *lines) next() (text []byte, long bool, err error) {
-	for len(text) == 0 && !long {
-		lines.data = lines.data[:0]
-		for more := true; more; {
-			var part []byte
-			if part, more, err = lines.r.ReadLine(); err != nil {
-				return nil, false, fmt.Errorf("read line %d: %w", lines.n+1, err)
+// lines yields the lines of reader that are not blank, each with its text until the next one.
+func lines(reader io.Reader) iter.Seq2[*line, error] {
+	return func(yield func(*line, error) bool) {
+		in, err := Open(reader)
+		buffer := bufio.NewReaderSize(in, maxLine+1)
+		for n := int64(1); ; n++ {
+			var text []byte
+			long, more := false, true
+			for ; more && err == nil; long = long || more {
+				text, more, err = buffer.ReadLine()
 			}
-			if long = long || len(lines.data)+len(part) > maxLine; !long {
-				lines.data = append(lines.data, part...)
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(nil, fmt.Errorf("read line %d: %w", n, err))
+				}
+				return
+			}
+			if n == 1 {
+				text = bytes.TrimPrefix(text, byteOrderMark)
+			}
+			l := &line{n: n, text: bytes.TrimSpace(text)}
+			if long {
+				l.bad = refusef("the line is longer than %d bytes", maxLine)
+			}
+			if (long || len(l.text) > 0) && !yield(l, nil) {
+				return
 			}
 		}
-		if lines.n++; lines.n == 1 {
-			lines.data = bytes.TrimPrefix(lines.data, byteOrderMark)
-		}
-		text = bytes.TrimSpace(lines.data)
 	}
-	return text, long, nil
 }

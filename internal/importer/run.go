@@ -7,16 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 )
 
 const (
-	// workers is how many lines are applied at the same time.
-	workers = 64
+	// maxUnderWay is how many lines are applied at the same time.
+	maxUnderWay = 128
 	// maxNames is how many names of lines are remembered.
 	maxNames = 16384
 )
@@ -42,58 +41,43 @@ func (importer *Importer) Run(ctx context.Context, reader io.Reader) (Report, er
 }
 
 func (importer *Importer) run(ctx context.Context, reader io.Reader) error {
-	in, err := Open(reader)
-	if err != nil {
-		return err
-	}
 	importer.epoch, importer.changes = importer.store.Epoch().History, map[string]*job{}
 	ctx, stop := context.WithCancel(ctx)
-	var working errgroup.Group
-	working.SetLimit(workers)
-	defer func() {
-		stop()
-		_ = working.Wait() // errors are those of the jobs
-	}()
-	lines, byID := newLines(in), false
-	for {
-		text, long, readErr := lines.next()
-		if readErr != nil {
-			if errors.Is(readErr, io.EOF) {
-				readErr = nil
-			}
-			err := cmp.Or(importer.count(0), readErr)
-			switch {
-			case err != nil:
-				return err
-			case importer.store.Epoch().History != importer.epoch:
-				return lostHistory(importer.report.Lines)
-			}
-			return importer.store.Sync(ctx) // lines that were found applied are durable, too
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer stop()
+	var before Line
+	for line, err := range lines(reader) {
+		if err != nil {
+			return cmp.Or(importer.count(0), err)
 		}
-		j := &job{line: newLine(lines.n, text, long), done: make(chan struct{})}
+		if line.bad == nil {
+			line.bad = line.parse()
+		}
+		if line.text = nil; line.bad != nil {
+			line.Line = Line{}
+		}
+		underWay := maxUnderWay
 		// A slug that a deleted record gives up is free for the lines behind it, and for none
 		// before it. A record may be named by its key and by its id.
-		alone := j.bad == nil && j.Action == ActionDelete
-		if alone || len(importer.changes) >= maxNames || byID != (j.ID != 0) {
-			err = importer.count(0)
-			byID = j.ID != 0
-		} else {
-			err = importer.count(4 * workers)
+		if line.Action == ActionDelete || before.Action == ActionDelete || (line.ID != 0) != (before.ID != 0) || len(importer.changes) >= maxNames {
+			underWay = 0
 		}
-		if err != nil {
+		if err := importer.count(underWay); err != nil {
 			return err
 		}
-		importer.enqueue(j)
-		working.Go(func() error {
-			importer.work(ctx, j)
-			return nil
-		})
-		if alone {
-			if err := importer.count(0); err != nil {
-				return err
-			}
-		}
+		before = line.Line
+		job := &job{line: line, done: make(chan struct{})}
+		importer.enqueue(job)
+		working.Go(func() { importer.work(ctx, job) })
 	}
+	if err := importer.count(0); err != nil {
+		return err
+	}
+	if importer.store.Epoch().History != importer.epoch {
+		return lostHistory(importer.report.Lines)
+	}
+	return importer.store.Sync(ctx) // lines that were found applied are durable, too
 }
 
 // enqueue has a job wait for those before it that change what has one of its names, or may
@@ -127,14 +111,14 @@ func (importer *Importer) names(line *line) (names []string, changed int) {
 	if line.ID != 0 {
 		names = append(names, "id "+line.ID.String())
 	} else {
-		names = append(names, "key "+importer.keyOf(line))
+		names = append(names, "key "+line.key)
 	}
 	if _, sent := line.Fields["slug"]; sent || line.Action == ActionCreate || line.Action == ActionPut {
 		add(line.kind, line.Fields)
 	}
 	changed = len(names)
-	_, _ = line.replaceLinks(func(field *calendar.Field, value any) (any, error) { // it returns no error
-		switch key, ok := keyOf(value); v := value.(type) {
+	for field, value := range line.links {
+		switch key, ok := keyOf(*value); v := (*value).(type) {
 		case json.Number:
 			names = append(names, "id "+v.String())
 		case string:
@@ -146,8 +130,7 @@ func (importer *Importer) names(line *line) (names []string, changed int) {
 				add(field.Links, v)
 			}
 		}
-		return nil, nil
-	})
+	}
 	return names, changed
 }
 
