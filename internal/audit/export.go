@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -29,17 +28,9 @@ type first struct {
 
 // line is an entry as an export has it: all that its leaf is made from.
 type line struct {
-	Position calendar.Position `json:"position"`
-	Kind     string            `json:"kind"`
-	ID       calendar.ID       `json:"id"`
-	Version  int64             `json:"version"`
-	Time     time.Time         `json:"time"`
-	Actor    calendar.ID       `json:"actor"` // user, 0 the service itself
-	// A redacted entry has no cause, fields and state.
-	Cause     *eventstore.Cause `json:"cause,omitempty"`
-	Change    string            `json:"change"`
-	Fields    json.RawMessage   `json:"fields,omitempty"`        // what changed
-	State     json.RawMessage   `json:"state,omitempty"`         // the record after it
+	Kind string `json:"kind"`
+	eventstore.Entry
+
 	SecretSum *verify.Hash      `json:"secret_sha256,omitempty"` // of the secret that the change set
 	Form      int               `json:"form"`                    // of the leaf, always leafForm
 	Leaf      verify.Hash       `json:"leaf"`
@@ -53,11 +44,6 @@ type redactedEntry struct {
 	Hashes map[string][]byte `json:"hashes,omitempty"` // by body
 }
 
-// checkpointLine is the line of a checkpoint.
-type checkpointLine struct {
-	Checkpoint string `json:"checkpoint"`
-}
-
 // bodies are the names of the bodies of a leaf, in order.
 var bodies = [...]string{"actor", "cause", "fields", "state", "secret"}
 
@@ -66,36 +52,29 @@ const leafForm = 2
 
 func lineOf(entry *eventstore.Entry) line {
 	l := line{
-		Position: entry.Position, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: entry.Time, Actor: entry.Actor,
-		Change: entry.Change, Fields: entry.Fields, State: entry.State, SecretSum: (*verify.Hash)(entry.SecretHash()),
-		Form: leafForm, Leaf: entry.Leaf, Salts: make(map[string][]byte, len(bodies)),
+		Kind: entry.Kind.String(), Entry: *entry, SecretSum: (*verify.Hash)(entry.SecretHash()),
+		Form: leafForm, Leaf: entry.Leaf, Salts: map[string][]byte{},
 	}
 	for i, name := range bodies {
 		if entry.Salts[i] != [16]byte{} {
 			l.Salts[name] = entry.Salts[i][:]
 		}
 	}
-	if entry.Redacted == nil {
-		l.Cause = &entry.Cause
-		return l
-	}
-	l.Redacted = &redactedEntry{By: entry.Redacted.By, Hashes: make(map[string][]byte, len(bodies)-1)}
-	for i := range entry.Redacted.Hashes {
-		l.Redacted.Hashes[bodies[i+1]] = entry.Redacted.Hashes[i][:]
+	if entry.Redacted != nil {
+		l.Redacted = &redactedEntry{By: entry.Redacted.By, Hashes: map[string][]byte{}}
+		for i := range entry.Redacted.Hashes {
+			l.Redacted.Hashes[bodies[i+1]] = entry.Redacted.Hashes[i][:]
+		}
 	}
 	return l
 }
 
 // entry returns the entry of a line that lineOf made. Of any other text it is one whose
 // line is another text.
-func (line *line) entry() *eventstore.Entry {
-	entry := &eventstore.Entry{Leaf: line.Leaf, SecretSum: (*[32]byte)(line.SecretSum)}
+func (line *line) entry() eventstore.Entry {
+	entry := line.Entry
 	entry.Kind, _ = calendar.ParseKind(line.Kind)
-	entry.Position, entry.ID, entry.Version, entry.Time, entry.Actor = line.Position, line.ID, line.Version, line.Time, line.Actor
-	entry.Change, entry.Fields, entry.State = line.Change, line.Fields, line.State
-	if line.Cause != nil {
-		entry.Cause = *line.Cause
-	}
+	entry.Leaf, entry.SecretSum = line.Leaf, (*[32]byte)(line.SecretSum)
 	for i, name := range bodies {
 		copy(entry.Salts[i][:], line.Salts[name])
 	}
@@ -113,9 +92,6 @@ func newEncoder(writer io.Writer) *json.Encoder {
 	enc.SetEscapeHTML(false)
 	return enc
 }
-
-// errErasedMeanwhile says that an export would hold blank entries without their erasure.
-var errErasedMeanwhile = errors.New("a record was erased while the export was written; run it again")
 
 // Export writes the log up to its present head: a line that says what it is, its
 // entries in order, the checkpoints that it covers. Secrets are not in it, their SHA-256
@@ -141,7 +117,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 		for i := range commit.Entries {
 			entry := &commit.Entries[i]
 			if redacted := entry.Redacted; redacted != nil && redacted.By > head.Position { // its erasure is not in the export
-				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, entry.Position)
+				return fmt.Errorf("the record of entry %d was erased while the export was written; run it again", entry.Position)
 			}
 			if err := enc.Encode(lineOf(entry)); err != nil {
 				return err
@@ -150,7 +126,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	}
 	for checkpoint, err := range eventstore.Checkpoints(ctx, store, head.Position) {
 		if err == nil {
-			err = enc.Encode(checkpointLine{string(checkpoint.Note)})
+			err = enc.Encode(map[string]string{"checkpoint": string(checkpoint.Note)})
 		}
 		if err != nil {
 			return err
@@ -159,28 +135,16 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	return writer.Flush()
 }
 
-// errExport says that a file is no export.
-var errExport = errors.New("it is no export of daybook")
-
 // reader reads an export line by line.
 type reader struct {
 	first
 
 	lines *bufio.Reader
-	n     int // number of the line that was read last
 
 	// What entries gathers.
 	leaves leaves
 	notes  [][]byte
 	states map[calendar.ID][]byte // after the last entry of each record
-}
-
-func newReader(from io.Reader) (*reader, error) {
-	r := &reader{lines: bufio.NewReaderSize(from, 1<<16), states: map[calendar.ID][]byte{}}
-	if _, err := r.next(&r.first); err != nil || r.Daybook != exportForm {
-		return nil, fmt.Errorf("%w: its first line does not tell %q", errExport, exportForm)
-	}
-	return r, nil
 }
 
 // next reads a line; io.EOF behind the last.
@@ -189,11 +153,15 @@ func (reader *reader) next(to any) ([]byte, error) {
 	if err != nil && (!errors.Is(err, io.EOF) || len(raw) == 0) {
 		return nil, err
 	}
-	reader.n++
 	if err := json.Unmarshal(raw, to); err != nil {
-		return nil, fmt.Errorf("line %d: %w: %w", reader.n, eventstore.ErrDamaged, err)
+		return nil, reader.damaged("its line cannot be read: %v", err)
 	}
 	return raw, nil
+}
+
+// damaged returns what is wrong with the next entry.
+func (reader *reader) damaged(format string, args ...any) error {
+	return eventstore.Damaged(calendar.Position(len(reader.leaves))+1, format, args...)
 }
 
 // entries yields the entries.
@@ -201,26 +169,26 @@ func (reader *reader) entries(yield func(eventstore.Entry, error) bool) {
 	for {
 		var l struct {
 			line
-			checkpointLine
+			Checkpoint string
 		}
 		raw, err := reader.next(&l)
-		switch position := calendar.Position(len(reader.leaves)); {
-		case errors.Is(err, io.EOF) && position == reader.Entries:
+		switch {
+		case errors.Is(err, io.EOF) && len(reader.leaves) == int(reader.Entries):
 			return
 		case errors.Is(err, io.EOF):
-			err = eventstore.Damaged(min(position, reader.Entries)+1, "the file tells of %d entries and holds %d", reader.Entries, position)
+			err = reader.damaged("the file tells of %d entries and holds %d", reader.Entries, len(reader.leaves))
 		case err == nil && l.Checkpoint != "":
 			reader.notes = append(reader.notes, []byte(l.Checkpoint))
 			continue
 		}
-		var entry eventstore.Entry
+		entry := l.entry()
+		// Texts may be read that no export has.
+		var same bytes.Buffer
 		if err == nil {
-			entry = *l.entry()
-			// Texts may be read that no export has.
-			var same bytes.Buffer
-			if err = newEncoder(&same).Encode(lineOf(&entry)); err == nil && !bytes.Equal(same.Bytes(), raw) {
-				err = fmt.Errorf("line %d: %w: it is not written as an export writes it", reader.n, eventstore.ErrDamaged)
-			}
+			err = newEncoder(&same).Encode(lineOf(&entry))
+		}
+		if err == nil && !bytes.Equal(same.Bytes(), raw) {
+			err = reader.damaged("its line is not written as an export writes it")
 		}
 		if !yield(entry, err) || err != nil {
 			return

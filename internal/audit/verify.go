@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -35,43 +36,37 @@ func (verified *Verified) finish(ctx context.Context, tree *proof.Tree, trust Tr
 	seen := map[calendar.Position]bool{0: true}
 	for _, note := range slices.Concat(notes, trust.Checkpoints) {
 		size, err := verified.check(ctx, tree, trust, note)
-		if err != nil {
+		if err == nil {
+			seen[size], verified.Signed = true, max(verified.Signed, size)
+		} else if err = verified.Damage(err); err != nil {
 			return err
 		}
-		seen[size] = true
-		verified.Checkpoints, verified.Signed = len(seen)-1, max(verified.Signed, size)
-		verified.Unsigned = verified.Entries - verified.Signed
 	}
+	verified.Checkpoints, verified.Unsigned = len(seen)-1, verified.Entries-verified.Signed
 	return nil
 }
 
 // check returns the size of the checkpoint of a note, 0 for one that is not signed by a key
-// of Trust or does not fit.
+// of Trust.
 func (verified *Verified) check(ctx context.Context, tree *proof.Tree, trust Trust, note []byte) (calendar.Position, error) {
 	head, err := proof.Open(note, trust.Keys...)
+	if err == nil {
+		_, err = proof.Open(note, slices.Concat(trust.Keys, trust.Witnesses)...)
+	}
 	switch {
 	case errors.Is(err, proof.ErrUnsigned):
 		return 0, nil
 	case err != nil:
-		h, _ := proof.ReadHead(note)
-		return 0, verified.Damage(eventstore.Damaged(h.Size, "its checkpoint: %v", err))
-	}
-	if len(trust.Witnesses) > 0 {
-		if _, err := proof.Open(note, trust.Witnesses...); err != nil && !errors.Is(err, proof.ErrUnsigned) {
-			return 0, verified.Damage(eventstore.Damaged(head.Size, "a cosignature of its checkpoint: %v", err))
-		}
-	}
-	if head.Size > verified.Entries {
-		return 0, verified.Damage(eventstore.Damaged(verified.Entries+1, "it is missing, a checkpoint of %d entries was signed", head.Size))
+		head, _ = proof.ReadHead(note)
+		return 0, eventstore.Damaged(head.Size, "its checkpoint: %v", err)
+	case head.Size > verified.Entries:
+		return 0, eventstore.Damaged(verified.Entries+1, "it is missing, a checkpoint of %d entries was signed", head.Size)
 	}
 	root, err := tree.Root(ctx, head.Size)
-	switch {
-	case err != nil:
-		return 0, err
-	case root != head.Root:
-		return 0, verified.Damage(eventstore.Damaged(head.Size, "the first %d entries are not those that were signed", head.Size))
+	if err == nil && root != head.Root {
+		err = eventstore.Damaged(head.Size, "the first %d entries are not those that were signed", head.Size)
 	}
-	return head.Size, nil
+	return head.Size, err
 }
 
 // VerifyStore checks a store and its checkpoints. Without keys of Trust they are those
@@ -82,38 +77,34 @@ func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, 
 	if err != nil || found.Result == verify.Tampered {
 		return verified, err
 	}
-	if len(trust.Keys) == 0 {
-		if trust.Keys, err = storeKeys(ctx, store); err != nil {
-			return verified, err
-		}
-	}
 	var notes [][]byte
+	newest := &eventstore.Checkpoint{}
 	for checkpoint, err := range eventstore.Checkpoints(ctx, store, found.Entries) {
 		if err != nil {
 			return verified, err
 		}
-		notes = append(notes, checkpoint.Note)
+		newest, notes = checkpoint, append(notes, checkpoint.Note)
+	}
+	if len(trust.Keys) == 0 {
+		if trust.Keys, err = keysOf(newest); err != nil {
+			return verified, err
+		}
 	}
 	err = verified.finish(ctx, tree, trust, notes)
 	return verified, err
 }
 
-// storeKeys are the keys that the newest checkpoint of a store names.
-func storeKeys(ctx context.Context, store eventstore.Store) ([]*proof.Key, error) {
-	newest, err := eventstore.CheckpointAt(ctx, store, 0)
-	known, badKeys := proof.ReadKeys(&newest)
-	if err = errors.Join(err, badKeys); err != nil {
-		return nil, err
-	}
-	var keys []*proof.Key
+// keysOf returns the keys that a checkpoint names.
+func keysOf(checkpoint *eventstore.Checkpoint) (keys []*proof.Key, err error) {
+	known, err := proof.ReadKeys(checkpoint)
 	for _, span := range known.Keys {
-		key, err := proof.ParseKey(span.VKey)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+		key, bad := proof.ParseKey(span.VKey)
+		if bad != nil {
+			return nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, bad)
 		}
 		keys = append(keys, key)
 	}
-	return keys, nil
+	return keys, err
 }
 
 // leaves are those of an export, in memory.
@@ -130,18 +121,14 @@ func (leaves *leaves) Commits(_ context.Context, from calendar.Position, limit i
 // checkpoints, and those of Trust (HISTORY 16.2). It keeps the leaves and the last state
 // of each record in memory. What is no export is an error.
 func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, error) {
-	reader, err := newReader(from)
-	if err != nil {
-		return Verified{}, err
+	reader := reader{lines: bufio.NewReaderSize(from, 1<<16), states: map[calendar.ID][]byte{}}
+	if _, err := reader.next(&reader.first); err != nil || reader.Daybook != exportForm {
+		return Verified{}, fmt.Errorf("it is no export of daybook: its first line does not tell %q", exportForm)
 	}
 	found, err := verify.Log(reader.entries, func(entry *eventstore.Entry) ([]byte, error) { return reader.states[entry.ID], nil })
 	verified := Verified{Findings: found, Unsigned: found.Entries}
-	if err != nil || found.Result == verify.Tampered {
-		if verified.Position == 0 {
-			verified.Position = found.Entries + 1
-		}
-		return verified, err
+	if err == nil && found.Result != verify.Tampered {
+		err = verified.finish(ctx, proof.NewTree(&reader.leaves), trust, reader.notes)
 	}
-	err = verified.finish(ctx, proof.NewTree(&reader.leaves), trust, reader.notes)
 	return verified, err
 }
