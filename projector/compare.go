@@ -47,7 +47,7 @@ func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index)
 // digest sums up live documents.
 type digest struct {
 	counts [calendar.KindTag + 1]int // by kind
-	sum    [sha256.Size]byte // XOR of the leaves of the documents
+	sum    [sha256.Size]byte         // XOR of the leaves of the documents
 }
 
 // add adds a document: the SHA-256 of "<kind> <id> <version> <body>".

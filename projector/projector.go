@@ -206,7 +206,9 @@ func (projector *Projector) project(ctx context.Context, batch *batch) (err erro
 	}
 	// Every state is written, not only the last one of each record: one that cannot be
 	// projected stops its record wherever batches begin and end.
-	found, err := again(ctx, projector, "write documents", func() (writeOutcome, error) { return offer(ctx, projector.index, states, batch.mark, projector.quarantined) })
+	found, err := again(ctx, projector, "write documents", func() (writeOutcome, error) {
+		return offer(ctx, projector.index, states, batch.mark, projector.quarantined)
+	})
 	if err != nil {
 		return err
 	}
