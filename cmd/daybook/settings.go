@@ -197,7 +197,7 @@ func (config *config) logger(writer io.Writer) *slog.Logger {
 	if config.LogFormat == "json" {
 		handler = slog.NewJSONHandler(writer, handlerOptions)
 	}
-	return slog.New(telemetry.LogHandler(handler, httpapi.RequestID))
+	return slog.New(telemetry.LogHandler{Handler: handler, RequestID: httpapi.RequestID})
 }
 
 // holdsData reports whether a process that serves keeps anything in the data

@@ -7,20 +7,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// LogHandler gives a handler that adds to each line what its context belongs to:
-// request_id where requestID knows one, trace_id within a trace that is kept.
-func LogHandler(inner slog.Handler, requestID func(context.Context) string) slog.Handler {
-	return logHandler{inner, requestID}
-}
-
-type logHandler struct {
+// LogHandler adds to each line what its context belongs to: request_id where RequestID knows
+// one, trace_id within a trace that is kept.
+type LogHandler struct {
 	slog.Handler
-	requestID func(context.Context) string
+	RequestID func(context.Context) string
 }
 
-// Handle does slog.Handler.
-func (handler logHandler) Handle(ctx context.Context, record slog.Record) error {
-	if id := handler.requestID(ctx); id != "" {
+// Handle implements slog.Handler.
+func (handler LogHandler) Handle(ctx context.Context, record slog.Record) error {
+	if id := handler.RequestID(ctx); id != "" {
 		record.AddAttrs(slog.String("request_id", id))
 	}
 	if spanContext := trace.SpanContextFromContext(ctx); spanContext.IsSampled() {
@@ -29,12 +25,12 @@ func (handler logHandler) Handle(ctx context.Context, record slog.Record) error 
 	return handler.Handler.Handle(ctx, record)
 }
 
-// WithAttrs does slog.Handler.
-func (handler logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return logHandler{handler.Handler.WithAttrs(attrs), handler.requestID}
+// WithAttrs implements slog.Handler.
+func (handler LogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return LogHandler{handler.Handler.WithAttrs(attrs), handler.RequestID}
 }
 
-// WithGroup does slog.Handler.
-func (handler logHandler) WithGroup(name string) slog.Handler {
-	return logHandler{handler.Handler.WithGroup(name), handler.requestID}
+// WithGroup implements slog.Handler.
+func (handler LogHandler) WithGroup(name string) slog.Handler {
+	return LogHandler{handler.Handler.WithGroup(name), handler.RequestID}
 }

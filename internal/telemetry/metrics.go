@@ -1,15 +1,12 @@
 package telemetry
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -23,15 +20,13 @@ import (
 // namespace begins the name of every metric of the service.
 const namespace = "daybook"
 
-// other is the value of a label for all that is not in its list.
-const other = "other"
-
 // metric is what the catalogue says of a metric, besides its name.
 type metric struct {
 	Help    string
 	Labels  []string
 	Buckets string     // the name of those of a histogram
 	Series  [][]string // values of the labels of series that are there from the beginning
+	Value   []string   // the fields that lead to it in status.Report; nil: it is set by itself
 }
 
 // The catalogue has all metrics: those that are counted as things happen, and those whose
@@ -59,44 +54,46 @@ func readCatalogue() (out struct {
 // Metrics are the metrics of one process, on a registry of their own. Nothing watches the
 // parts of the process for a nil *Metrics.
 type Metrics struct {
-	registry   *prometheus.Registry
-	counters   map[string]*prometheus.CounterVec
-	histograms map[string]*prometheus.HistogramVec
+	registry *prometheus.Registry
+	counted  map[string]*prometheus.MetricVec
 }
 
 // NewMetrics makes the metrics of a program of a version, those of the Go
 // runtime and of the process among them.
 func NewMetrics(version string) *Metrics {
-	metrics := &Metrics{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
+	metrics := &Metrics{prometheus.NewRegistry(), map[string]*prometheus.MetricVec{}}
 	factory := promauto.With(metrics.registry)
 	for name, about := range catalogue.Counted {
-		var series *prometheus.MetricVec
 		if buckets := catalogue.Buckets[about.Buckets]; buckets != nil {
-			metrics.histograms[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: buckets}, about.Labels)
-			series = metrics.histograms[name].MetricVec
+			metrics.counted[name] = factory.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: about.Help, Buckets: buckets}, about.Labels).MetricVec
 		} else {
-			metrics.counters[name] = factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: about.Help}, about.Labels)
-			series = metrics.counters[name].MetricVec
+			metrics.counted[name] = factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: about.Help}, about.Labels).MetricVec
 		}
 		for _, values := range about.Series {
-			_, _ = series.GetMetricWithLabelValues(values...)
+			metrics.series(name, values...)
 		}
 	}
-	for _, code := range append(errorCodes, other) {
-		metrics.counters["http_errors_total"].WithLabelValues(string(code))
+	for _, code := range httpapi.ErrorCodes() {
+		metrics.series("http_errors_total", string(code))
 	}
-	metrics.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collector(func(to sink) { set(to, "build_info", 1, version) }))
+	metrics.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), prometheus.CollectorFunc(func(to chan<- prometheus.Metric) { sink(to).set("build_info", 1, version) }))
 	return metrics
+}
+
+// series returns one of what is counted, from now on there when the metrics are read.
+func (metrics *Metrics) series(name string, labels ...string) prometheus.Metric {
+	series, _ := metrics.counted[name].GetMetricWithLabelValues(labels...) // the labels are those of the catalogue
+	return series
 }
 
 // count counts one of a series.
 func (metrics *Metrics) count(name string, labels ...string) {
-	metrics.counters[name].WithLabelValues(labels...).Inc()
+	metrics.series(name, labels...).(prometheus.Counter).Inc()
 }
 
 // observe adds a value to a series.
 func (metrics *Metrics) observe(name string, value float64, labels ...string) {
-	metrics.histograms[name].WithLabelValues(labels...).Observe(value)
+	metrics.series(name, labels...).(prometheus.Observer).Observe(value)
 }
 
 // maxScrapes is how many scrapes are answered at the same time; more are answered 503.
@@ -108,30 +105,6 @@ func (metrics *Metrics) Handler(log *slog.Logger) http.Handler {
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
 		MaxRequestsInFlight: maxScrapes,
 	})
-}
-
-// errorCodes are the values of the label error besides other.
-var errorCodes = httpapi.ErrorCodes()
-
-// label returns a value of a label that has a list of them.
-func label[T ~string](value T, listed []T) string {
-	if slices.Contains(listed, value) {
-		return string(value)
-	}
-	return other
-}
-
-// answer counts an answer. Raw paths are never labels.
-func (metrics *Metrics) answer(method string, answered httpapi.Answered) {
-	route := cmp.Or(answered.Route, "none")
-	metrics.count("http_requests_total", route, method, strconv.Itoa(answered.Status))
-	metrics.observe("http_request_duration_seconds", answered.Took.Seconds(), route, method)
-	if answered.Cache != httpapi.CacheNone {
-		metrics.count("cache_requests_total", string(answered.Cache))
-	}
-	if answered.Code != "" {
-		metrics.count("http_errors_total", label(answered.Code, errorCodes))
-	}
 }
 
 // failures are the values of the label result of appends_total for errors.
@@ -152,9 +125,10 @@ func resultOf(result *eventstore.Result) string {
 	switch _, claim := errors.AsType[*eventstore.ClaimError](result.Err); {
 	case claim: // another record holds a slug
 		return "claim"
-	case result.Err == nil && result.Receipt != nil: // the key was used before: nothing was written
+	case result.Err != nil:
+	case result.Receipt != nil: // the key was used before: nothing was written
 		return "replayed"
-	case result.Err == nil:
+	default:
 		return "appended"
 	}
 	for _, failure := range failures {

@@ -6,7 +6,10 @@ package telemetry
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -58,9 +61,31 @@ func NewHooks(metrics *Metrics, traces *Traces, now func() time.Time) Hooks {
 	}
 }
 
-// took observes how long something took that began at a time.
-func (watch *watch) took(metric string, since time.Time, labels ...string) {
-	watch.observe(metric, watch.now().Sub(since).Seconds(), labels...)
+// work is something that is watched while it is done.
+type work struct {
+	trace.Span
+	*watch
+
+	start time.Time
+}
+
+func (watch *watch) begin(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, work) {
+	start := watch.now()
+	ctx, span := watch.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
+	return ctx, work{span, watch, start}
+}
+
+// took observes how long the work took until now.
+func (work work) took(metric string, labels ...string) {
+	work.observe(metric, work.now().Sub(work.start).Seconds(), labels...)
+}
+
+// end ends the span.
+func (work work) end(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		work.SetStatus(codes.Error, err.Error())
+	}
+	work.End()
 }
 
 // Store returns a store whose appends are watched: store itself when nothing watches.
@@ -89,17 +114,16 @@ func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstor
 	if len(appends) == 1 && len(appends[0].Drafts) == 0 && appends[0].Receipt == nil {
 		return watchedStore.Store.Append(ctx, appends)
 	}
-	start := watchedStore.now()
-	ctx, span := watchedStore.start(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", len(appends)))
-	defer span.End()
+	ctx, work := watchedStore.begin(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", len(appends)))
+	defer work.End()
 	results := watchedStore.Store.Append(ctx, appends)
-	watchedStore.took("append_duration_seconds", start)
+	work.took("append_duration_seconds")
 	for i := range results {
 		result := resultOf(&results[i])
 		watchedStore.count("appends_total", result)
-		span.SetAttributes(attribute.String("daybook.result", result))
+		work.SetAttributes(attribute.String("daybook.result", result))
 		if results[i].Err == nil {
-			span.SetAttributes(attribute.Int64("daybook.position", int64(results[i].Position)))
+			work.SetAttributes(attribute.Int64("daybook.position", int64(results[i].Position)))
 		}
 	}
 	return results
@@ -109,7 +133,7 @@ func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstor
 func (watchedStore watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
 	receipt, err := watchedStore.Store.Receipt(ctx, user, key)
 	if receipt != nil {
-		watchedStore.count("appends_total", resultOf(&eventstore.Result{Receipt: receipt}))
+		watchedStore.count("appends_total", "replayed")
 	}
 	return receipt, err
 }
@@ -121,26 +145,25 @@ type watchedQueries struct {
 
 // Run implements httpapi.Queries.
 func (watchedQueries watchedQueries) Run(ctx context.Context, criteria *query.Criteria) (*query.List, error) {
-	start, kind := watchedQueries.now(), criteria.Kind.String()
-	ctx, span := watchedQueries.start(ctx, "list query", trace.SpanKindInternal, attribute.String("daybook.kind", kind))
+	kind := criteria.Kind.String()
+	ctx, work := watchedQueries.begin(ctx, "list query", trace.SpanKindInternal, attribute.String("daybook.kind", kind))
 	list, err := watchedQueries.Queries.Run(ctx, criteria)
-	end(span, err)
-	watchedQueries.took("list_query_duration_seconds", start, kind)
+	work.end(err)
+	work.took("list_query_duration_seconds", kind)
 	return list, err
 }
 
 // commit watches a group commit: it belongs to many writes, so its span begins a trace.
 func (watch *watch) commit() func(eventstore.Committed) {
-	start := watch.now()
-	_, span := watch.start(context.Background(), "group commit", trace.SpanKindInternal)
+	_, work := watch.begin(context.Background(), "group commit", trace.SpanKindInternal)
 	return func(committed eventstore.Committed) {
-		span.SetAttributes(attribute.Int("daybook.appends", committed.Appends), attribute.Int("daybook.entries", committed.Entries))
+		work.SetAttributes(attribute.Int("daybook.appends", committed.Appends), attribute.Int("daybook.entries", committed.Entries))
 		if committed.Entries > 0 {
-			span.SetAttributes(positions(committed.Head-calendar.Position(committed.Entries)+1, committed.Head)...)
+			work.SetAttributes(positions(committed.Head-calendar.Position(committed.Entries)+1, committed.Head)...)
 		}
-		end(span, committed.Err)
+		work.end(committed.Err)
 		watch.observe("append_group_size", float64(committed.Appends))
-		watch.took("commit_duration_seconds", start)
+		work.took("commit_duration_seconds")
 		if committed.Err != nil {
 			watch.count("commit_failures_total")
 		}
@@ -151,25 +174,35 @@ func (watch *watch) commit() func(eventstore.Committed) {
 // it takes.
 func (watch *watch) batches(name string, kind trace.SpanKind, metric string) batchObserver {
 	return func(ctx context.Context, first, last calendar.Position) (context.Context, func(error)) {
-		start := watch.now()
-		ctx, span := watch.start(ctx, name, kind, positions(first, last)...)
+		ctx, work := watch.begin(ctx, name, kind, positions(first, last)...)
 		return ctx, func(err error) {
-			end(span, err)
+			work.end(err)
 			if err == nil {
-				watch.took(metric, start)
+				work.took(metric)
 			}
 		}
 	}
 }
 
 // request begins the span of a request, below the one that a traceparent header
-// names (W3C Trace Context).
+// names (W3C Trace Context), and counts its answer. Raw paths are never labels.
 func (watch *watch) request(request *http.Request, id string) (context.Context, func(httpapi.Answered)) {
-	method := label(request.Method, catalogue.Methods)
+	method := request.Method
+	if !slices.Contains(catalogue.Methods, method) {
+		method = "other"
+	}
 	ctx := propagation.TraceContext{}.Extract(request.Context(), propagation.HeaderCarrier(request.Header))
-	ctx, span := watch.start(ctx, method, trace.SpanKindServer, semconv.HTTPRequestMethodKey.String(method), attribute.String("daybook.request_id", id))
+	ctx, span := watch.begin(ctx, method, trace.SpanKindServer, semconv.HTTPRequestMethodKey.String(method), attribute.String("daybook.request_id", id))
 	return ctx, func(answered httpapi.Answered) {
-		watch.answer(method, answered)
+		route := cmp.Or(answered.Route, "none")
+		watch.count("http_requests_total", route, method, strconv.Itoa(answered.Status))
+		watch.observe("http_request_duration_seconds", answered.Took.Seconds(), route, method)
+		if answered.Cache != httpapi.CacheNone {
+			watch.count("cache_requests_total", string(answered.Cache))
+		}
+		if answered.Code != "" {
+			watch.count("http_errors_total", string(answered.Code))
+		}
 		span.SetAttributes(semconv.HTTPResponseStatusCode(answered.Status))
 		if answered.Route != "" {
 			span.SetName(method + " " + answered.Route)

@@ -1,15 +1,15 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strings"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -45,9 +45,7 @@ func NewTraces(ctx context.Context, traceOptions TraceOptions) (*Traces, error) 
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	if address.Path == "" || address.Path == "/" {
-		address.Path = "/v1/traces"
-	}
+	address.Path = cmp.Or(strings.TrimSuffix(address.Path, "/"), "/v1/traces")
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()))
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
@@ -83,18 +81,6 @@ func (traces *Traces) Close(ctx context.Context) error {
 		return fmt.Errorf("traces: send the last ones: %w", err)
 	}
 	return nil
-}
-
-func (traces *Traces) start(ctx context.Context, name string, kind trace.SpanKind, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
-	return traces.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attrs...))
-}
-
-// end ends a span.
-func end(span trace.Span, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		span.SetStatus(codes.Error, err.Error())
-	}
-	span.End()
 }
 
 // positions is the stretch that what comes behind a write covers: a write is followed to the

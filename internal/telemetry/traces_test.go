@@ -159,7 +159,7 @@ func TestSend(t *testing.T) { //nolint:paralleltest // sending sets the handler 
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, span := traces.start(t.Context(), "x", trace.SpanKindInternal)
+		_, span := traces.tracer.Start(t.Context(), "x")
 		span.End()
 		err = traces.Close(t.Context())
 		if told := err != nil || strings.Contains(log.String(), "traces not sent"); told != (path == "/refused") {
@@ -178,10 +178,10 @@ func TestLogHandler(t *testing.T) {
 	t.Parallel()
 	traces, _ := inMemory(t, 1)
 	var out bytes.Buffer
-	log := slog.New(LogHandler(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn}), func(ctx context.Context) string {
+	log := slog.New(LogHandler{slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn}), func(ctx context.Context) string {
 		id, _ := ctx.Value(idKey{}).(string)
 		return id
-	}))
+	}})
 	lines := func(ctx context.Context, log *slog.Logger) string {
 		out.Reset()
 		log.InfoContext(ctx, "not shown")
@@ -192,7 +192,7 @@ func TestLogHandler(t *testing.T) {
 	if got := lines(t.Context(), log); got != "level=WARN msg=shown a=1" {
 		t.Errorf("outside of requests: %s", got)
 	}
-	ctx, span := traces.start(context.WithValue(t.Context(), idKey{}, "r1"), "x", trace.SpanKindServer)
+	ctx, span := traces.tracer.Start(context.WithValue(t.Context(), idKey{}, "r1"), "x")
 	defer span.End()
 	id := span.SpanContext().TraceID().String()
 	if got := lines(ctx, log); got != "level=WARN msg=shown a=1 request_id=r1 trace_id="+id {
