@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/url"
-	"path"
 	"reflect"
-	"strings"
 )
 
 // trashedSuffix is what trashing appends to a slug (interface 3.7.5).
@@ -76,27 +73,13 @@ func Erase(record *Record) (Change, error) {
 
 // NewImage makes the change that registers an image by its URL (interface 3.5).
 func NewImage(id ID, link string, home Lang) Change {
-	c := change(KindImage, id, Created, Fields{"url": link, "extension": ImageExtension(link)})
+	c := change(KindImage, id, Created, Fields{"url": link})
 	c.Home = home
 	return c
 }
 
 func change(kind Kind, id ID, verb string, fields Fields) Change {
 	return Change{Name: kind.String() + "." + verb, Kind: kind, ID: id, Fields: fields}
-}
-
-// ImageExtension returns the lower-case ending of the last path segment of a URL
-// without its dot, "" without letters and digits.
-func ImageExtension(link string) string {
-	address, err := url.Parse(link)
-	if err != nil {
-		return ""
-	}
-	ending := strings.TrimPrefix(strings.ToLower(path.Ext(address.Path)), ".")
-	if strings.Trim(ending, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return ""
-	}
-	return ending
 }
 
 // edit is a decision in progress: the record with the fields as they will be, and what is
@@ -136,8 +119,7 @@ func editOf(record *Record, decision *Decision) *edit {
 
 // decide applies the attributes.
 func (edit *edit) decide() {
-	edit.setFields()
-	edit.setDates()
+	edit.apply()
 	switch edit.Kind {
 	case KindEvent:
 		if edit.Fields.EventStatus() == EventScheduled {
@@ -153,20 +135,17 @@ func (edit *edit) decide() {
 	edit.slug()
 }
 
-// setFields applies the attributes that do not depend on others.
-func (edit *edit) setFields() {
+// apply sets what was sent and the times and the status that follow from it.
+func (edit *edit) apply() {
 	for name, value := range edit.attrs.Set {
 		edit.setField(SpecOf(edit.Kind).Field(name), value)
 	}
-	if edit.Kind == KindVenue {
+	switch edit.Kind {
+	case KindVenue:
 		edit.checkPair()
-	}
-}
-
-// setDates sets the times and the status.
-func (edit *edit) setDates() {
-	if edit.Kind == KindEvent {
+	case KindEvent:
 		edit.eventDates()
+	default:
 	}
 	if edit.Kind.IsPost() {
 		edit.publication()

@@ -206,26 +206,6 @@ func applied(fataler fataler, record *Record) func(Change, error) *Record {
 	}
 }
 
-func TestImageExtension(t *testing.T) {
-	t.Parallel()
-	for link, want := range map[string]string{
-		"https://i.example/quay.jpg":      "jpg",
-		"https://i.example/a.b/QUAY.JPeG": "jpeg",
-		"https://i.example/quay.jpg?x=.z": "jpg",
-		"https://i.example/quay":          "",
-		"https://i.example/quay.":         "",
-		"https://i.example/a.b/":          "",
-		"https://i.example":               "",
-		"https://i.example/x.j-pg":        "",
-		"https://i.example/x.mp3":         "mp3",
-		"::":                              "",
-	} {
-		if got := ImageExtension(link); got != want {
-			t.Errorf("%s: got %q, want %q", link, got, want)
-		}
-	}
-}
-
 func TestStoredZoneThatIsUnknown(t *testing.T) {
 	t.Parallel()
 	event := created(t, KindEvent, situation{}, nil)

@@ -79,8 +79,7 @@ func (spec *Spec) Decode(input Input, op Op, lang Lang, decision *Decision, prob
 		// which knows the stored values (interface 7.2).
 		edit := newEdit(spec, 0, attrs, decision)
 		edit.problems = *problems
-		edit.setFields()
-		edit.setDates()
+		edit.apply()
 		*problems = edit.problems
 	}
 	return attrs

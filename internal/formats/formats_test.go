@@ -413,3 +413,24 @@ func TestFormatsGolden(t *testing.T) {
 		t.Errorf("single: %s", text)
 	}
 }
+
+// TestExtension: interface 3.5.
+func TestExtension(t *testing.T) {
+	t.Parallel()
+	for link, want := range map[string]string{
+		"https://i.example/quay.jpg":      "jpg",
+		"https://i.example/a.b/QUAY.JPeG": "jpeg",
+		"https://i.example/quay.jpg?x=.z": "jpg",
+		"https://i.example/quay":          "",
+		"https://i.example/quay.":         "",
+		"https://i.example/a.b/":          "",
+		"https://i.example":               "",
+		"https://i.example/x.j-pg":        "",
+		"https://i.example/x.mp3":         "mp3",
+		"::":                              "",
+	} {
+		if got := Extension(link); got != want {
+			t.Errorf("%s: got %q, want %q", link, got, want)
+		}
+	}
+}

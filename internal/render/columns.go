@@ -25,8 +25,7 @@ type writer func(w *Writer, data []byte, column *Column, s *subject) []byte
 
 // subject is a record that is written, with what several of its columns need.
 type subject struct {
-	record  *calendar.Record
-	fields  calendar.Fields
+	*calendar.Record
 	status  calendar.Status
 	url     string
 	count   int // of terms
@@ -53,7 +52,6 @@ var orders = map[calendar.Kind]string{
 }
 
 const (
-	dots        = "…"
 	postOrder   = "id global_id author status date date_utc modified modified_utc url "
 	nestedOrder = "id name slug taxonomy description … count parent language urls"
 )
@@ -71,34 +69,28 @@ func NewLayouts() *Layouts {
 }
 
 // columnsOf makes the columns of a table in an order.
-func columnsOf(spec *calendar.Spec, order string) []Column {
-	names := strings.Fields(order)
-	rows := map[string]*calendar.Field{}
-	var others []string
+func columnsOf(spec *calendar.Spec, order string) (out []Column) {
+	before, behind, _ := strings.Cut(order, "…")
+	names := strings.Fields(before)
 	for i := range spec.Fields {
-		field := &spec.Fields[i]
-		if field.Shown == calendar.ShownNever {
-			continue
-		}
-		rows[field.Name] = field
-		if !slices.Contains(names, field.Name) {
-			others = append(others, field.Name)
+		if name := spec.Fields[i].Name; !slices.Contains(strings.Fields(order), name) {
+			names = append(names, name)
 		}
 	}
-	at := slices.Index(names, dots)
-	var out []Column
-	for _, name := range slices.Replace(names, at, at+1, others...) {
-		if field := rows[name]; field != nil {
-			out = append(out, newColumn(name, field, fieldsShown[field.Shown], spec.Kind == calendar.KindEvent && !field.Stays))
-		} else if shown, ok := computed[name]; ok && spec.Field(name) == nil {
-			out = append(out, newColumn(name, &calendar.Field{}, shown, false))
+	for _, name := range append(names, strings.Fields(behind)...) {
+		switch field, shown := spec.Field(name), computed[name]; {
+		case field == nil && shown.write != nil:
+			out = append(out, newColumn(spec.Kind, &calendar.Field{Name: name, Stays: true}, shown))
+		case field != nil && field.Shown != calendar.ShownNever:
+			out = append(out, newColumn(spec.Kind, field, fieldsShown[field.Shown]))
 		}
 	}
 	out[0].key = "{" + out[0].key[1:]
 	return out
 }
 
-func newColumn(name string, field *calendar.Field, shown shown, blanks bool) Column {
+func newColumn(kind calendar.Kind, field *calendar.Field, shown shown) Column {
+	name, blanks := field.Name, kind == calendar.KindEvent && !field.Stays
 	column := Column{Name: name, Field: field, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: shown.write}
 	if shown.ending != "" {
 		column.Keys = append(column.Keys, name+shown.ending)

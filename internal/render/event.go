@@ -12,7 +12,7 @@ import (
 func (writer *Writer) appendEvent(data []byte, view *query.View) []byte {
 	s := &writer.event
 	*s = subject{
-		record: view.Record, fields: view.Record.Fields, status: view.Status, url: writer.Links.Page(view.Record, view.Status),
+		Record: view.Record, status: view.Status, url: writer.Links.Page(view.Record, view.Status),
 		blanked: view.Blanked, view: view,
 	}
 	data = writer.appendColumns(data, writer.Layouts.Of[calendar.KindEvent], s)
@@ -50,13 +50,13 @@ func HTML(record *calendar.Record, field string, lang calendar.Lang) (string, ca
 }
 
 func writeZone(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	zone := writer.Zone(subject.fields.String(column.Name))
+	zone := writer.Zone(subject.Fields.String(column.Name))
 	data = column.append(data, zone.Name, plainText)
-	return formats.AppendString(append(data, column.more...), zone.Abbreviation(subject.fields.Wall("utc_start_date").UTC()))
+	return formats.AppendString(append(data, column.more...), zone.Abbreviation(subject.Fields.Wall("utc_start_date").UTC()))
 }
 
 func writeCost(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	subject.cost = calendar.ReadCost(subject.fields.Strings(column.Name), writer.currency)
+	subject.cost = calendar.ReadCost(subject.Fields.Strings(column.Name), writer.currency)
 	data = column.append(data, subject.cost.Text, nameText)
 	return formats.AppendJSON(append(data, column.more...), formats.Object{
 		"currency_symbol", subject.cost.Symbol, "currency_code", "", "currency_position", subject.cost.Position,
@@ -65,7 +65,7 @@ func writeCost(writer *Writer, data []byte, column *Column, subject *subject) []
 }
 
 func writeWebsite(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	if website := subject.fields.String(column.Name); website != "" {
+	if website := subject.Fields.String(column.Name); website != "" {
 		return column.append(data, website, nameText)
 	}
 	return column.append(data, subject.url, plainText)
@@ -119,9 +119,6 @@ func (writer *Writer) appendNested(data []byte, linkedView query.LinkedView) []b
 }
 
 func writeRepeats(_ *Writer, data []byte, _ *Column, subject *subject) []byte {
-	if subject.view == nil {
-		return data
-	}
 	return AppendRepeats(data, subject.view.Repeats)
 }
 

@@ -2,10 +2,8 @@ package render
 
 import (
 	"bytes"
-	"unsafe"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cache"
 )
 
 // fragmentKey names a rendered record that events embed: everything that its bytes depend
@@ -20,16 +18,9 @@ type fragmentKey struct {
 	lang    calendar.Lang
 }
 
-// fragment is a rendered record, in two parts. It is never changed.
+// fragment is a rendered record, in two parts. It is never changed. There are few, and they
+// stand in most answers.
 type fragment struct{ head, tail []byte }
-
-// newFragmentCache returns a cache of fragments: there are few of them, and they stand in
-// most answers.
-func newFragmentCache(bytes int) *cache.Cache[fragmentKey, fragment] {
-	return cache.New(bytes, func(_ fragmentKey, f fragment) int {
-		return int(unsafe.Sizeof(fragmentKey{})) + len(f.head) + len(f.tail)
-	})
-}
 
 // fragment returns a record as an event embeds it: the cached one, else what write appends,
 // which returns the end of the head, too.

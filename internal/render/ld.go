@@ -23,10 +23,10 @@ func escaped(text string) formats.OptionalText { return formats.OptionalText(ent
 // appendLD writes an object of json_ld (3.1.8) of a type: what all
 // have, and further members.
 func (writer *Writer) appendLD(data []byte, of, about string, subject *subject, further formats.Object) []byte {
-	name, _ := subject.record.Name(writer.Lang)
+	name, _ := subject.Name(writer.Lang)
 	data = formats.AppendJSON(data, formats.Object{
 		"@context", "https://schema.org", "@type", of, "name", escaped(name), "description", escaped(about),
-		"image", formats.OptionalText(subject.fields.String("image_url")), "url", subject.url,
+		"image", formats.OptionalText(subject.Fields.String("image_url")), "url", subject.url,
 	})
 	return append(formats.AppendMembers(data[:len(data)-1], further), '}')
 }
@@ -41,10 +41,10 @@ func (writer *Writer) appendEventLD(data []byte, view *query.View, subject *subj
 		organizer = writer.postFragment(view.Organizers[0]).tail
 	}
 	var offers formats.Object
-	status := subject.fields.EventStatus()
+	status := subject.Fields.EventStatus()
 	if len(subject.cost.Values) > 0 && subject.cost.Code != "" && status != calendar.EventCancelled {
 		validFrom := ""
-		if date := subject.fields.Wall("date"); date != calendar.NoWall {
+		if date := subject.Fields.Wall("date"); date != calendar.NoWall {
 			day := calendar.Wall(date.UTC().Truncate(24 * time.Hour).Unix())
 			instant := calendar.WallToInstant(day, writer.site).In(writer.site)
 			validFrom = formats.Instant(calendar.WallOf(instant), calendar.Wall(instant.Unix()))
@@ -54,13 +54,13 @@ func (writer *Writer) appendEventLD(data []byte, view *query.View, subject *subj
 			"availability", "inStock", "validFrom", formats.OptionalText(validFrom),
 		}
 	}
-	about := writer.html(subject.record, "excerpt")
+	about, _ := HTML(subject.Record, "excerpt", writer.Lang)
 	if about == "" {
-		about = writer.html(subject.record, "description")
+		about, _ = HTML(subject.Record, "description", writer.Lang)
 	}
 	return writer.appendLD(data, "Event", about, subject, formats.Object{
 		"eventAttendanceMode", "https://schema.org/OfflineEventAttendanceMode", "eventStatus", "https://schema.org/" + ldStatus[status],
-		"startDate", formats.Instant(subject.fields.Wall("start_date"), subject.fields.Wall("utc_start_date")), "endDate", formats.Instant(subject.fields.Wall("end_date"), subject.fields.Wall("utc_end_date")),
+		"startDate", formats.Instant(subject.Fields.Wall("start_date"), subject.Fields.Wall("utc_start_date")), "endDate", formats.Instant(subject.Fields.Wall("end_date"), subject.Fields.Wall("utc_end_date")),
 		"location", location, "organizer", organizer, "offers", offers, "performer", "Organization",
 	})
 }
@@ -68,29 +68,24 @@ func (writer *Writer) appendEventLD(data []byte, view *query.View, subject *subj
 // appendPostLD writes the json_ld of a venue or an organizer.
 func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 	of := "Person"
-	if subject.record.Kind == calendar.KindVenue {
+	if subject.Kind == calendar.KindVenue {
 		of = "Place"
 	}
 	var address, geo formats.Object
-	street, city, region := subject.fields.String("address"), subject.fields.String("city"), StateProvince(subject.fields)
-	zip, country := subject.fields.String("zip"), subject.fields.String("country")
+	street, city, region := subject.Fields.String("address"), subject.Fields.String("city"), StateProvince(subject.Fields)
+	zip, country := subject.Fields.String("zip"), subject.Fields.String("country")
 	if street+city+region+zip+country != "" {
 		address = formats.Object{
 			"@type", "PostalAddress", "streetAddress", escaped(street), "addressLocality", escaped(city), "addressRegion", escaped(region),
 			"postalCode", escaped(zip), "addressCountry", escaped(country),
 		}
 	}
-	if lat, lng, ok := Point(subject.fields); ok {
+	if lat, lng, ok := Point(subject.Fields); ok {
 		geo = formats.Object{"@type", "GeoCoordinates", "latitude", lat, "longitude", lng}
 	}
-	return writer.appendLD(data, of, writer.html(subject.record, "description"), subject, formats.Object{
-		"address", address, "geo", geo, "telephone", escaped(subject.fields.String("phone")),
-		"email", formats.OptionalText(subject.fields.String("email")), "sameAs", formats.OptionalText(subject.fields.String("website")),
+	about, _ := HTML(subject.Record, "description", writer.Lang)
+	return writer.appendLD(data, of, about, subject, formats.Object{
+		"address", address, "geo", geo, "telephone", escaped(subject.Fields.String("phone")),
+		"email", formats.OptionalText(subject.Fields.String("email")), "sameAs", formats.OptionalText(subject.Fields.String("website")),
 	})
-}
-
-// html is the text that HTML returns.
-func (writer *Writer) html(record *calendar.Record, field string) string {
-	text, _ := HTML(record, field, writer.Lang)
-	return text
 }

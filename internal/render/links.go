@@ -20,15 +20,9 @@ var pages = [...]string{
 // Page returns the URL of the public page of a record whose status is status ("" for terms).
 func (links *Links) Page(record *calendar.Record, status calendar.Status) string {
 	slug := record.Slug()
-	if record.Kind.IsPost() {
-		switch status {
-		case calendar.StatusPublish, calendar.StatusFuture, calendar.StatusPrivate:
-		default:
-			slug = ""
-		}
-		if slug == "" {
-			return links.Base + "/?" + record.Kind.String() + "=" + record.ID.String()
-		}
+	shown := status == calendar.StatusPublish || status == calendar.StatusFuture || status == calendar.StatusPrivate
+	if record.Kind.IsPost() && (slug == "" || !shown) {
+		return links.Base + "/?" + record.Kind.String() + "=" + record.ID.String()
 	}
 	return links.Site + pages[record.Kind] + slug + "/"
 }

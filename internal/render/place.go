@@ -35,17 +35,17 @@ func (writer *Writer) appendPost(data []byte, linkedView query.LinkedView) []byt
 func (writer *Writer) postFragment(linkedView query.LinkedView) fragment {
 	return writer.fragment(linkedView.Record, linkedView.Status, 0, func(data []byte) ([]byte, int) {
 		s := &writer.other
-		*s = subject{record: linkedView.Record, fields: linkedView.Record.Fields, status: linkedView.Status, url: writer.Links.Page(linkedView.Record, linkedView.Status)}
-		data = writer.appendColumns(data, writer.Layouts.Of[s.record.Kind], s)
+		*s = subject{Record: linkedView.Record, status: linkedView.Status, url: writer.Links.Page(linkedView.Record, linkedView.Status)}
+		data = writer.appendColumns(data, writer.Layouts.Of[s.Kind], s)
 		return writer.appendPostLD(data, s), len(data)
 	})
 }
 
 func writeCoordinate(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	if _, _, ok := Point(subject.fields); !ok {
+	if _, _, ok := Point(subject.Fields); !ok {
 		return data
 	}
-	degrees, _ := subject.fields.Number(column.Name)
+	degrees, _ := subject.Fields.Number(column.Name)
 	return formats.AppendJSON(append(data, column.key...), degrees)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
@@ -25,7 +26,10 @@ type Renderer struct {
 // New returns a Renderer that caches fragments of answers up to a number of bytes; negative:
 // none.
 func New(site *time.Location, currency calendar.Currency, cacheBytes int) *Renderer {
-	return &Renderer{Layouts: NewLayouts(), site: site, currency: currency, fragments: newFragmentCache(cacheBytes)}
+	fragments := cache.New(cacheBytes, func(_ fragmentKey, f fragment) int {
+		return int(unsafe.Sizeof(fragmentKey{})) + len(f.head) + len(f.tail)
+	})
+	return &Renderer{Layouts: NewLayouts(), site: site, currency: currency, fragments: fragments}
 }
 
 // Forget drops the cached fragments, which may be of erased records.

@@ -67,20 +67,20 @@ var computed = map[string]shown{
 func (subject *subject) text(writer *Writer, column *Column) string {
 	switch field := column.Field; {
 	case field.Stored == calendar.TypeText:
-		text, _ := subject.fields.Text(column.Name).In(writer.Lang, subject.record.Home)
+		text, _ := subject.Fields.Text(column.Name).In(writer.Lang, subject.Home)
 		return text
 	case field.Shown == calendar.ShownStatus:
 		return string(subject.status)
 	case field.Shown == calendar.ShownWord:
-		return cmp.Or(subject.fields.String(column.Name), field.Enum[0])
+		return cmp.Or(subject.Fields.String(column.Name), field.Enum[0])
 	case field.Shown == calendar.ShownRegion:
-		return StateProvince(subject.fields)
+		return StateProvince(subject.Fields)
 	case field.Shown != 0:
-		return subject.fields.String(column.Name)
+		return subject.Fields.String(column.Name)
 	case column.Name == "taxonomy":
-		return "event_" + subject.record.Kind.String()
+		return "event_" + subject.Kind.String()
 	case column.Name == "rest_url":
-		return writer.Links.Self(subject.record)
+		return writer.Links.Self(subject.Record)
 	default:
 		return subject.url
 	}
@@ -107,45 +107,50 @@ func writeHTML(writer *Writer, data []byte, column *Column, subject *subject) []
 }
 
 func writeWall(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return appendWall(data, column.key, subject.fields.Wall(column.Name))
+	return appendWall(data, column.key, subject.Fields.Wall(column.Name))
 }
 
-// timeParts are the parts of a time, and where its text has them.
-var timeParts = [...]struct {
-	key      string
-	from, to int
-}{
-	{`{"year":"`, 0, 4}, {`","month":"`, 5, 7}, {`","day":"`, 8, 10}, {`","hour":"`, 11, 13}, {`","minutes":"`, 14, 16}, {`","seconds":"`, 17, 19},
+// The digits of a time in its text and in its parts.
+var textDigits, partDigits = zeros(blankWall), zeros(blankTime)
+
+// zeros returns where a text has the digit 0.
+func zeros(text string) (out []int) {
+	for i := range text {
+		if text[i] == '0' {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func writeMoment(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	data = appendWall(data, column.key, subject.fields.Wall(column.Name))
-	text := data[len(data)-len(`0000-00-00 00:00:00"`):]
-	data = append(data, column.more...)
-	for i := range timeParts {
-		part := &timeParts[i]
-		data = append(append(data, part.key...), text[part.from:part.to]...)
+	data = appendWall(data, column.key, subject.Fields.Wall(column.Name))
+	text := data[len(data)-len(blankWall):]
+	data = append(append(data, column.more...), blankTime...)
+	parts := data[len(data)-len(blankTime):]
+	for i, digit := range partDigits {
+		parts[digit] = text[textDigits[i]]
 	}
-	return append(data, `"}`...)
+	return data
 }
 
 func writeBool(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return strconv.AppendBool(append(data, column.key...), subject.fields.BoolOr(column.Name, column.Field.Initial))
+	return strconv.AppendBool(append(data, column.key...), subject.Fields.BoolOr(column.Name, column.Field.Initial))
 }
 
 func writeID(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return appendID(append(data, column.key...), subject.fields.ID(column.Name))
+	return appendID(append(data, column.key...), subject.Fields.ID(column.Name))
 }
 
 func writeAuthor(_ *Writer, data []byte, column *Column, subject *subject) []byte {
 	data = append(append(data, column.key...), '"')
-	return append(appendID(data, subject.fields.ID(column.Name)), '"')
+	return append(appendID(data, subject.Fields.ID(column.Name)), '"')
 }
 
 func writeImage(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	switch url := subject.fields.String("image_url"); {
+	switch url := subject.Fields.String("image_url"); {
 	case url != "":
-		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", url, "id", subject.fields.ID(column.Name), "extension", formats.Extension(url)})
+		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", url, "id", subject.Fields.ID(column.Name), "extension", formats.Extension(url)})
 	case column.Field.Filled:
 		return data
 	default:
@@ -154,11 +159,11 @@ func writeImage(_ *Writer, data []byte, column *Column, subject *subject) []byte
 }
 
 func writeRecordID(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return appendID(append(data, column.key...), subject.record.ID)
+	return appendID(append(data, column.key...), subject.ID)
 }
 
 func writeGlobalID(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	id := writer.Links.globalID(subject.record.ID)
+	id := writer.Links.globalID(subject.ID)
 	data = formats.AppendString(append(data, column.key...), id)
 	return formats.AppendJSON(append(data, column.more...), formats.List{id})
 }
@@ -168,9 +173,9 @@ func writeNothing(_ *Writer, data []byte, column *Column, _ *subject) []byte {
 }
 
 func writeLanguages(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	_, lang := subject.record.Name(writer.Lang)
+	_, lang := subject.Name(writer.Lang)
 	data = append(append(formats.AppendString(append(data, column.key...), lang.String()), column.more...), '[')
-	for i, l := range subject.record.Langs() {
+	for i, l := range subject.Langs() {
 		data = formats.AppendString(formats.AppendComma(data, i), l.String())
 	}
 	return append(data, ']')

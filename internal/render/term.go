@@ -10,7 +10,7 @@ import (
 // appendTerm writes a term (3.4.2) in its own or in the nested layout.
 func (writer *Writer) appendTerm(data []byte, linkedView query.LinkedView, layout []Column) []byte {
 	s := &writer.other
-	*s = subject{record: linkedView.Record, fields: linkedView.Record.Fields, url: writer.Links.Page(linkedView.Record, ""), count: linkedView.Count}
+	*s = subject{Record: linkedView.Record, url: writer.Links.Page(linkedView.Record, ""), count: linkedView.Count}
 	return append(writer.appendColumns(data, layout, s), '}')
 }
 
@@ -22,10 +22,10 @@ func writeCount(_ *Writer, data []byte, column *Column, subject *subject) []byte
 }
 
 func writeTermURLs(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	collection := writer.Links.Collection(subject.record.Kind)
+	collection := writer.Links.Collection(subject.Kind)
 	up := ""
-	if parent := subject.fields.ID("parent"); parent != 0 {
+	if parent := subject.Fields.ID("parent"); parent != 0 {
 		up = collection + "/" + parent.String()
 	}
-	return formats.AppendJSON(append(data, column.key...), formats.Object{"self", writer.Links.Self(subject.record), "collection", collection, "up", formats.OptionalText(up)})
+	return formats.AppendJSON(append(data, column.key...), formats.Object{"self", writer.Links.Self(subject.Record), "collection", collection, "up", formats.OptionalText(up)})
 }
