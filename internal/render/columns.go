@@ -71,14 +71,15 @@ func NewLayouts() *Layouts {
 // columnsOf makes the columns of a table in an order.
 func columnsOf(spec *calendar.Spec, order string) (out []Column) {
 	before, behind, _ := strings.Cut(order, "…")
-	names := strings.Fields(before)
+	names, rows := strings.Fields(before), map[string]*calendar.Field{}
 	for i := range spec.Fields {
-		if name := spec.Fields[i].Name; !slices.Contains(strings.Fields(order), name) {
-			names = append(names, name)
+		field := &spec.Fields[i]
+		if rows[field.Name] = field; !slices.Contains(strings.Fields(order), field.Name) {
+			names = append(names, field.Name)
 		}
 	}
 	for _, name := range append(names, strings.Fields(behind)...) {
-		switch field, shown := spec.Field(name), computed[name]; {
+		switch field, shown := rows[name], computed[name]; {
 		case field == nil && shown.write != nil:
 			out = append(out, newColumn(spec.Kind, &calendar.Field{Name: name, Stays: true}, shown))
 		case field != nil && field.Shown != calendar.ShownNever:
