@@ -16,7 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"daybook/internal/history"
+	"daybook/internal/formats"
 )
 
 // version is set by the linker for releases.
@@ -54,7 +54,7 @@ func (console *console) warnings() *slog.Logger {
 
 // printJSON prints a value in one line.
 func (console *console) printJSON(value any) error {
-	text, err := history.Marshal(value)
+	text, err := formats.Marshal(value)
 	if err == nil {
 		_, err = fmt.Fprintf(console.out, "%s\n", text)
 	}

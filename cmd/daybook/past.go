@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/formats"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/internal/texts"
 )
 
@@ -38,8 +42,11 @@ type historyShow struct{ recordArguments }
 // work prints the history of a record.
 func (cmd *historyShow) work(ctx context.Context, backend *backend, console *console) error {
 	reader, viewer := history.New(backend.events, time.Now), console.auditor()
-	version, err := reader.Present(ctx, viewer.Caller, cmd.Kind, cmd.ID)
-	walk := history.Walk{Record: cmd.ID, From: 1, To: version, Ascending: true, Limit: pageSize}
+	versions, err := reader.Present(ctx, viewer, cmd.Kind, cmd.ID)
+	if err != nil {
+		return err
+	}
+	walk := history.Walk{Record: cmd.ID, From: 1, To: versions.Version, Ascending: true}
 	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
 		looked = walk.LookedTo
 		err = printEntries(console, reader.Entries(ctx, viewer, &walk))
@@ -122,10 +129,11 @@ func printEntry(writer io.Writer, entry *history.Entry) error {
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
-func (config *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (history.Point, error) {
+func (config *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (param.Point, error) {
 	var problems calendar.Problems
-	point, err := reader.ParsePoint(ctx, text, versions, config.zone().Location, &problems)
-	if len(problems.Fields) > 0 {
+	head, err := reader.Head(ctx)
+	point := param.ParsePoint(text, versions, time.Now(), config.zone().Location, head, &problems)
+	if err == nil && len(problems.Fields) > 0 {
 		err = usageError("POINT %q: %s", text, texts.FieldMessage(problems.Fields[0], calendar.LangEN))
 	}
 	return point, err
@@ -137,17 +145,13 @@ func (cmd *historyAt) work(ctx context.Context, backend *backend, console *conso
 	if err != nil {
 		return err
 	}
-	version = version.WithMembers()
+	version.Members = history.MembersOf(version.Record)
 	if console.JSON {
 		return console.printJSON(version)
 	}
 	fmt.Fprintf(console.out, "version %d  position %d  %s\n", version.Number, version.Position, version.Time)
-	for _, member := range version.Members {
-		text, err := history.Marshal(member.Value)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(console.out, "%s: %s\n", member.Name, text)
+	for _, name := range slices.Sorted(maps.Keys(version.Members)) {
+		fmt.Fprintf(console.out, "%s: %s\n", name, formats.AppendJSON(nil, version.Members[name]))
 	}
 	return nil
 }
@@ -163,10 +167,7 @@ func (cmd *historyAt) version(ctx context.Context, backend *backend, console *co
 	if err != nil {
 		return history.Version{}, err
 	}
-	if point.Version > 0 {
-		return versions.Numbered(ctx, point.Version)
-	}
-	return versions.At(ctx, eventstore.Point{Position: point.Position, Time: point.Time}, time.Now())
+	return versions.At(ctx, point.Version, eventstore.Point{Position: point.Position, Time: point.Time}, time.Now())
 }
 
 type changesCommands struct {
@@ -204,7 +205,7 @@ func (cmd *changesTail) work(ctx context.Context, backend *backend, console *con
 	if cmd.From > 0 {
 		after = cmd.From - 1
 	}
-	walk := history.Walk{Ascending: true, Limit: pageSize}
+	walk := history.Walk{Ascending: true}
 	if kind, ok := calendar.ParseKind(cmd.Kind); ok {
 		walk.Filter.Kinds = []calendar.Kind{kind}
 	}
@@ -216,8 +217,10 @@ func (cmd *changesTail) work(ctx context.Context, backend *backend, console *con
 			}
 			after = calendar.Position(walk.LookedTo)
 		}
-		if head, err = reader.Wait(ctx, after); err != nil {
+		reached, err := eventstore.Wait(ctx, backend.events, after)
+		if err != nil {
 			return err
 		}
+		head = reached.Position
 	}
 }

@@ -194,7 +194,7 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 	t.Helper()
 	last := map[calendar.ID]*calendar.Record{}
 	for position := calendar.Position(0); ; {
-		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(position), Limit: pageSize})
+		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(position), Limit: 500})
 		must(t, err)
 		if len(entries) == 0 {
 			return last
@@ -231,7 +231,7 @@ func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", streamState.Msgs, streamState.FirstSeq, streamState.LastSeq, head)
 	}
 	for position := calendar.Position(0); position < head; {
-		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(position), Limit: pageSize})
+		entries, err := store.Read(t.Context(), eventstore.Range{After: uint64(position), Limit: 500})
 		must(t, err)
 		for i := range entries {
 			position = entries[i].Position

@@ -14,9 +14,6 @@ import (
 	"daybook/projector/upkeep"
 )
 
-// pageSize is how many entries one read takes.
-const pageSize = 500
-
 type rebuildCommand struct {
 	storeSettings
 	indexSettings

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -42,8 +43,20 @@ func AppendString(data []byte, text string) []byte {
 	return append(canonjson.AppendText(append(data, '"'), text, jsonText), '"')
 }
 
-// AppendJSON appends a value of one of the types that answers are made of; null for others.
-// Unlike encoding/json it allocates nothing.
+// MarshalJSON implements json.Marshaler, for an Object that is not nil.
+func (object Object) MarshalJSON() ([]byte, error) { return AppendJSON(nil, object), nil }
+
+// Marshal returns a value as JSON without escaping < > &.
+func Marshal(value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), err
+}
+
+// AppendJSON appends a value. Of the types that most answers are made of it allocates nothing,
+// unlike encoding/json; those of others cannot fail.
 func AppendJSON(data []byte, value any) []byte {
 	switch v := value.(type) {
 	case Object:
@@ -83,7 +96,8 @@ func AppendJSON(data []byte, value any) []byte {
 	case bool:
 		return strconv.AppendBool(data, v)
 	}
-	return append(data, "null"...)
+	text, _ := Marshal(value)
+	return append(data, text...)
 }
 
 // AppendMembers appends the members of an object, each after a comma.

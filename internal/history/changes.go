@@ -1,7 +1,7 @@
 package history
 
 import (
-	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,31 +39,35 @@ func FieldNames(kinds ...calendar.Kind) []string {
 	return names
 }
 
-// languages are the home language, then the others in the order of calendar.Langs.
-func languages(home calendar.Lang) []calendar.Lang {
-	others := slices.DeleteFunc(slices.Clone(calendar.Langs[:]), func(lang calendar.Lang) bool { return lang == home })
-	return slices.Insert(others, 0, home)
+// languages are those that a field of a record is shown in: the home language, and of a
+// translatable one the others in the order of calendar.Langs.
+func languages(field *calendar.Field, home calendar.Lang) []calendar.Lang {
+	out := []calendar.Lang{home}
+	for _, lang := range calendar.Langs {
+		if field.Stored == calendar.TypeText && lang != home {
+			out = append(out, lang)
+		}
+	}
+	return out
 }
 
-// valueOf returns the value of a field of a record that is no translatable one: nil, string,
-// bool, float64, calendar.ID, calendar.Wall, []calendar.ID, []string.
-func valueOf(record *calendar.Record, field *calendar.Field) any {
+// valueOf returns the value of a field of a record, of a translatable one that in a language:
+// nil for none, string, bool, float64, calendar.ID, calendar.Wall, []calendar.ID, []string.
+func valueOf(record *calendar.Record, field *calendar.Field, lang calendar.Lang) any {
 	if record == nil {
-		return nil
-	}
-	if field.Form == calendar.FormPassword {
-		if record.Fields.Bool("protected") {
-			return true
-		}
 		return nil
 	}
 	value, there := record.Fields[field.Name]
 	switch {
+	case field.Stored == calendar.TypeText:
+		value = record.Fields.Text(field.Name)[lang]
+	case field.Form == calendar.FormPassword: // true, or nil
+		value = record.Fields["protected"]
 	case there || record.Deleted:
 	case field.Form == calendar.FormBool:
-		return field.Initial
+		value = field.Initial
 	case field.Form == calendar.FormWord:
-		return field.Enum[0]
+		value = field.Enum[0]
 	}
 	if value == nil || value == "" || value == calendar.ID(0) || value == calendar.NoWall {
 		return nil
@@ -74,14 +78,6 @@ func valueOf(record *calendar.Record, field *calendar.Field) any {
 	return value
 }
 
-// textOf returns the text of a translatable field in a language, nil for none.
-func textOf(record *calendar.Record, field *calendar.Field, lang calendar.Lang) any {
-	if record == nil {
-		return nil
-	}
-	return filled(record.Fields.Text(field.Name)[lang])
-}
-
 // Change is one field that differs between two states of a record.
 type Change struct {
 	Field    string `json:"field"`
@@ -90,11 +86,9 @@ type Change struct {
 	After    any    `json:"after"`
 	Sentence string `json:"sentence"`
 
-	kind   calendar.Kind
-	field  *calendar.Field
-	home   calendar.Lang                // of the record
-	allDay struct{ before, after bool } // whether the event has no clocks
-	names  Names
+	field         *calendar.Field
+	before, after *calendar.Record
+	names         map[calendar.ID]string // of linked records that are shown, in the language of a sentence
 }
 
 // Changes returns what differs between two states of a record, in table order, a
@@ -102,91 +96,54 @@ type Change struct {
 // that the password is another one, whether there is one or not.
 func Changes(before, after *calendar.Record, password bool) []Change {
 	out := []Change{}
-	some := cmp.Or(after, before)
-	if some == nil {
-		return out
-	}
-	add := func(field *calendar.Field, language string, a, b any) {
-		change := Change{Field: field.Name, Language: language, Before: a, After: b, kind: some.Kind, field: field, home: some.Home}
-		change.allDay.before, change.allDay.after = isAllDay(before), isAllDay(after)
-		out = append(out, change)
-	}
-	for _, field := range shown[some.Kind] {
-		if field.Stored == calendar.TypeText {
-			for _, lang := range languages(some.Home) {
-				if a, b := textOf(before, field, lang), textOf(after, field, lang); a != b {
-					add(field, lang.String(), a, b)
-				}
+	for _, field := range shown[after.Kind] {
+		for _, lang := range languages(field, after.Home) {
+			change := Change{Field: field.Name, Before: valueOf(before, field, lang), After: valueOf(after, field, lang), field: field, before: before, after: after}
+			if field.Stored == calendar.TypeText {
+				change.Language = lang.String()
 			}
-			continue
-		}
-		a, b := valueOf(before, field), valueOf(after, field)
-		if a == nil && field.Form == calendar.FormWord && b == field.Enum[0] { // as every new record has it
-			continue
-		}
-		if !reflect.DeepEqual(a, b) || password && field.Form == calendar.FormPassword && a != nil && b != nil {
-			add(field, "", a, b)
+			switch {
+			case change.Before == nil && field.Form == calendar.FormWord && change.After == field.Enum[0]: // as every new record has it
+			case !reflect.DeepEqual(change.Before, change.After), password && field.Form == calendar.FormPassword && change.After != nil:
+				out = append(out, change)
+			}
 		}
 	}
 	return out
 }
 
-func isAllDay(record *calendar.Record) bool { return record != nil && record.Fields.Bool("all_day") }
-
-// Links are the ids of records that the sentences of changes name, each once.
-func Links(changes []Change) []calendar.ID {
-	var ids []calendar.ID
-	for i := range changes {
-		for _, value := range [...]any{changes[i].Before, changes[i].After} {
-			switch v := value.(type) {
-			case calendar.ID:
-				if changes[i].field.Form == calendar.FormParent {
-					ids = append(ids, v)
-				}
-			case []calendar.ID:
-				ids = append(ids, v...)
-			}
-		}
+// linked returns the ids of the records that a value of the change links.
+func (change *Change) linked(value any) []calendar.ID {
+	if id, ok := value.(calendar.ID); ok && change.field.Form == calendar.FormParent {
+		return []calendar.ID{id}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	ids, _ := value.([]calendar.ID)
+	return ids
 }
 
-// Member is one member of a record as the past shows it.
-type Member struct {
-	Name  string
-	Value any // of a translatable field: calendar.Text
-}
-
-// Members are the fields of a record that have a value, in table order, but the password
-// (docs/spec/history.md 9).
-type Members []Member
+// Members are the fields of a record that have a value, but the password; of a translatable
+// one they are texts by language (docs/spec/history.md 9).
+type Members map[string]any
 
 // MembersOf returns the members of a record; nil has none.
 func MembersOf(record *calendar.Record) Members {
-	out := Members{}
+	members := Members{}
 	if record == nil {
-		return out
+		return members
 	}
 	for _, field := range shown[record.Kind] {
-		if value := memberOf(record, field); value != nil {
-			out = append(out, Member{field.Name, value})
+		texts := Members{}
+		for _, lang := range languages(field, record.Home) {
+			switch value := valueOf(record, field, lang); {
+			case value == nil || field.Form == calendar.FormPassword:
+			case field.Stored == calendar.TypeText:
+				texts[lang.String()], members[field.Name] = value, texts
+			default:
+				members[field.Name] = value
+			}
 		}
 	}
-	return out
-}
-
-func memberOf(record *calendar.Record, field *calendar.Field) any {
-	switch {
-	case record == nil, field.Form == calendar.FormPassword:
-	case field.Stored != calendar.TypeText:
-		return valueOf(record, field)
-	default:
-		if text := record.Fields.Text(field.Name); !text.IsZero() {
-			return text
-		}
-	}
-	return nil
+	return members
 }
 
 // Operation is one of a JSON Patch (RFC 6902): add, replace or remove.
@@ -196,45 +153,31 @@ type Operation struct {
 	Value any    `json:"value,omitempty"` // set, whatever its value, unless it is remove
 }
 
-// Patch turns the Members of one state into those of another one: sorted by path, one
+// Patch turns the members of one state into those of another one: sorted by path, one
 // operation for a field, and for each language of a translatable one that has a value in
 // both.
-func Patch(from, record *calendar.Record) []Operation {
-	out := []Operation{}
-	some := cmp.Or(record, from)
-	if some == nil {
-		return out
-	}
-	add := func(path string, before, after any) {
-		switch {
-		case before == nil && after != nil:
-			out = append(out, Operation{"add", path, after})
-		case before != nil && after == nil:
-			out = append(out, Operation{Op: "remove", Path: path})
-		case !reflect.DeepEqual(before, after):
-			out = append(out, Operation{"replace", path, after})
-		}
-	}
-	for _, field := range shown[some.Kind] {
-		before, after := memberOf(from, field), memberOf(record, field)
-		texts, translated := before.(calendar.Text)
-		others, both := after.(calendar.Text)
-		if !translated || !both {
-			add("/"+field.Name, before, after)
-			continue
-		}
-		for _, lang := range calendar.Langs {
-			add("/"+field.Name+"/"+lang.String(), filled(texts[lang]), filled(others[lang]))
-		}
-	}
+func Patch(from, to Members) []Operation {
+	out := patch([]Operation{}, "", from, to)
 	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
-// filled returns a text as a value, nil for an empty one.
-func filled(text string) any {
-	if text == "" {
-		return nil
+func patch(out []Operation, path string, before, after any) []Operation {
+	from, nested := before.(Members)
+	to, both := after.(Members)
+	switch {
+	case nested && both:
+		names := maps.Clone(from)
+		maps.Copy(names, to)
+		for name := range names {
+			out = patch(out, path+"/"+name, from[name], to[name])
+		}
+	case before == nil:
+		out = append(out, Operation{"add", path, after})
+	case after == nil:
+		out = append(out, Operation{Op: "remove", Path: path})
+	case !reflect.DeepEqual(before, after):
+		out = append(out, Operation{"replace", path, after})
 	}
-	return text
+	return out
 }

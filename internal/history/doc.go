@@ -1,4 +1,4 @@
-// Package history tells the past of records: who may read which of it, the points in
-// time that requests name, and what has changed between two states, as values, as
-// sentences in four languages, and as JSON Patch. It does no input or output.
+// Package history reads the past of records from the event store: who may read which of it, and
+// what has changed between two states, as values, as sentences in four languages, and as JSON
+// Patch.
 package history

@@ -10,11 +10,12 @@ import (
 // asks for its past: who gets it singly without a password; readers of all, whatever its
 // state; and the author of an own trashed event. The author is that of the state. It is
 // nil, or the *calendar.Error of the single read, in the order of interface 7.3:
-// CodeNotFound (no record, of another kind, deleted), CodeNoLongerAvailable,
+// CodeNotFound (no record, of another kind, deleted), CodeErased, CodeNoLongerAvailable,
 // CodeNotAccessible, CodePasswordProtected.
 //
 // The gate "now" is that of the present record at the present moment, the gate "then"
-// that of the state in question (HISTORY 4.1): at the moment that is asked for, for a version at its EndOfLife.
+// that of the state in question (HISTORY 4.1): at the moment that is asked for, for a
+// version at the end of its life.
 func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, instant time.Time) error {
 	switch {
 	case record == nil || record.Kind != kind:
@@ -26,6 +27,8 @@ func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, i
 		return calendar.Fail(calendar.CodeNotFound, kind)
 	case caller.ReadsAll():
 		return nil
+	case record.Erased:
+		return calendar.Fail(calendar.CodeErased, kind)
 	case record.Deleted:
 		return calendar.Fail(calendar.CodeNotFound, kind)
 	case kind == calendar.KindEvent && record.Status(instant) == calendar.StatusTrash:
@@ -53,17 +56,4 @@ func Outline(record *calendar.Record) *calendar.Record {
 // images and users: administrators and auditors.
 func ReadsKept(caller calendar.Caller) bool {
 	return caller.Role == calendar.Administrator || caller.Role == calendar.Auditor
-}
-
-// EndOfLife is when the life of a version that was written at a moment ends: when the next
-// one was written (zero: none exists, and it lives now). A next one that is not later
-// leaves it the single moment. The gate "then" is asked there for a version.
-func EndOfLife(written, next, now time.Time) time.Time {
-	if next.IsZero() {
-		next = now
-	}
-	if next.After(written) {
-		return next
-	}
-	return written
 }

@@ -24,19 +24,19 @@ func TestPatch(t *testing.T) {
 		"start_date": calendar.Wall(0), "cost": []string{"5"}, "slug": "a",
 	})
 	var ops []string
-	for _, operation := range Patch(from, record) {
+	for _, operation := range Patch(MembersOf(from), MembersOf(record)) {
 		ops = append(ops, operation.Op+" "+operation.Path)
 	}
 	if got, want := strings.Join(ops, ", "), "replace /all_day, remove /description, add /excerpt, remove /image, add /slug, replace /title/en, remove /title/fr, replace /venue"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, pair := range [][2]*calendar.Record{{from, record}, {record, from}, {nil, record}, {from, nil}, {from, from}} {
-		got := applyPatch(t, object(t, pair[0]), Patch(pair[0], pair[1]))
+		got := applyPatch(t, object(t, pair[0]), Patch(MembersOf(pair[0]), MembersOf(pair[1])))
 		if want := object(t, pair[1]); !reflect.DeepEqual(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)
 		}
 	}
-	if ops := Patch(from, from); ops == nil || len(ops) > 0 {
+	if ops := Patch(MembersOf(from), MembersOf(from)); ops == nil || len(ops) > 0 {
 		t.Errorf("no difference: got %v", ops)
 	}
 	if names := FieldNames(calendar.KindUser); !slices.Equal(names, []string{"name", "role"}) {
@@ -48,8 +48,8 @@ func TestPatch(t *testing.T) {
 func object(t *testing.T, record *calendar.Record) map[string]any {
 	t.Helper()
 	out := map[string]any{}
-	for _, member := range MembersOf(record) {
-		out[member.Name] = jsonOf(t, member.Value)
+	for name, value := range MembersOf(record) {
+		out[name] = jsonOf(t, value)
 	}
 	return out
 }

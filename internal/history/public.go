@@ -1,19 +1,15 @@
 package history
 
 import (
-	"bytes"
 	"context"
-	"time"
+	"errors"
+	"strings"
 
 	"daybook/calendar"
 )
 
-// The caches of what was found out about versions take about cacheBytes each; the times of
-// an event take movedBytes.
-const (
-	cacheBytes = 8 << 20
-	movedBytes = 1 << 10
-)
+// cacheBytes is about what each cache of what was found out about versions takes.
+const cacheBytes = 8 << 20
 
 // versionKey is a version of a record and a slug, "" for any.
 type versionKey struct {
@@ -29,71 +25,56 @@ func (reader *Reader) WasPublic(ctx context.Context, record *calendar.Record, sl
 	if record.Kind.IsTerm() {
 		return true, nil
 	}
-	cached, key := reader.public.In(reader.store.Epoch()), versionKey{record.ID, record.Version, slug}
+	cached, key := reader.public.In(reader.Store.Epoch()), versionKey{record.ID, record.Version, slug}
 	if known, ok := cached.Get(key); ok {
 		return known, nil
 	}
-	versions, next := &Versions{reader.request(Viewer{}), &currentRecord{Record: record}}, time.Time{}
+	versions := &Versions{reader.request(Viewer{}), &currentRecord{Record: record}}
 	for entry, err := range versions.each(ctx, 1, record.Version, false) {
-		if err != nil {
+		var state *calendar.Record
+		if err == nil {
+			state, err = versions.open(ctx, entry)
+		}
+		problem, refused := errors.AsType[*calendar.Error](err)
+		if err != nil && !refused {
 			return false, err
 		}
-		if entry.Redacted == nil && bytes.Contains(entry.State, []byte(slug)) {
-			state, err := decode(entry)
-			if err != nil {
-				return false, err
-			}
-			if public = (slug == "" || state.Slug() == slug) && calendar.MayRead(calendar.Caller{}, state, EndOfLife(entry.Time, next, versions.instant)); public {
-				break
-			}
+		if public = (!refused || problem.Code == calendar.CodePasswordProtected) && (slug == "" || state.Slug() == slug); public {
+			break
 		}
-		next = entry.Time
 	}
 	cached.Set(key, public)
 	return public, nil
 }
 
 // Moved returns when an event was before its start was moved last: of the newest version
-// that the caller may open and that begins at another moment than the present one, the
+// that everybody may open and that begins at another moment than the present one, the
 // fields of its times; nil for none. It looks at MaxLooked versions.
-func (reader *Reader) Moved(ctx context.Context, caller calendar.Caller, event *calendar.Record) (was *calendar.Record, err error) {
+func (reader *Reader) Moved(ctx context.Context, event *calendar.Record) (was *calendar.Record, err error) {
 	if event.Version == 1 {
 		return nil, nil //nolint:nilnil // it was not moved
 	}
-	cached, key := reader.moves.In(reader.store.Epoch()), versionKey{id: event.ID, version: event.Version}
-	everybody := caller.Role == calendar.Anonymous
-	if known, ok := cached.Get(key); ok && everybody {
+	cached, key := reader.moves.In(reader.Store.Epoch()), versionKey{id: event.ID, version: event.Version}
+	if known, ok := cached.Get(key); ok {
 		return known, nil
 	}
-	versions, err := reader.Versions(ctx, Viewer{Caller: caller}, event.Kind, event.ID)
-	if isRefusal(err) {
-		return nil, nil //nolint:nilnil // the caller does not get its past
-	}
+	versions, err := reader.Versions(ctx, Viewer{}, event.Kind, event.ID)
 	if err != nil {
-		return nil, err
+		return nil, unlessRefused(err)
 	}
-	moved := false // by a version that was looked at
-	for entry, err := range versions.each(ctx, event.Version-MaxLooked+1, event.Version, false) {
+	for entry, err := range versions.each(ctx, event.Version-MaxLooked, event.Version-1, false) {
+		var state *calendar.Record
+		if err == nil {
+			state, err = versions.openOrNone(ctx, entry)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if moved {
-			state, err := versions.openOrNone(ctx, entry)
-			if err != nil {
-				return nil, err
-			}
-			if moved = state == nil; !moved && state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
-				was = &calendar.Record{Kind: state.Kind, ID: state.ID, Version: state.Version, Home: state.Home, Fields: state.Fields.Copy(timeFields)}
-				break
-			}
+		if state != nil && state.Fields.Wall("utc_start_date") != event.Fields.Wall("utc_start_date") {
+			was = &calendar.Record{Kind: state.Kind, ID: state.ID, Version: state.Version, Home: state.Home, Fields: state.Fields.Copy(strings.Fields("start_date end_date utc_start_date utc_end_date timezone all_day"))}
+			break
 		}
-		moved = moved || bytes.Contains(entry.Fields, []byte(`start_date":`))
 	}
-	if everybody {
-		cached.Set(key, was)
-	}
+	cached.Set(key, was)
 	return was, nil
 }
-
-// timeFields are the fields that tell when an event is.
-var timeFields = []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone", "all_day"}

@@ -15,10 +15,6 @@ import (
 // maxQuoted is how much of a text or a name a sentence quotes, in characters.
 const maxQuoted = 100
 
-// Names are the names of linked records in the language of a sentence, of those that have one
-// and are shown.
-type Names map[calendar.ID]string
-
 // phrasing is how sentences are written.
 type phrasing struct {
 	lang  calendar.Lang
@@ -72,7 +68,11 @@ func (change *Change) Label(lang calendar.Lang) string {
 
 // IsDay reports whether the value before or after the change is a date without a clock.
 func (change *Change) IsDay(after bool) bool {
-	return change.isPeriod() && (after && change.allDay.after || !after && change.allDay.before)
+	record := change.before
+	if after {
+		record = change.after
+	}
+	return change.isPeriod() && record != nil && record.Fields.Bool("all_day")
 }
 
 // IsText reports whether the values are texts of several lines, in HTML.
@@ -99,14 +99,8 @@ func labelOf(kind calendar.Kind, field *calendar.Field, lang calendar.Lang) stri
 	return name
 }
 
-// describe writes the sentence of the change in a language.
-func (change *Change) describe(lang calendar.Lang, names Names) {
-	change.names = names
-	change.Sentence = change.sentence(phrasing{lang: lang})
-}
-
 func (change *Change) label(phrasing phrasing) string {
-	label := labelOf(change.kind, change.field, phrasing.lang)
+	label := labelOf(change.after.Kind, change.field, phrasing.lang)
 	if change.Field == "cost" && phrasing.style == onPage {
 		label = word("page.cost", phrasing.lang)
 	}
@@ -115,7 +109,7 @@ func (change *Change) label(phrasing phrasing) string {
 
 // selector names the language of a text that is not the home language of the record.
 func (change *Change) selector() string {
-	if change.Language == "" || change.Language == change.home.String() {
+	if change.Language == "" || change.Language == change.after.Home.String() {
 		return ""
 	}
 	return " (" + change.Language + ")"
@@ -134,7 +128,7 @@ func (change *Change) sentence(phrasing phrasing) string {
 	after, before := change.value(change.After, phrasing), change.value(change.Before, phrasing)
 	switch {
 	case change.field.Stored == calendar.TypeIDs:
-		text, ofPage, after, before = change.linked(phrasing)
+		text, ofPage, after, before = change.links(phrasing)
 	case change.field.Form == calendar.FormHTML:
 		text, ofPage = "text"+step, "page."+change.Field+step
 		if phrasing.style == onPage {
@@ -156,46 +150,48 @@ func (change *Change) sentence(phrasing phrasing) string {
 	return label + phrasing.colon() + word(text, phrasing.lang, after, before)
 }
 
-// linked returns which texts describe a change of linked records, those of pages where they
+// links returns which texts describe a change of linked records, those of pages where they
 // have one, and the records that came and went.
-func (change *Change) linked(phrasing phrasing) (text, ofPage, came, went string) {
-	before, _ := change.Before.([]calendar.ID)
-	after, _ := change.After.([]calendar.ID)
+func (change *Change) links(phrasing phrasing) (text, ofPage, came, went string) {
+	before, after := change.linked(change.Before), change.linked(change.After)
 	came, went = change.value(without(after, before), phrasing), change.value(without(before, after), phrasing)
 	switch {
 	case came != "" && went != "":
 		return "links.both", "", came, went
 	case came != "":
-		return "links.added", "page.links.added", came, went
+		text = "links.added"
 	case went != "":
-		return "links.removed", "page.links.removed", came, went
+		text = "links.removed"
+	default:
+		return "links.order", "", "", ""
 	}
-	return "links.order", "", came, went
+	return text, "page." + text, came, went
 }
 
 // isPeriod reports whether the field is the start or the end of an event.
 func (change *Change) isPeriod() bool {
-	return change.Field == "start_date" || change.Field == "end_date"
+	return strings.HasSuffix(change.Field, "_date")
 }
 
 // periods writes start or end after and before: without the clock of an all-day event, and
 // without the day where both have a clock on the same one.
 func (change *Change) periods(phrasing phrasing) (after, before string) {
-	from, isFrom := change.Before.(calendar.Wall)
-	to, isTo := change.After.(calendar.Wall)
-	sameDay := isFrom && isTo && !change.IsDay(false) && !change.IsDay(true) && dayOf(from, phrasing.lang) == dayOf(to, phrasing.lang)
-	write := func(w calendar.Wall, is, day bool) string {
-		switch {
-		case !is:
-			return ""
-		case day:
-			return dayOf(w, phrasing.lang)
-		case sameDay:
-			return clockOf(w)
+	write := func(value any, isDay bool) (day, clock string) {
+		wall, is := value.(calendar.Wall)
+		if !is {
+			return "", ""
 		}
-		return wall(w, phrasing.lang)
+		if !isDay {
+			clock = clockOf(wall)
+		}
+		return dayOf(wall, phrasing.lang), clock
 	}
-	return write(to, isTo, change.IsDay(true)), write(from, isFrom, change.IsDay(false))
+	day, clock := write(change.After, change.IsDay(true))
+	oldDay, oldClock := write(change.Before, change.IsDay(false))
+	if day == oldDay && clock != "" && oldClock != "" {
+		return clock, oldClock
+	}
+	return strings.TrimSpace(day + " " + clock), strings.TrimSpace(oldDay + " " + oldClock)
 }
 
 // without returns the ids that others lack, in their order.
@@ -220,8 +216,8 @@ func (change *Change) value(value any, phrasing phrasing) string {
 	case calendar.Wall:
 		return wall(v, phrasing.lang)
 	case calendar.ID:
-		if change.field.Form == calendar.FormParent {
-			return change.value([]calendar.ID{v}, phrasing)
+		if ids := change.linked(v); ids != nil {
+			return change.value(ids, phrasing)
 		}
 		return "#" + v.String()
 	case string:
@@ -258,30 +254,29 @@ func dayOf(wall calendar.Wall, lang calendar.Lang) string {
 
 // clockOf writes a time of day, without seconds where they are 0.
 func clockOf(wall calendar.Wall) string {
-	instant := wall.UTC()
-	if instant.Second() != 0 {
-		return instant.Format("15:04:05")
-	}
-	return instant.Format("15:04")
+	return strings.TrimSuffix(wall.UTC().Format("15:04:05"), ":00")
 }
 
-// Summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
+// summary describes an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
-func Summary(action Action, name string, changes []Change, lang calendar.Lang) string {
-	return phrasing{lang: lang}.summary(action, name, changes)
-}
-
-func (phrasing phrasing) summary(action Action, name string, changes []Change) string {
-	text := word("action."+string(action), phrasing.lang)
-	switch {
-	case (action == Created || action == Published) && name != "":
-		text += phrasing.colon() + phrasing.quote(name)
-	case action == Updated && len(changes) > 0:
-		sentences := make([]string, len(changes))
-		for i := range changes {
-			sentences[i] = changes[i].Sentence
+func (phrasing phrasing) summary(entry *Entry) string {
+	if entry.Redacted != nil {
+		return word("blank", phrasing.lang)
+	}
+	text := word("action."+entry.Action, phrasing.lang)
+	switch entry.Action {
+	case calendar.Created, Published:
+		if entry.Name != "" {
+			text += phrasing.colon() + phrasing.quote(entry.Name)
 		}
-		text += phrasing.colon() + strings.Join(sentences, word("semicolon", phrasing.lang))
+	case calendar.Updated:
+		for i := range entry.Changes {
+			mark := word("semicolon", phrasing.lang)
+			if i == 0 {
+				mark = phrasing.colon()
+			}
+			text += mark + entry.Changes[i].Sentence
+		}
 	}
 	return text
 }
@@ -293,11 +288,8 @@ const maxSentences = 3
 // sentence for each change, of many the first ones and how many there are more.
 func (entry *Entry) SummaryHTML(lang calendar.Lang) string {
 	p := phrasing{lang, onPage}
-	switch {
-	case entry.Redacted != nil:
-		return p.complete(BlankSummary(lang))
-	case entry.Action != Updated || len(entry.Changes) == 0:
-		return p.complete(p.summary(entry.Action, entry.Name, nil))
+	if entry.Action != calendar.Updated || len(entry.Changes) == 0 {
+		return p.complete(p.summary(entry))
 	}
 	var sentences []string
 	for i := range entry.Changes[:min(len(entry.Changes), maxSentences)] {
@@ -329,9 +321,6 @@ func capitalized(text string) string {
 	first, n := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[n:]
 }
-
-// BlankSummary is the Summary of a redacted entry.
-func BlankSummary(lang calendar.Lang) string { return word("blank", lang) }
 
 // NameOf is the name of a record in a language, "" for none; of a user his name.
 func NameOf(record *calendar.Record, lang calendar.Lang) string {

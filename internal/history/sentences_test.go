@@ -17,7 +17,7 @@ import (
 )
 
 // named names the records 87 and 88.
-var named = Names{87: "Old Mill", 88: "River Hall", 31: strings.Repeat("é", 101)}
+var named = map[calendar.ID]string{87: "Old Mill", 88: "River Hall", 31: strings.Repeat("é", 101)}
 
 // bare gives a record with these fields only.
 func bare(kind calendar.Kind, fields calendar.Fields) *calendar.Record {
@@ -53,7 +53,7 @@ func eachRow(t *testing.T, use func(name string, changes []Change)) {
 }
 
 // languageOf is the language of the text that a change is of, else that of the record.
-func languageOf(change *Change) string { return cmp.Or(change.Language, change.home.String()) }
+func languageOf(change *Change) string { return cmp.Or(change.Language, change.after.Home.String()) }
 
 // Each row of HISTORY 6.2 to 6.4, in the four languages.
 func TestSentences(t *testing.T) {
@@ -67,8 +67,8 @@ func TestSentences(t *testing.T) {
 			after, _ := json.Marshal(change.After)
 			fmt.Fprintf(&builder, "  %s %s: %.60s -> %.60s\n", change.Field, languageOf(change), before, after)
 			for _, lang := range tableLangs {
-				change.describe(lang, named)
-				fmt.Fprintf(&builder, "    %s\n", change.Sentence)
+				change.names = named
+				fmt.Fprintf(&builder, "    %s\n", change.sentence(phrasing{lang: lang}))
 			}
 		}
 	})
@@ -84,13 +84,13 @@ func TestSentencesOfPages(t *testing.T) {
 		for i := range changes {
 			changes[i].names = named
 		}
-		entry := &Entry{Action: Updated, Changes: changes}
+		entry := &Entry{Action: calendar.Updated, Changes: changes}
 		for _, lang := range tableLangs {
 			fmt.Fprintf(&builder, "    %s\n", entry.SummaryHTML(lang))
 		}
 	})
 	for _, entry := range []*Entry{
-		{Action: Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: Created}, {Action: Updated}, {Action: Restored}, {Action: Updated, Redacted: &Version{}},
+		{Action: calendar.Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: calendar.Created}, {Action: calendar.Updated}, {Action: calendar.Restored}, {Action: calendar.Updated, Redacted: &Version{}},
 	} {
 		for _, lang := range tableLangs {
 			fmt.Fprintf(&builder, "%s\n", entry.SummaryHTML(lang))
@@ -105,11 +105,11 @@ func TestSummaries(t *testing.T) {
 	var builder strings.Builder
 	for _, lang := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
 		for _, action := range Actions {
-			fmt.Fprintln(&builder, Summary(action, "Quay & Co", []Change{{Sentence: "one"}, {Sentence: "two"}}, lang))
+			fmt.Fprintln(&builder, phrasing{lang: lang}.summary(&Entry{Action: action, Name: "Quay & Co", Changes: []Change{{Sentence: "one"}, {Sentence: "two"}}}))
 		}
-		fmt.Fprintln(&builder, Summary(Updated, "Quay", nil, lang))
-		fmt.Fprintln(&builder, Summary(Created, "", nil, lang))
-		fmt.Fprintln(&builder, BlankSummary(lang))
+		fmt.Fprintln(&builder, phrasing{lang: lang}.summary(&Entry{Action: calendar.Updated, Name: "Quay"}))
+		fmt.Fprintln(&builder, phrasing{lang: lang}.summary(&Entry{Action: calendar.Created}))
+		fmt.Fprintln(&builder, word("blank", lang))
 	}
 	golden.Compare(t, "summaries.golden", builder.String())
 }

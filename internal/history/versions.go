@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -17,21 +16,12 @@ type Version struct {
 	Position calendar.Position `json:"position,omitempty"`
 	Time     Time              `json:"time,omitzero"`
 	Record   *calendar.Record  `json:"-"`               // as it was then, nil where the viewer may not open it
-	Members  Members           `json:"record,omitzero"` // see WithMembers; nil: left out
+	Members  Members           `json:"record,omitzero"` // MembersOf the Record; nil: left out
 }
 
 func versionOf(entry *eventstore.Entry, record *calendar.Record) Version {
 	return Version{Number: entry.Version, Position: entry.Position, Time: Time{entry.Time}, Record: record}
 }
-
-// WithMembers returns the version with what is shown of its record.
-func (version Version) WithMembers() Version {
-	version.Members = MembersOf(version.Record)
-	return version
-}
-
-// isThere reports whether the viewer may open the version, and it is not deleted.
-func (version *Version) isThere() bool { return version.Record != nil && !version.Record.Deleted }
 
 // Versions are the versions of a record whose gate now a viewer passes.
 type Versions struct {
@@ -39,27 +29,36 @@ type Versions struct {
 	*currentRecord
 }
 
-// Versions returns the versions of a record. Errors: those of Present, and CodeErased for
-// everybody.
-func (reader *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID) (*Versions, error) {
+// Present returns the versions of a record of a kind. Errors: CodeNotFound, those of Gate, those
+// of the store.
+func (reader *Reader) Present(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID) (*Versions, error) {
 	request := reader.request(viewer)
-	present, err := request.find(ctx, kind, id)
-	if err == nil && present.Erased {
+	if err := request.learn(ctx, id); err != nil {
+		return nil, err
+	}
+	present := request.known[id]
+	if present == nil || present.Record == nil || present.Kind != kind {
+		return nil, calendar.Fail(calendar.CodeNotFound, kind)
+	}
+	return &Versions{request, present}, present.gate
+}
+
+// Versions is Present with CodeErased for everybody.
+func (reader *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID) (*Versions, error) {
+	versions, err := reader.Present(ctx, viewer, kind, id)
+	if err == nil && versions.Erased {
 		err = calendar.Fail(calendar.CodeErased, kind)
 	}
-	return &Versions{request, present}, err
+	return versions, err
 }
 
 // each yields the entries of the record from one version to another.
 func (versions *Versions) each(ctx context.Context, from, to int64, ascending bool) iter.Seq2[*eventstore.Entry, error] {
 	return func(yield func(*eventstore.Entry, error) bool) {
-		for entries, err := range versions.chunks(ctx, versions.ID, max(from, 1), min(to, versions.Version), ascending, 4) {
+		for entries, err := range versions.chunks(ctx, versions.ID, max(from, 1), min(to, versions.Version), ascending) {
 			if err != nil {
 				yield(nil, err)
 				return
-			}
-			if !ascending {
-				slices.Reverse(entries)
 			}
 			for i := range entries {
 				if !yield(&entries[i], nil) {
@@ -70,35 +69,32 @@ func (versions *Versions) each(ctx context.Context, from, to int64, ascending bo
 	}
 }
 
-// walk yields up to MaxLooked versions from one to another; the Record is nil of those that
-// are not open.
-func (versions *Versions) walk(ctx context.Context, from, to int64, ascending bool) iter.Seq2[Version, error] {
-	return func(yield func(Version, error) bool) {
-		looked := 0
-		for entry, err := range versions.each(ctx, from, to, ascending) {
-			var record *calendar.Record
-			if err == nil {
-				record, err = versions.openOrNone(ctx, entry)
-			}
-			if err != nil {
-				yield(Version{}, err)
-				return
-			}
-			if looked++; !yield(versionOf(entry, record), nil) || looked == MaxLooked {
-				return
-			}
+// list returns up to limit versions from one to another that are open and not deleted, without
+// their records, and the number that was looked at last, of up to MaxLooked.
+func (versions *Versions) list(ctx context.Context, from, to int64, ascending bool, limit int) (found []Version, lookedTo int64, err error) {
+	looked := 0
+	for entry, err := range versions.each(ctx, from, to, ascending) {
+		var record *calendar.Record
+		if err == nil {
+			record, err = versions.openOrNone(ctx, entry)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if lookedTo = entry.Version; record != nil && !record.Deleted {
+			found = append(found, versionOf(entry, nil))
+		}
+		if looked++; looked == MaxLooked || len(found) == limit {
+			break
 		}
 	}
+	return found, lookedTo, nil
 }
 
-// nearest returns the first version of a walk that is open, and not deleted.
+// nearest returns the first version of a list.
 func (versions *Versions) nearest(ctx context.Context, from, to int64, ascending bool) (Version, error) {
-	for found, err := range versions.walk(ctx, from, to, ascending) {
-		if err != nil || found.isThere() {
-			return found, err
-		}
-	}
-	return Version{}, nil
+	found, _, err := versions.list(ctx, from, to, ascending, 1)
+	return append(found, Version{})[0], err
 }
 
 // First returns the first open version.
@@ -106,19 +102,9 @@ func (versions *Versions) First(ctx context.Context) (Version, error) {
 	return versions.nearest(ctx, 1, versions.Version, true)
 }
 
-// Numbered returns a version by its number. Errors: CodeVersionNotFound, CodeNotFound where
-// the record is deleted, those of Gate.
-func (versions *Versions) Numbered(ctx context.Context, number int64) (Version, error) {
-	found, err := versions.numbered(ctx, number)
-	if err == nil && found.Record.Deleted {
-		err = calendar.Fail(calendar.CodeNotFound, versions.Kind)
-	}
-	return found, err
-}
-
 // numbered returns a version by its number, deleted ones too.
 func (versions *Versions) numbered(ctx context.Context, number int64) (Version, error) {
-	entries, err := versions.store.Read(ctx, eventstore.Range{Record: versions.ID, After: uint64(number - 1), Limit: 1})
+	entries, err := versions.Store.Read(ctx, eventstore.Range{Record: versions.ID, After: uint64(number - 1), Limit: 1})
 	switch {
 	case err != nil:
 		return Version{}, err
@@ -126,27 +112,26 @@ func (versions *Versions) numbered(ctx context.Context, number int64) (Version, 
 		return Version{}, calendar.Fail(calendar.CodeVersionNotFound, versions.Kind)
 	}
 	record, err := versions.open(ctx, &entries[0])
-	if err == nil && record == nil {
-		err = calendar.Fail(calendar.CodeErased, versions.Kind)
-	}
 	return versionOf(&entries[0], record), err
 }
 
-// At returns the version at a point, as it is shown at a moment. Errors: CodeNotFound, those
-// of Gate.
-func (versions *Versions) At(ctx context.Context, point eventstore.Point, moment time.Time) (Version, error) {
-	entries, err := versions.store.At(ctx, point, versions.ID)
-	if err != nil {
-		return Version{}, err
+// At returns a version by its number, of 0 the one at a point as it is shown at a moment.
+// Errors: CodeVersionNotFound, CodeNotFound where there is none or it is deleted, those of Gate.
+func (versions *Versions) At(ctx context.Context, number int64, point eventstore.Point, moment time.Time) (found Version, err error) {
+	if number > 0 {
+		found, err = versions.numbered(ctx, number)
+	} else {
+		var entries []eventstore.Entry
+		if entries, err = versions.Store.At(ctx, point, versions.ID); err == nil {
+			found = versionOf(&entries[0], nil)
+			found.Record, err = stateOf(&entries[0])
+		}
+		err = cmp.Or(err, Gate(versions.Caller, versions.Kind, found.Record, moment))
 	}
-	record, err := stateOf(&entries[0])
-	if err == nil && (record == nil || record.Deleted) {
+	if err == nil && found.Record.Deleted {
 		err = calendar.Fail(calendar.CodeNotFound, versions.Kind)
 	}
-	if err == nil {
-		err = Gate(versions.Caller, versions.Kind, record, moment)
-	}
-	return versionOf(&entries[0], record), err
+	return found, err
 }
 
 // stateOf decodes the record after an entry; nil if none exists, or it is erased.
@@ -157,41 +142,23 @@ func stateOf(entry *eventstore.Entry) (*calendar.Record, error) {
 	return decode(entry)
 }
 
-// Linked returns linked records as they were at a point, nil for those that were not, and
-// those that do not pass the gate now.
-func (versions *Versions) Linked(ctx context.Context, point eventstore.Point, ids []calendar.ID) ([]*calendar.Record, error) {
-	found, err := versions.linked(ctx, point, ids)
-	for i, record := range found {
-		if record != nil && record.Deleted {
-			found[i] = nil
-		}
-	}
-	return found, err
-}
-
 // Mementos are open versions around one that is shown. They may be the same; Prev and Next
 // may be none.
 type Mementos struct{ First, Prev, Shown, Next, Last Version }
 
 // Around returns the open versions around an open one.
-func (versions *Versions) Around(ctx context.Context, shown Version) (Mementos, error) {
-	mementos := Mementos{Shown: shown}
-	for _, look := range []struct {
-		version     *Version
-		from, until int64
-		ascending   bool
-	}{
-		{&mementos.First, 1, shown.Number, true},
-		{&mementos.Prev, 1, shown.Number - 1, false},
-		{&mementos.Next, shown.Number + 1, versions.Version, true},
-		{&mementos.Last, shown.Number, versions.Version, false},
-	} {
-		var err error
-		if *look.version, err = versions.nearest(ctx, look.from, look.until, look.ascending); err != nil {
-			return mementos, err
+func (versions *Versions) Around(ctx context.Context, shown Version) (mementos Mementos, err error) {
+	look := func(from, to int64, ascending bool) (found Version) {
+		if err == nil {
+			found, err = versions.nearest(ctx, from, to, ascending)
 		}
+		return found
 	}
-	return mementos, nil
+	mementos = Mementos{
+		First: look(1, shown.Number, true), Prev: look(1, shown.Number-1, false), Shown: shown,
+		Next: look(shown.Number+1, versions.Version, true), Last: look(shown.Number, versions.Version, false),
+	}
+	return mementos, err
 }
 
 // TimeMap are the open versions of a record.
@@ -215,22 +182,11 @@ func (reader *Reader) TimeMap(ctx context.Context, viewer Viewer, kind calendar.
 	if out.Last, err = versions.nearest(ctx, 1, versions.Version, false); err != nil {
 		return nil, err
 	}
-	for found, err := range versions.walk(ctx, after+1, out.Last.Number, true) {
-		if err != nil {
-			return nil, err
-		}
-		if out.After = found.Number; found.isThere() {
-			found.Record = nil // it takes room
-			out.Versions = append(out.Versions, found)
-		}
-		if len(out.Versions) == limit {
-			break
-		}
-	}
+	out.Versions, out.After, err = versions.list(ctx, after+1, out.Last.Number, true, limit)
 	if out.After == out.Last.Number {
 		out.After = 0
 	}
-	return out, nil
+	return out, err
 }
 
 // Diff is what differs between two versions of a record (docs/spec/history.md 9).
@@ -260,23 +216,23 @@ func (reader *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kin
 		return nil, err
 	}
 	var before Version
-	if from > 0 {
-		before, err = versions.numbered(ctx, from)
-	} else {
+	if from == 0 {
 		before, err = versions.nearest(ctx, 1, to-1, false)
+		from = before.Number
+	}
+	if err == nil && from > 0 {
+		before, err = versions.numbered(ctx, from)
 	}
 	password := false
-	for entry, eachErr := range versions.each(ctx, min(before.Number, to)+1, max(before.Number, to), true) {
+	for entry, eachErr := range versions.each(ctx, min(from, to)+1, max(from, to), true) {
 		password, err = password || eachErr == nil && entry.Secret != nil, cmp.Or(err, eachErr)
 	}
 	if err != nil {
 		return nil, err
 	}
-	diff := &Diff{
-		From: before.WithMembers(), To: after.WithMembers(),
-		Patch: Patch(before.Record, after.Record), Changes: Changes(before.Record, after.Record, password),
-	}
+	before.Members, after.Members = MembersOf(before.Record), MembersOf(after.Record)
+	diff := &Diff{From: before, To: after, Patch: Patch(before.Members, after.Members), Changes: Changes(before.Record, after.Record, password)}
 	diff.Named, err = versions.describe(ctx, diff.Changes, after.Position, after.Record.Changed)
-	diff.Summary = Summary(Updated, "", diff.Changes, versions.Lang)
+	diff.Summary = phrasing{lang: versions.Lang}.summary(&Entry{Action: calendar.Updated, Changes: diff.Changes})
 	return diff, err
 }

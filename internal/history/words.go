@@ -10,20 +10,9 @@ func word(key string, lang calendar.Lang, values ...string) string {
 	return texts.Sentences.In(key, lang, values...)
 }
 
-// Action is what an entry did, as it is shown to a caller (HISTORY 5).
-type Action string
-
-// The actions: the last parts of changes, and for a version of which the caller may not
-// read the one before.
-const (
-	Created   Action = calendar.Created
-	Published Action = "published"
-	Updated   Action = calendar.Updated
-	Trashed   Action = calendar.Trashed
-	Restored  Action = calendar.Restored
-	Deleted   Action = calendar.Deleted
-	Erased    Action = calendar.Erased
-)
+// Published is the action of a version of which the caller may not read the one before; the
+// others are the last parts of changes (HISTORY 5).
+const Published = "published"
 
 // Actions are all actions.
-var Actions = [...]Action{Created, Published, Updated, Trashed, Restored, Deleted, Erased}
+var Actions = [...]string{calendar.Created, Published, calendar.Updated, calendar.Trashed, calendar.Restored, calendar.Deleted, calendar.Erased}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -18,7 +18,7 @@ import (
 // asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
 func (call *call) asksPast() (asks bool, err error) {
-	if call.route.Past && call.sends(history.ParamPoint) {
+	if call.route.Past && call.sends(param.AsOf) {
 		call.fresh = valueAskBack
 		return true, call.mayReadPast()
 	}
@@ -40,12 +40,12 @@ func (call *call) sends(name string) bool {
 }
 
 // readPoint reads the point of a read that names one, and reports whether the header does.
-func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point history.Point, byHeader bool, err error) {
-	if !call.sends(history.ParamPoint) {
+func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point param.Point, byHeader bool, err error) {
+	if !call.sends(param.AsOf) {
 		return acceptDatetime(call.request.Header.Get(headerAcceptTime), call.o.Now(), problems), true, nil
 	}
-	point, err = call.History.ParsePoint(call.request.Context(), input[history.ParamPoint], call.route.Single && !call.route.bySlug, call.o.Site, problems)
-	return point, false, err
+	head, err := call.History.Head(call.request.Context())
+	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.o.Now(), call.o.Site, head, problems), false, err
 }
 
 // readThen answers a single read of the past.
@@ -72,10 +72,10 @@ func (call *call) readThen(singleParams *singleParams) error {
 			if singleParams.byHeader {
 				point := singleParams.point
 				if found.Permanent {
-					point = history.Point{Version: found.Version.Number}
+					point = param.Point{Version: found.Version.Number}
 				}
-				names := []string{"password", history.ParamPoint, "multilang_language", "_fields"}
-				ans.add(headerContentLocation, linkTo(url, inputOf(call.query, nil), names, history.ParamPoint, point.String()))
+				names := []string{"password", param.AsOf, "multilang_language", "_fields"}
+				ans.add(headerContentLocation, linkTo(url, inputOf(call.query, nil), names, param.AsOf, point.String()))
 			}
 		}
 		if found.Permanent && !singleParams.byHeader && whole {
@@ -103,7 +103,7 @@ func (call *call) listThen() error {
 	if err != nil {
 		return err
 	}
-	delete(request.Input, history.ParamPoint)
+	delete(request.Input, param.AsOf)
 	var then past.PointInTime
 	if len(problems.Fields) == 0 {
 		if then, err = call.Past.Resolve(call.request.Context(), point); err != nil {
@@ -151,7 +151,7 @@ func (call *call) listThen() error {
 }
 
 // listsThen waits for the lists of a point, without a slot.
-func (call *call) listsThen(then past.PointInTime, point history.Point) (*past.List, error) {
+func (call *call) listsThen(then past.PointInTime, point param.Point) (*past.List, error) {
 	if !call.pass.Enter(admit.Wait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
@@ -169,7 +169,7 @@ func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
 	all = slices.Clone(sent)
 	for _, linkParam := range criteria.Links {
 		switch {
-		case linkParam.Name == history.ParamPoint:
+		case linkParam.Name == param.AsOf:
 			all = append(all, linkParam)
 		case call.sends(strings.TrimSuffix(linkParam.Name, "[]")):
 			sent, all = append(sent, linkParam), append(all, linkParam)

@@ -73,7 +73,7 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	w.Clock.Add(time.Second)
 	admin.Update(of, obj{"city": "Erased words"})
 	admin.Event("Later", nil)
-	at := w.Clock.Now().UTC().Format(history.TimeLayout)
+	at := history.Time{Time: w.Clock.Now().UTC()}.String()
 	w.Clock.Add(time.Second)
 	points := []string{"as_of=" + at}
 	for position := first; position <= w.Head(); position++ {

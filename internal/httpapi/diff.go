@@ -3,7 +3,7 @@ package httpapi
 import (
 	"context"
 
-	"daybook/internal/history"
+	"daybook/internal/formats"
 	"daybook/internal/param"
 )
 
@@ -42,11 +42,8 @@ func answerDiff(ctx context.Context, call *call, pastQuery *pastQuery) (*answer,
 	if weightIn(call.request.Header, valueJSONPatch) > weightIn(call.request.Header, entryFormats[0].media) {
 		media, shown = valueJSONPatch, diff.Patch
 	}
-	body, err := history.Marshal(shown)
-	if err == nil {
-		err = call.fits(body)
-	}
-	if err != nil {
+	body := formats.AppendJSON(nil, shown)
+	if err := call.fits(body); err != nil {
 		return nil, err
 	}
 	ans := newAnswer(body, media, call.weakTag(string(body)), call.lang)

@@ -10,7 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/history"
+	"daybook/internal/formats"
 	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -213,19 +213,18 @@ func errorBody(e *calendar.Error, status int, lang calendar.Lang, instance strin
 		f.Data.Status, f.Data.errorData = status, dataOf(e, lang)
 		shape = f
 	}
-	data, _ := appendJSON(nil, shape) // texts and numbers cannot fail
-	return data
+	return formats.AppendJSON(nil, shape)
 }
 
 func dataOf(problem *calendar.Error, lang calendar.Lang) (out errorData) {
 	switch problem.Code {
 	case calendar.CodeInvalidParam:
-		params, details := make(history.Members, 0, len(problem.Fields)), history.Members(nil)
+		params, details := formats.Object{}, formats.Object(nil)
 		for _, fieldError := range problem.Fields {
 			message := texts.FieldMessage(fieldError, lang)
-			params = append(params, history.Member{Name: fieldError.Field, Value: message})
+			params = append(params, fieldError.Field, message)
 			if code := fieldError.Reason.Detail(); code != "" {
-				details = append(details, history.Member{Name: fieldError.Field, Value: errorDetail{code, message, object{"param": fieldError.Field}}})
+				details = append(details, fieldError.Field, errorDetail{code, message, object{"param": fieldError.Field}})
 			}
 		}
 		out.Params, out.Details = params, details

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"daybook/calendar"
-	"daybook/internal/history"
+	"daybook/internal/formats"
 	"daybook/internal/texts"
 	"daybook/query"
 )
@@ -24,7 +24,7 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 	if facets == nil {
 		return data
 	}
-	all := history.Members{}
+	all := formats.Object{}
 	for i := range facets {
 		facet := &facets[i]
 		values := make([]facetValue, len(facet.Values))
@@ -44,8 +44,7 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 			}
 			values[j] = out
 		}
-		all = append(all, history.Member{Name: facet.Name, Value: object{"total": facet.Total, "values": values}})
+		all = append(all, facet.Name, object{"total": facet.Total, "values": values})
 	}
-	data, _ = appendJSON(append(data, `,"facets":`...), all) // texts and numbers cannot fail
-	return data
+	return formats.AppendJSON(append(data, `,"facets":`...), all)
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +19,12 @@ var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limit
 // history answers the entries of one record.
 func answerHistory(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
 	id := call.targetOf().id
-	version, err := call.History.Present(ctx, call.caller, call.route.kind, id)
+	versions, err := call.History.Present(ctx, call.viewer(), call.route.kind, id)
 	if err != nil {
 		return nil, err
 	}
 	page := historyPage{pastQuery: pastQuery, format: entryFormats[0], url: call.root.Collection(call.route.kind) + "/" + id.String() + "/history"}
-	page.Record, page.To = id, min(version, pastQuery.before-1)
+	page.Record, page.To = id, min(versions.Version, pastQuery.before-1)
 	ans, err := call.entriesPage(ctx, &page)
 	if err == nil {
 		ans.name(id, page.named)
@@ -47,7 +48,7 @@ type historyPage struct {
 // entriesPage makes a page. It ends early where it would become large or late.
 func (call *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
 	pastQuery, n := page.pastQuery, 0
-	page.From, page.Ascending, page.Filter, page.Limit = pastQuery.after+1, pastQuery.ascending, pastQuery.filter, int(pastQuery.limit)
+	page.From, page.Ascending, page.Filter = pastQuery.after+1, pastQuery.ascending, pastQuery.filter
 	late := call.o.Now().Add(call.o.ReadDeadline / 2)
 	data := []byte(page.format.begin)
 	pace := call.pass.Pace(call.past, call.o.Now)
@@ -57,17 +58,15 @@ func (call *call) entriesPage(ctx context.Context, page *historyPage) (*answer, 
 		}
 		pace.Rest(ctx)
 		if entry != nil {
-			if data, err = page.format.item(data, n, entry); err != nil {
-				return nil, err
-			}
+			data = page.format.item(data, n, call.linked(entry))
 			n++
 			page.named = append(page.named, entry.Named...)
 		}
-		if n == page.Limit || len(data) >= call.o.MaxAnswer/2 || call.o.Now().After(late) {
+		if n == int(pastQuery.limit) || len(data) >= call.o.MaxAnswer/2 || call.o.Now().After(late) {
 			break
 		}
 	}
-	if page.LookedTo > 0 && page.More() {
+	if page.More() {
 		bound := "before"
 		if pastQuery.ascending {
 			bound = "after"
@@ -92,7 +91,36 @@ func (call *call) entriesPage(ctx context.Context, page *historyPage) (*answer, 
 
 // viewer is who reads the past.
 func (call *call) viewer() history.Viewer {
-	return history.Viewer{Caller: call.caller, Lang: call.lang, Collection: call.root.Collection}
+	return history.Viewer{Caller: call.caller, Lang: call.lang}
+}
+
+// linkedEntry is an entry with its links.
+type linkedEntry struct {
+	*history.Entry
+	URLs entryURLs `json:"urls,omitzero"`
+}
+
+type entryURLs struct {
+	Version string `json:"version,omitempty"`
+	Diff    string `json:"diff,omitempty"`
+}
+
+// linked adds the links of an entry: the version, unless its point has no record, and its
+// difference to the one before where that is open.
+func (call *call) linked(entry *history.Entry) *linkedEntry {
+	out := &linkedEntry{Entry: entry}
+	kind, _ := calendar.ParseKind(entry.Kind)
+	if !slices.Contains(calendar.Kinds[:], kind) || entry.Action == calendar.Erased || entry.Redacted != nil {
+		return out
+	}
+	url := call.root.Collection(kind) + "/" + entry.ID.String()
+	if entry.Action != calendar.Deleted {
+		out.URLs.Version = permanentURL(url, entry.Version)
+	}
+	if entry.Compared {
+		out.URLs.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", url, entry.Version-1, entry.Version)
+	}
+	return out
 }
 
 // entryFormat is a form in which entries are answered.
@@ -101,28 +129,27 @@ type entryFormat struct {
 	media  []string // the members of Accept that ask for it, in lower case; the first is its own
 	header []string // value of Content-Type
 	begin  string
-	item   func(data []byte, n int, entry *history.Entry) ([]byte, error) // n entries stand before it
+	item   func(data []byte, n int, entry *linkedEntry) []byte // n entries stand before it
 }
 
 // entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
 var entryFormats = []*entryFormat{
 	{
 		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON, begin: `{"entries":[`,
-		item: func(data []byte, n int, entry *history.Entry) ([]byte, error) {
-			return appendJSON(formats.AppendComma(data, n), entry)
+		item: func(data []byte, n int, entry *linkedEntry) []byte {
+			return formats.AppendJSON(formats.AppendComma(data, n), entry)
 		},
 	},
 	{
 		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"},
-		item: func(data []byte, _ int, entry *history.Entry) ([]byte, error) {
-			data, err := appendJSON(data, entry)
-			return append(data, '\n'), err
+		item: func(data []byte, _ int, entry *linkedEntry) []byte {
+			return append(formats.AppendJSON(data, entry), '\n')
 		},
 	},
 	{
 		name: "csv", media: []string{"text/csv"}, header: []string{"text/csv; charset=utf-8; header=present"},
 		begin: "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n",
-		item:  func(data []byte, _ int, entry *history.Entry) ([]byte, error) { return appendRow(data, entry), nil },
+		item:  func(data []byte, _ int, entry *linkedEntry) []byte { return appendRow(data, entry.Entry) },
 	},
 }
 
@@ -151,7 +178,7 @@ func appendRow(data []byte, entry *history.Entry) []byte {
 		}
 	}
 	for i, cell := range []string{
-		entry.Position.String(), entry.Time.String(), entry.Kind, entry.ID.String(), strconv.FormatInt(entry.Version, 10), string(entry.Action), actor, name,
+		entry.Position.String(), entry.Time.String(), entry.Kind, entry.ID.String(), strconv.FormatInt(entry.Version, 10), entry.Action, actor, name,
 		entry.Client, entry.Request, entry.Reason, entry.Name, strings.Join(fields, ";"), entry.Summary,
 	} {
 		data = formats.AppendCell(formats.AppendComma(data, i), cell, true)

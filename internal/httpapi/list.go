@@ -8,7 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -186,7 +186,7 @@ func (call *call) listRequest() query.Request {
 	kind := call.route.kind
 	input := inputOf(call.query, query.Params(kind).IsList)
 	if !call.route.Past { // other lists have no past
-		delete(input, history.ParamPoint)
+		delete(input, param.AsOf)
 	}
 	return query.Request{Kind: kind, Input: input, Lang: call.loc.lang, Caller: call.caller}
 }

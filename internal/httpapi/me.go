@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 )
 
 // me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
@@ -25,7 +26,7 @@ func (call *call) me() error {
 		name = users[0].Fields.String("name")
 	}
 	can := func(err error) bool { return err == nil }
-	body, err := appendJSON(nil, object{
+	body := formats.AppendJSON(nil, object{
 		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.o.Site.String(),
 		"can": object{
 			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
@@ -33,9 +34,6 @@ func (call *call) me() error {
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
 	})
-	if err != nil {
-		return err
-	}
 	call.sendJSON(http.StatusOK, body)
 	return nil
 }

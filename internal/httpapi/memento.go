@@ -9,20 +9,21 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 )
 
 // acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
 // the whole second. One ahead of the present second is the present.
-func acceptDatetime(text string, now time.Time, problems *calendar.Problems) history.Point {
+func acceptDatetime(text string, now time.Time, problems *calendar.Problems) param.Point {
 	instant, err := time.Parse(http.TimeFormat, text)
 	if err != nil || instant.Format(http.TimeFormat) != text { // the day of the week has to be right
 		problems.Add(headerAcceptTime, calendar.ReasonHeaderTime)
-		return history.Point{}
+		return param.Point{}
 	}
 	if instant.After(now) {
 		instant = now.UTC().Truncate(time.Second)
 	}
-	return history.Point{Time: instant.Add(time.Second - time.Millisecond)}
+	return param.Point{Time: instant.Add(time.Second - time.Millisecond)}
 }
 
 // mementoTime is a moment in whole seconds, as headers and links have it.
@@ -32,7 +33,7 @@ func mementoTime(instant time.Time) string {
 
 // permanentURL is the URL of a version of a record (HISTORY 7.1).
 func permanentURL(url string, version int64) string {
-	return url + "?" + history.ParamPoint + "=version%3A" + strconv.FormatInt(version, 10)
+	return url + "?" + param.AsOf + "=version%3A" + strconv.FormatInt(version, 10)
 }
 
 // originalLink is the first of the links of a memento.

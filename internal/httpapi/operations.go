@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/internal/history"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/texts"
@@ -73,7 +72,7 @@ func onEvents(p param.Param) func(*route) []param.Param {
 // listArguments are those of a list; only those of the collections have a past.
 func listArguments(route *route) []param.Param {
 	return route.ended(slices.DeleteFunc(argumentsOf(route.kind, query.Params(route.kind)), func(arg param.Param) bool {
-		return arg.Name == history.ParamPoint && !route.Past
+		return arg.Name == param.AsOf && !route.Past
 	}))
 }
 

@@ -8,6 +8,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	public "daybook/internal/pages"
+	"daybook/internal/param"
 	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/past"
@@ -20,12 +21,13 @@ type publicPast struct {
 	deps      Deps
 	everybody bool // reads the past
 	site      *time.Location
+	now       func() time.Time
 }
 
 // PublicPast returns the past for pages.
 func PublicPast(deps Deps, options Options) public.HistoryReader {
 	setDefaults(&options)
-	return &publicPast{Reader: deps.History, deps: deps, everybody: options.PublicHistory == PublicHistoryAll, site: options.Site}
+	return &publicPast{Reader: deps.History, deps: deps, everybody: options.PublicHistory == PublicHistoryAll, site: options.Site, now: options.Now}
 }
 
 // Named returns the records that a path may name.
@@ -44,11 +46,11 @@ const maxCounted = 1000
 
 // History reads a page of the versions of a record.
 func (publicPast *publicPast) History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*public.History, error) {
-	version, err := publicPast.Present(ctx, viewer.Caller, record.Kind, record.ID)
+	present, err := publicPast.Present(ctx, viewer, record.Kind, record.ID)
 	if err != nil {
 		return nil, err
 	}
-	limit := 1
+	version, limit := present.Version, 1
 	if version <= maxCounted {
 		limit = maxCounted
 	}
@@ -57,7 +59,7 @@ func (publicPast *publicPast) History(ctx context.Context, viewer history.Viewer
 		return nil, err
 	}
 	out := &public.History{Only: open.First.Number == open.Last.Number}
-	walk := &history.Walk{Record: record.ID, Limit: perPage}
+	walk := &history.Walk{Record: record.ID}
 	out.Entries = publicPast.Entries(ctx, viewer, walk)
 	if numbers := open.Versions; version <= maxCounted {
 		out.Pages = pagesOf(len(numbers), perPage)
@@ -88,10 +90,11 @@ func (publicPast *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint
 // At returns a record as it was.
 func (publicPast *publicPast) At(ctx context.Context, viewer history.Viewer, record *calendar.Record, point string) (*public.PastRecord, error) {
 	var problems calendar.Problems
-	at, err := publicPast.ParsePoint(ctx, point, true, publicPast.site, &problems)
+	head, err := publicPast.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
+	at := param.ParsePoint(point, true, publicPast.now(), publicPast.site, head, &problems)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

@@ -141,8 +141,8 @@ var (
 		kind, _ := calendar.ParseKind(word)
 		q.filter.Kinds = append(q.filter.Kinds, kind)
 	})
-	actionRow = wordsRow("action", func(calendar.Caller) []history.Action { return history.Actions[:] },
-		func(q *pastQuery, word string) { q.filter.Actions = append(q.filter.Actions, history.Action(word)) })
+	actionRow = wordsRow("action", func(calendar.Caller) []string { return history.Actions[:] },
+		func(q *pastQuery, word string) { q.filter.Actions = append(q.filter.Actions, word) })
 	fieldRow = wordsRow("field", func(caller calendar.Caller) []string { return history.FieldNames(kindsFor(caller)...) },
 		func(q *pastQuery, word string) { q.filter.Fields = append(q.filter.Fields, word) })
 	idRow       = idsRow("id", 1, func(q *pastQuery) *[]calendar.ID { return &q.filter.IDs })
@@ -232,16 +232,10 @@ func momentRow(name string, to func(q *pastQuery) *time.Time) pastRow {
 		if !ok {
 			return
 		}
-		if *to(q), _, ok = history.ParseMoment(text, q.o.Now(), q.o.Site); !ok {
+		if *to(q), _, ok = param.ParseMoment(text, q.o.Now(), q.o.Site); !ok {
 			value.Refuse(calendar.ReasonDate)
 		}
 	})
-}
-
-// appendJSON writes a value without escaping < > &.
-func appendJSON(data []byte, value any) ([]byte, error) {
-	text, err := history.Marshal(value)
-	return append(data, text...), err
 }
 
 // mayReadPast reports whether the setting lets a caller read the past (HISTORY 4.3): nil,

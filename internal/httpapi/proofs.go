@@ -9,7 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/history"
+	"daybook/internal/formats"
 	"daybook/internal/proof"
 )
 
@@ -46,12 +46,12 @@ func (read proofAnswer) prove(_ context.Context, call *call, pastQuery *pastQuer
 	case errors.Is(err, eventstore.ErrHistory): // it goes over to another one just now
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	body, ready := value.([]byte)
-	if err == nil && !ready {
-		body, err = history.Marshal(value)
-	}
 	if err != nil {
 		return nil, err
+	}
+	body, ready := value.([]byte)
+	if !ready {
+		body = formats.AppendJSON(nil, value)
 	}
 	return newAnswer(body, media, "", pastQuery.lang), nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
-	"daybook/internal/history"
 	"daybook/internal/param"
 	"daybook/internal/render"
 	"daybook/query"
@@ -45,7 +44,7 @@ func (call *call) targetOf() target {
 type singleParams struct {
 	password string
 	fields   []string // nil: all
-	point    history.Point
+	point    param.Point
 	byHeader bool // Accept-Datetime names the point
 }
 
@@ -69,7 +68,7 @@ var (
 			}
 		},
 	}
-	singlePoint  = param.Param{Name: history.ParamPoint, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}}
+	singlePoint  = param.Param{Name: param.AsOf, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}}
 	singleFields = param.Row[singleParams]{
 		Param: param.Param{Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true},
 		Read:  func(params *singleParams, value *param.Value) { params.fields = value.Fields() },

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/formats"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
 )
@@ -27,7 +29,6 @@ const (
 	streamEnd = 500 * time.Millisecond // that a write under way has when the process drains
 
 	streamPiece = 256 << 10 // bytes of entries that a stream reads before it sends them
-	streamPage  = 64        // entries that it looks at first
 )
 
 // enterStream gives a request a place among the streams, in place of all else that it
@@ -75,7 +76,7 @@ func (call *call) stream(pastQuery *pastQuery) error {
 		}()
 	}
 	s := stream{
-		call: call, filter: pastQuery.filter, control: control, position: from, epoch: call.History.Epoch(),
+		call: call, filter: pastQuery.filter, control: control, position: from, epoch: call.History.Store.Epoch().History,
 		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.o.Now(), asked: fmt.Sprint(call.lang, call.root.URL, pastQuery.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
@@ -136,7 +137,7 @@ func (stream *stream) run(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case stream.History.Epoch() != stream.epoch, head < stream.position: // it has seen another log
+		case stream.History.Store.Epoch().History != stream.epoch, head < stream.position: // it has seen another log
 			return errStreamEnds
 		case idle, stream.o.Now().Sub(stream.sent) >= stream.o.StreamBeat, stream.skipped >= history.MaxLooked:
 			if err := stream.send(ctx, []byte(": heartbeat\nid: "+stream.position.String()+"\n\n")); err != nil {
@@ -261,7 +262,7 @@ func (stream *stream) read(ctx context.Context, piece *piece, head calendar.Posi
 	work, cancel := context.WithTimeout(ctx, stream.o.ReadDeadline)
 	defer cancel()
 	piece.position, piece.skipped = stream.position, stream.skipped
-	walk := history.Walk{From: int64(stream.position) + 1, To: int64(head), Ascending: true, Filter: stream.filter, Limit: streamPage}
+	walk := history.Walk{From: int64(stream.position) + 1, To: int64(head), Ascending: true, Filter: stream.filter}
 	for entry, err := range stream.History.Entries(work, stream.viewer(), &walk) {
 		if err != nil {
 			return err
@@ -272,10 +273,7 @@ func (stream *stream) read(ctx context.Context, piece *piece, head calendar.Posi
 		if entry != nil {
 			piece.skipped = 0
 			piece.text = append(piece.text, "id: "+piece.position.String()+"\nevent: change\ndata: "...)
-			if piece.text, err = appendJSON(piece.text, entry); err != nil {
-				return err
-			}
-			piece.text = append(piece.text, "\n\n"...)
+			piece.text = append(formats.AppendJSON(piece.text, stream.linked(entry)), "\n\n"...)
 		}
 		if piece.skipped >= history.MaxLooked || len(piece.text) >= streamPiece || work.Err() != nil {
 			break
@@ -288,7 +286,8 @@ func (stream *stream) read(ctx context.Context, piece *piece, head calendar.Posi
 // whether the caller is still one. It returns the head, and whether nothing came.
 func (stream *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
 	within, cancel := context.WithTimeout(ctx, max(0, stream.o.StreamBeat-stream.o.Now().Sub(stream.sent)))
-	head, err = stream.History.Wait(within, stream.position)
+	reached, err := eventstore.Wait(within, stream.History.Store, stream.position)
+	head = reached.Position
 	cancel()
 	if idle = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; err != nil && !idle {
 		return 0, false, err

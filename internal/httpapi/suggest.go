@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"daybook/calendar"
-	"daybook/internal/history"
+	"daybook/internal/formats"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -22,10 +22,7 @@ func (call *call) suggest() error {
 		if err != nil {
 			return nil, err
 		}
-		body, err := appendJSON(nil, suggestionsOf(call.root, criteria, all))
-		if err != nil {
-			return nil, err
-		}
+		body := formats.AppendJSON(nil, suggestionsOf(call.root, criteria, all))
 		ans := newAnswer(body, valueJSON, call.weakTag(state.key), criteria.Lang)
 		ans.show(position)
 		return ans, nil
@@ -55,8 +52,8 @@ type suggestedEvent struct {
 	Venue     string `json:"venue"`
 }
 
-func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) history.Members {
-	out := append(make(history.Members, 0, 1+len(all)), history.Member{Name: "q", Value: criteria.Typed().Query})
+func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) formats.Object {
+	out := formats.Object{"q", criteria.Typed().Query}
 	for i := range all {
 		suggested := &all[i]
 		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
@@ -64,7 +61,7 @@ func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) 
 		for j := range suggested.List {
 			list[j] = suggestionOf(root, criteria.Lang, &suggested.List[j], highlighter)
 		}
-		out = append(out, history.Member{Name: suggested.Kind.Collection(), Value: list})
+		out = append(out, suggested.Kind.Collection(), list)
 	}
 	return out
 }

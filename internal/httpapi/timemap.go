@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"daybook/internal/formats"
 	"daybook/internal/history"
 )
 
@@ -29,10 +30,7 @@ func answerTimeMap(ctx context.Context, call *call, pastQuery *pastQuery) (*answ
 	}
 	body, media := []byte(page.links()), valueLinks
 	if pastQuery.format == "json" || pastQuery.format == "" && accepts(call.request.Header, "application/json") && !accepts(call.request.Header, linkFormat) {
-		media = valueJSON
-		if body, err = history.Marshal(page.object()); err != nil {
-			return nil, err
-		}
+		body, media = formats.AppendJSON(nil, page.object()), valueJSON
 	}
 	ans := newAnswer(body, media, call.weakTag(string(body)), call.lang)
 	ans.name(id, nil)

@@ -133,8 +133,9 @@ func (builder *pageBuilder) readEntries(historyBody *historyBody, record *calend
 		if entry == nil {
 			continue
 		}
-		shown := history.Entry{Version: entry.Version, Position: entry.Position, Time: entry.Time, Reason: strings.Clone(entry.Reason)}
-		historyBody.Entries = append(historyBody.Entries, entryRow{&shown, template.HTML(entry.SummaryHTML(builder.Route.lang)), actorOf(entry.Actor), builder.changeRows(entry.Changes)}) //nolint:gosec // escaped by the history
+		row := entryRow{entry, template.HTML(entry.SummaryHTML(builder.Route.lang)), actorOf(entry.Actor), builder.changeRows(entry.Changes)} //nolint:gosec // escaped by the history
+		entry.Name, entry.Changes, entry.Reason = "", nil, strings.Clone(entry.Reason)
+		historyBody.Entries = append(historyBody.Entries, row)
 	}
 	return h.Pages, nil
 }

@@ -24,8 +24,8 @@ type HistoryReader interface {
 	WasPublic(ctx context.Context, record *calendar.Record, slug string) (bool, error)
 	// Open reports whether a caller may read the past at all.
 	Open(caller calendar.Caller) bool
-	// Moved returns an event as it was before its start was moved; nil for none.
-	Moved(ctx context.Context, caller calendar.Caller, record *calendar.Record) (*calendar.Record, error)
+	// Moved returns an event as everybody saw it before its start was moved; nil for none.
+	Moved(ctx context.Context, record *calendar.Record) (*calendar.Record, error)
 	// History reads a page of the versions of a record, the newest first; pages begin with 1.
 	History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*History, error)
 	// Diff compares two versions; 0 for the newest one, and for the one before the other.

@@ -128,7 +128,7 @@ func (builder *pageBuilder) serveEvent(view *query.View, locked bool) {
 		return
 	}
 	if !locked && !builder.Embedded && builder.Past.Open(builder.Caller) {
-		builder.moved, builder.err = builder.Past.Moved(builder.ctx, builder.Caller, view.Record)
+		builder.moved, builder.err = builder.Past.Moved(builder.ctx, view.Record)
 	}
 	if builder.event(view, locked); builder.Unlock && locked {
 		builder.code, builder.Code, builder.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true

@@ -12,7 +12,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
-	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/internal/testkit/world"
 	"daybook/query/past"
 )
@@ -76,7 +76,7 @@ func setup(t *testing.T, options past.Options) *points {
 
 // list asks for lists up to venue n, from 1.
 func (points *points) list(ctx context.Context, n int) error {
-	then, err := points.Past.Resolve(ctx, history.Point{Position: points.first + calendar.Position(n-1)})
+	then, err := points.Past.Resolve(ctx, param.Point{Position: points.first + calendar.Position(n-1)})
 	if err == nil {
 		_, err = points.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false)
 	}

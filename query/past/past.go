@@ -14,6 +14,7 @@ import (
 	"daybook/eventstore"
 	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -97,7 +98,7 @@ type PointInTime struct {
 
 // Resolve returns the moment of a point that has the form of a time or of a position up to
 // the head.
-func (service *Service) Resolve(ctx context.Context, point history.Point) (PointInTime, error) {
+func (service *Service) Resolve(ctx context.Context, point param.Point) (PointInTime, error) {
 	if point.Position == 0 {
 		return PointInTime{eventstore.Point{Time: point.Time}, point.Time}, nil
 	}
@@ -119,7 +120,7 @@ type Request struct {
 	Caller calendar.Caller
 	Lang   calendar.Lang
 	Embeds query.Embeds
-	Point  history.Point
+	Point  param.Point
 	// FromFirst makes the first open version of a time before it (Accept-Datetime).
 	FromFirst bool
 }
@@ -164,15 +165,12 @@ func (service *Service) Read(ctx context.Context, request Request) (*Record, err
 			number = first.Number
 		}
 	}
-	var shown history.Version
-	if number > 0 {
-		shown, err = versions.Numbered(ctx, number)
-		then = PointInTime{eventstore.Point{Position: shown.Position}, shown.Time.Time}
-	} else {
-		shown, err = versions.At(ctx, then.Point, then.Moment)
-	}
+	shown, err := versions.At(ctx, number, then.Point, then.Moment)
 	if err != nil {
 		return nil, err
+	}
+	if number > 0 {
+		then = PointInTime{eventstore.Point{Position: shown.Position}, shown.Time.Time}
 	}
 	out := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
 	out.View, err = service.views.View(ctx, request.Caller, shown.Record, request.Lang, request.Embeds, query.Moment{

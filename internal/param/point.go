@@ -1,7 +1,6 @@
-package history
+package param
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -18,8 +17,8 @@ type Point struct {
 	Version  int64
 }
 
-// ParamPoint is the parameter that names a point.
-const ParamPoint = "as_of"
+// AsOf is the parameter that names a point.
+const AsOf = "as_of"
 
 // The words before the numbers of points.
 const (
@@ -27,13 +26,13 @@ const (
 	wordVersion  = "version"
 )
 
-// ParsePoint reads the value of as_of, which may name a version where versions is true.
-// Dates without an offset are read on the clock of the site zone, words from the present
-// moment on. A value that is refused is named in problems.
-func ParsePoint(value any, versions bool, now time.Time, site *time.Location, problems *calendar.Problems) Point {
+// ParsePoint reads the value of as_of, which may name a version where versions is true, and
+// positions up to the head of the log. Dates without an offset are read on the clock of the
+// site zone, words from the present moment on. A value that is refused is named in problems.
+func ParsePoint(value any, versions bool, now time.Time, site *time.Location, head calendar.Position, problems *calendar.Problems) Point {
 	text, ok := value.(string)
 	if !ok {
-		problems.Add(ParamPoint, calendar.ReasonTypeText)
+		problems.Add(AsOf, calendar.ReasonTypeText)
 		return Point{}
 	}
 	reason := calendar.ReasonPoint
@@ -46,7 +45,10 @@ func ParsePoint(value any, versions bool, now time.Time, site *time.Location, pr
 	instant, exact, isTime := ParseMoment(text, now, site)
 	switch {
 	case isNumber && word == wordPosition:
-		return Point{Position: calendar.Position(n)}
+		if calendar.Position(n) <= head {
+			return Point{Position: calendar.Position(n)}
+		}
+		problems.Add(AsOf, calendar.ReasonAhead, head.String())
 	case isNumber && word == wordVersion && versions:
 		return Point{Version: n}
 	case isTime && instant.Unix() > now.Unix():
@@ -56,7 +58,7 @@ func ParsePoint(value any, versions bool, now time.Time, site *time.Location, pr
 	case isTime:
 		return Point{Time: instant.Add(time.Second - time.Millisecond)}
 	}
-	problems.Add(ParamPoint, reason)
+	problems.Add(AsOf, reason) // the first problem counts
 	return Point{}
 }
 
@@ -89,20 +91,6 @@ func parseNumber(text string) (int64, bool) {
 	return n, n > 0
 }
 
-// ParsePoint is the function ParsePoint at the present moment; it refuses positions above the
-// head of the log, too.
-func (reader *Reader) ParsePoint(ctx context.Context, value any, versions bool, site *time.Location, problems *calendar.Problems) (Point, error) {
-	point := ParsePoint(value, versions, reader.now(), site, problems)
-	if point.Position == 0 {
-		return point, nil
-	}
-	head, err := reader.Head(ctx)
-	if point.Position > head {
-		problems.Add(ParamPoint, calendar.ReasonAhead, head.String())
-	}
-	return point, err
-}
-
 // String returns the point as links name it: an instant, a position, a version.
 func (point Point) String() string {
 	switch {
@@ -111,7 +99,7 @@ func (point Point) String() string {
 	case point.Version > 0:
 		return wordVersion + ":" + strconv.FormatInt(point.Version, 10)
 	case point.Exact:
-		return point.Time.Format(TimeLayout)
+		return point.Time.Format("2006-01-02T15:04:05.000Z")
 	}
 	return point.Time.Format("2006-01-02T15:04:05Z")
 }
