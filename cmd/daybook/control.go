@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,11 +43,11 @@ func runTask(ctx context.Context, task task, backend *backend, console *console)
 	return err
 }
 
-// order begins a request on the control socket; what follows it is the task's standard input.
+// order is what a request on the control socket asks for; its body is the task's standard input.
 type order struct {
 	Version   string
 	Task      string // the command with its act
-	Arguments json.RawMessage
+	Arguments any    // the task itself
 	Terminal  bool
 	Store     string
 	OutputOptions
@@ -78,20 +79,16 @@ func perform(ctx context.Context, console *console, task task, in io.Reader) err
 				return err
 			}
 		}
-		arguments, err := json.Marshal(task)
-		if err != nil {
-			return err
-		}
-		var answer io.ReadCloser
-		o := order{version, console.command, arguments, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
-		lock, answer, err = holdOrReach(ctx, console.Data, console.Store != "" || !existing, holderWait, o, in)
+		o := order{version, console.command, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
+		held, answer, err := holdOrReach(ctx, console.Data, console.Store != "" || !existing, holderWait, o, in)
 		switch {
 		case err != nil:
 			return err
 		case answer != nil:
 			return follow(answer, console)
 		}
-		defer func() { _ = lock.Close() }()
+		defer func() { _ = held.Close() }()
+		lock = held
 	}
 	b := &backend{config: console.config, log: console.warnings()}
 	if err := b.open(ctx, existing); err != nil {
@@ -166,28 +163,11 @@ func whileLocked(ctx context.Context, wait time.Duration, try func() error) erro
 
 var errNoServer = errors.New("no server takes orders")
 
-// input is the input of a task, which is read when the order is taken.
-type input struct {
-	io.Reader
-	ctx   context.Context //nolint:containedctx // of the request that it is the body of
-	taken chan struct{}
-}
-
-// Read implements io.Reader.
-func (input *input) Read(data []byte) (int, error) {
-	select {
-	case <-input.taken:
-		return input.Reader.Read(data)
-	case <-input.ctx.Done():
-		return 0, input.ctx.Err()
-	}
-}
-
 // give gives an order to the server that holds a data directory. The error is
 // errNoServer when there is no server yet, or no more; none has taken the order then.
 func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
 	client := &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
+		DisableKeepAlives: true, ExpectContinueTimeout: 2 * firstWait,
 		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
 			err = atSocket(dir, func(path string) error {
 				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
@@ -196,24 +176,20 @@ func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadC
 			return conn, err
 		},
 	}}
-	line, err := json.Marshal(order)
+	text, err := json.Marshal(order)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	var body io.Reader = bytes.NewReader(line)
-	taken := make(chan struct{})
-	if in != nil {
-		body = io.MultiReader(body, &input{in, ctx, taken})
-	}
 	// A process that is stopped takes connections, but answers nothing.
 	silent := time.AfterFunc(firstWait, func() {
 		cancel(fmt.Errorf("the process that serves from %s does not answer", dir))
 	})
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks", body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks?"+url.QueryEscape(string(text)), in)
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set("Expect", "100-continue") // the input is read when the order is taken
 	answer, err := client.Do(request)
 	switch {
 	case !silent.Stop():
@@ -225,7 +201,6 @@ func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadC
 		why, _ := io.ReadAll(answer.Body)
 		return nil, errors.Join(usageError("%s", bytes.TrimSpace(why)), answer.Body.Close())
 	}
-	close(taken)
 	return answer.Body, nil
 }
 
@@ -319,20 +294,13 @@ func newControl(ctx context.Context, backend *backend) *http.Server {
 
 // answer runs one task and answers with a line for each piece of what it prints.
 func (backend *backend) answer(writer http.ResponseWriter, request *http.Request) {
-	conn, dec := http.NewResponseController(writer), json.NewDecoder(request.Body)
-	var o order
-	var t task
-	err := dec.Decode(&o)
-	if err == nil {
-		t, err = backend.taken(&o)
-	}
-	if err == nil {
-		err = conn.EnableFullDuplex()
-	}
-	if err != nil {
+	conn := http.NewResponseController(writer)
+	o, t, err := backend.taken(request.URL.RawQuery)
+	if err = cmp.Or(err, conn.EnableFullDuplex()); err != nil {
 		http.Error(writer, err.Error(), http.StatusConflict)
 		return
 	}
+	writer.WriteHeader(http.StatusContinue)
 	writer.WriteHeader(http.StatusOK)
 	_ = conn.Flush() // the order is taken
 	var mu sync.Mutex
@@ -351,7 +319,7 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 	settings := *backend.config
 	settings.OutputOptions, settings.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
 	c := &console{
-		in:       io.MultiReader(dec.Buffered(), request.Body),
+		in:       request.Body,
 		out:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
 		terminal: o.Terminal, command: o.Task, config: &settings,
@@ -367,26 +335,35 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 	_ = send(frame{Exit: &status, Cause: cause})
 }
 
-// taken returns the task of an order.
-func (backend *backend) taken(order *order) (task, error) {
+// taken returns an order and its task.
+func (backend *backend) taken(query string) (o order, t task, err error) {
+	text, err := url.QueryUnescape(query)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &o)
+	}
 	switch {
-	case order.Version != version:
-		return nil, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
-	case order.Store != backend.config.Store:
-		return nil, errors.New("--store: the running server has another one")
-	case order.Timezone != "" && order.zone().Name != backend.config.zone().Name:
-		return nil, fmt.Errorf("--timezone: the running server has %s, not %s", backend.config.zone().Name, order.Timezone)
+	case err != nil:
+	case o.Version != version:
+		err = fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
+	case o.Store != backend.config.Store:
+		err = errors.New("--store: the running server has another one")
+	case o.Timezone != "" && o.zone().Name != backend.config.zone().Name:
+		err = fmt.Errorf("--timezone: the running server has %s, not %s", backend.config.zone().Name, o.Timezone)
+	}
+	if err != nil {
+		return o, nil, err
 	}
 	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	if err != nil {
-		return nil, err
+		return o, nil, err
 	}
 	for _, node := range k.Model.Leaves(false) {
-		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
-			return t, json.Unmarshal(order.Arguments, t)
+		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == o.Task {
+			o.Arguments = t
+			return o, t, json.Unmarshal([]byte(text), &o)
 		}
 	}
-	return nil, fmt.Errorf("the running server has no task %q", order.Task)
+	return o, nil, fmt.Errorf("the running server has no task %q", o.Task)
 }
 
 type writerFunc func([]byte) (int, error)
