@@ -22,8 +22,8 @@ import (
 
 type auditCommands struct {
 	storeSettings
-	*ProofOptions   `group:"proofs"`
-	*AddressOptions `group:"interface"`
+	*ProofOptions   `group:"proofs" json:"-"`
+	*AddressOptions `group:"interface" json:"-"`
 	outputSettings
 	zoneSettings
 

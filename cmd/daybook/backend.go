@@ -175,11 +175,9 @@ func (backend *backend) published(ctx context.Context, jetStream jetstream.JetSt
 // openFeed connects to the feed that the settings name. Servers that are not there yet do
 // not stop it: the connection is made when they come. Close its Conn in the end.
 func (backend *backend) openFeed() (jetstream.JetStream, error) {
-	config, servers := backend.config, redactedURLs(backend.config.Feed)
-	_, jetStream, err := feed.Connect(config.Feed, feed.ConnectOptions{
-		Log: backend.log.With("servers", servers), Credentials: config.FeedCredentials, NKey: config.FeedNKey, Domain: config.FeedDomain, APIPrefix: config.FeedAPIPrefix,
-		CA: config.FeedCA, Cert: config.FeedCert, Key: config.FeedKey,
-	})
+	options, servers := backend.config.FeedServers, redactedURLs(backend.config.Feed)
+	options.Log = backend.log.With("servers", servers)
+	_, jetStream, err := feed.Connect(backend.config.Feed, options)
 	if err != nil {
 		return nil, fmt.Errorf("feed %s: %w", servers, err)
 	}

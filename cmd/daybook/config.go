@@ -248,7 +248,7 @@ type serveSettings struct {
 	storeSettings
 	feedSettings
 	indexSettings
-	*RoleOptions `group:"role"`
+	*RoleOptions `group:"role" json:"-"`
 	serviceSettings
 }
 
@@ -318,37 +318,37 @@ type commands struct {
 	Program    versionCommand    `cmd:"" name:"version" group:"Tools" help:"print the version"`
 }
 
-// The groups of settings that commands take together.
+// The groups of settings that commands take together. They are no arguments of a task.
 type (
 	// storeSettings say where the event store is.
 	storeSettings struct {
-		*DataOptions  `group:"event store"`
-		*StoreOptions `group:"event store"`
+		*DataOptions  `group:"event store" json:"-"`
+		*StoreOptions `group:"event store" json:"-"`
 	}
 	feedSettings struct {
-		*FeedOptions `group:"feed"`
+		*FeedOptions `group:"feed" json:"-"`
 	}
 	indexSettings struct {
-		*IndexOptions `group:"read model"`
+		*IndexOptions `group:"read model" json:"-"`
 	}
 	// serviceSettings are those of the interface, the pages and the process.
 	serviceSettings struct {
-		*ListenOptions    `group:"interface"`
-		*AddressOptions   `group:"interface"`
-		*ZoneOptions      `group:"interface"`
-		*InterfaceOptions `group:"interface"`
-		*PagesOptions     `group:"pages"`
-		*ProofOptions     `group:"proofs"`
-		*ProcessOptions   `group:"process"`
+		*ListenOptions    `group:"interface" json:"-"`
+		*AddressOptions   `group:"interface" json:"-"`
+		*ZoneOptions      `group:"interface" json:"-"`
+		*InterfaceOptions `group:"interface" json:"-"`
+		*PagesOptions     `group:"pages" json:"-"`
+		*ProofOptions     `group:"proofs" json:"-"`
+		*ProcessOptions   `group:"process" json:"-"`
 	}
 	outputSettings struct {
-		*OutputOptions `group:"command"`
+		*OutputOptions `group:"command" json:"-"`
 	}
 	zoneSettings struct {
-		*ZoneOptions `group:"interface"`
+		*ZoneOptions `group:"interface" json:"-"`
 	}
 	languageSettings struct {
-		*LanguageOptions
+		*LanguageOptions `json:"-"`
 	}
 )
 

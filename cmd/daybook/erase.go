@@ -27,7 +27,7 @@ type eraseCommand struct {
 	storeSettings
 	feedSettings
 	indexSettings
-	*AddressOptions `group:"interface"`
+	*AddressOptions `group:"interface" json:"-"`
 	outputSettings
 
 	Kind    calendar.Kind `arg:"" optional:"" type:"kind" help:"event, venue, organizer, category, tag or user"`
@@ -177,7 +177,7 @@ func (erasing *eraseRun) otherReasons(ctx context.Context, erased *eventstore.En
 func (erasing *eraseRun) files(ctx context.Context) error {
 	if erasing.file == nil {
 		erasing.add("event store", placeDone, "blanked")
-		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.console.StoreSchema+"; WAL, standbys and archives")
+		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.console.Database.Schema+"; WAL, standbys and archives")
 		return nil
 	}
 	if err := erasing.file.Compact(ctx); err != nil {
@@ -311,11 +311,11 @@ func (cmd *eraseCommand) compact(ctx context.Context, console *console) error {
 	case console.Store == "":
 		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")
 	}
-	left, err := postgres.Compact(ctx, console.Store, postgres.Options{Schema: console.StoreSchema})
+	left, err := postgres.Compact(ctx, console.Store, console.Database)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(console.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", console.StoreSchema)
+	fmt.Fprintf(console.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", console.Database.Schema)
 	for _, statement := range left {
 		fmt.Fprintf(console.out, "left to a superuser of the database, else done by the server in time: %s\n", statement)
 	}

@@ -31,11 +31,13 @@ func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
 	case console.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	err := postgres.Migrate(ctx, console.Store, postgres.Options{Log: console.warnings(), Schema: console.StoreSchema, ServiceRole: cmd.ServiceRole})
+	options := console.Database
+	options.Log, options.ServiceRole = console.warnings(), cmd.ServiceRole
+	err := postgres.Migrate(ctx, console.Store, options)
 	if err != nil {
-		return fmt.Errorf("schema %s: %w", console.StoreSchema, err)
+		return fmt.Errorf("schema %s: %w", options.Schema, err)
 	}
-	fmt.Fprintf(console.out, "schema %s has the present form", console.StoreSchema)
+	fmt.Fprintf(console.out, "schema %s has the present form", options.Schema)
 	if cmd.ServiceRole != "" {
 		fmt.Fprintf(console.out, ", and role %s its rights", cmd.ServiceRole)
 	}
@@ -68,13 +70,15 @@ func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err err
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
 	bar := newProgress(console, "copy", "entries")
+	options := console.Database
+	options.ServiceRole, options.Existing, options.PollOnly = cmd.ServiceRole, true, true
 	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx), Progress: bar.at}
-	err = postgres.Restore(ctx, cmd.To, postgres.Options{Schema: console.StoreSchema, ServiceRole: cmd.ServiceRole}, whole)
+	err = postgres.Restore(ctx, cmd.To, options, whole)
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	store, err := postgres.Open(ctx, cmd.To, postgres.Options{Schema: console.StoreSchema, Existing: true, PollOnly: true})
+	store, err := postgres.Open(ctx, cmd.To, options)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -39,16 +38,14 @@ func prefix(value string) (string, error) {
 	return p, err
 }
 
-// frameHosts are the sources of frame-ancestors of embedded pages (CSP, host-source); nil:
+// readFrameHosts reads the sources of frame-ancestors of embedded pages (CSP, host-source); nil:
 // everybody.
-type frameHosts []string
-
-func readFrameHosts(text string) (hosts frameHosts, err error) {
+func readFrameHosts(text string) (hosts pages.Hosts, err error) {
 	switch strings.Trim(strings.TrimSpace(text), "'") {
 	case "*", "":
 		return nil, nil
 	case "none":
-		return frameHosts{"'none'"}, nil
+		return pages.Hosts{"'none'"}, nil
 	}
 	return hosts, readList(text, func(value string) error {
 		switch {
@@ -62,15 +59,13 @@ func readFrameHosts(text string) (hosts frameHosts, err error) {
 	})
 }
 
-// pictureHosts are the hosts that pages load pictures from.
-type pictureHosts []string
-
-func readPictureHosts(text string) (hosts pictureHosts, err error) {
+// readPictureHosts reads the hosts that pages load pictures from.
+func readPictureHosts(text string) (hosts pages.Hosts, err error) {
 	switch text {
 	case "none":
 		return nil, nil
 	case "any":
-		return pictureHosts{anyHost}, nil
+		return pages.Hosts{anyHost}, nil
 	}
 	return hosts, readList(text, func(value string) error {
 		if !hostForm.MatchString(strings.TrimPrefix(value, "*.")) {
@@ -158,15 +153,13 @@ func readHome(dir string) (texts pages.Home, err error) {
 
 // pageOptions returns the settings of the pages as they take them.
 func (config *config) pageOptions() pages.Options {
-	clock, _ := strconv.Atoi(config.PagesClock) // "": that of the language
-	return pages.Options{
-		Site: config.zone().Location, SiteZone: config.zone().Name, Namespace: "/" + config.APIPrefix + "/" + httpapi.Namespace,
-		Prefixes: append([]string{config.APIPrefix}, config.MorePrefixes...), API: httpapi.PageAPI(),
-		Desk: config.Desk, Sunday: config.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !config.PagesExternalLinks, NoRobots: config.PagesRobots == "none",
-		Images: config.PagesImages, AnyImage: slices.Contains(config.PagesImages, anyHost),
-		Tiles: config.PagesTiles, TileHosts: config.PagesTilesHosts, TilesBy: config.PagesTilesAttribution, Embed: config.PagesEmbed, MaxAge: cmp.Or(config.PagesCache, -1),
-		Brand: pages.Brand{Name: config.BrandName, Logo: config.BrandLogo, Accent: config.BrandAccent, Footer: config.BrandFooter, Home: config.BrandHome},
-	}
+	options := config.PageOptions
+	options.Site, options.SiteZone, options.Namespace = config.zone().Location, config.zone().Name, "/"+config.APIPrefix+"/"+httpapi.Namespace
+	options.Prefixes, options.API = append([]string{config.APIPrefix}, config.Prefixes...), httpapi.PageAPI()
+	options.Sunday, options.NoExternalLinks, options.NoRobots = config.PagesWeekStart == "sunday", !config.PagesExternalLinks, config.PagesRobots == "none"
+	options.Clock, _ = strconv.Atoi(config.PagesClock) // "": that of the language
+	options.AnyImage = slices.Contains(options.Images, anyHost)
+	return options
 }
 
 var (

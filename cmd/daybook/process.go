@@ -157,7 +157,7 @@ func (process *process) work(ctx context.Context) (err error) {
 		return err
 	}
 	if config.demo != nil {
-		config.PagesImages = append(config.PagesImages, base.Host)
+		config.PageOptions.Images = append(config.PageOptions.Images, base.Host)
 	}
 	api, err := process.api(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (process *process) project(ctx context.Context) {
 	parts := &process.status.Parts
 	parts.Projector = upkeep.Stats
 	if !process.config.localIndex() {
-		work, parts.ProjectorLease = process.leased(projectorLease+process.config.IndexPrefix, work, upkeep.Progress)
+		work, parts.ProjectorLease = process.leased(projectorLease+process.config.Engine.Prefix, work, upkeep.Progress)
 	}
 	process.add(ctx, "projector", work)
 	process.add(ctx, "read model", upkeep.Index().Keep)
@@ -275,14 +275,14 @@ func (process *process) leased(name string, work func(context.Context) error, pr
 func (process *process) api(ctx context.Context) (http.Handler, error) {
 	lists := query.Options{
 		Site: process.config.zone().Location, Sunday: process.config.PagesWeekStart == "sunday", PerPageMax: process.config.PerPageMax, PositionWait: process.config.PositionWait, Clean: htmltext.New(),
-		LocalIndex: process.config.localIndex(), MaxAnswer: process.config.MaxAnswer << 20, QueryBudget: process.config.QueryBudget, CostBands: process.config.CostBands,
+		LocalIndex: process.config.localIndex(), MaxAnswer: process.config.MaxAnswer, QueryBudget: process.config.QueryBudget, CostBands: process.config.CostBands,
 	}
 	service, err := query.New(process.model.Index(), process.records, lists)
 	if err != nil {
 		return nil, err
 	}
 	reader := history.New(process.events, time.Now)
-	then, err := past.New(process.events, reader, service, past.Options{Query: lists, Memory: process.config.HistoryMemory << 20, Points: process.config.HistoryImages, Log: process.log})
+	then, err := past.New(process.events, reader, service, past.Options{Query: lists, Memory: process.config.HistoryMemory, Points: process.config.HistoryImages, Log: process.log})
 	if err != nil {
 		return nil, err
 	}

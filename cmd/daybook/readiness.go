@@ -140,7 +140,7 @@ func (readiness *readiness) ready(ctx context.Context) (well bool, shown map[str
 const readyWait = 4 * time.Second
 
 type readyCommand struct {
-	*ListenOptions `group:"interface"`
+	*ListenOptions `group:"interface" json:"-"`
 }
 
 // Run asks the process that serves at --listen, as a probe over HTTP would:

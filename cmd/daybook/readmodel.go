@@ -55,14 +55,11 @@ func openMemory(ctx context.Context, backend *backend) (readmodel.Generations, e
 // openServers opens an index on servers, which are not asked for anything yet.
 func openServers(_ context.Context, backend *backend) (readmodel.Generations, error) {
 	config := backend.config
-	options := elastic.Options{
-		Flavour: config.IndexFlavour, Prefix: config.IndexPrefix, Log: backend.log,
-		RefreshInterval: config.IndexRefresh, Shards: config.IndexShards, Replicas: config.IndexReplicas,
-		Holds: backend.holds, Epoch: backend.history,
-		First: func(ctx context.Context) (calendar.Mark, error) {
-			head, err := backend.events.Head(ctx, eventstore.Point{Position: 1})
-			return head.Mark, err
-		},
+	options := config.Engine
+	options.Log, options.Holds, options.Epoch = backend.log, backend.holds, backend.history
+	options.First = func(ctx context.Context) (calendar.Mark, error) {
+		head, err := backend.events.Head(ctx, eventstore.Point{Position: 1})
+		return head.Mark, err
 	}
 	if config.IndexAPIKeyFile != "" {
 		options.APIKey = func() (string, error) {
@@ -110,7 +107,7 @@ func (backend *backend) rebuildsAlone(ctx context.Context, work func(context.Con
 	defer cancel(nil)
 	late := time.AfterFunc(lease.Span*3/2, func() { cancel(errors.New("another rebuild of this read model runs")) })
 	// Without a log: who waits is told by a bar.
-	err := lease.Run(ctx, backend.leases, rebuildLease+backend.config.IndexPrefix, holder(), lease.Options{}, func(ctx context.Context) error {
+	err := lease.Run(ctx, backend.leases, rebuildLease+backend.config.Engine.Prefix, holder(), lease.Options{}, func(ctx context.Context) error {
 		late.Stop()
 		return work(ctx)
 	})

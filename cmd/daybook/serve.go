@@ -77,7 +77,7 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	if home := &console.BrandHome; *home == (pages.Home{}) {
+	if home := &console.PageOptions.Brand.Home; *home == (pages.Home{}) {
 		for _, lang := range calendar.Langs {
 			home[lang] = pages.HomeText{HTML: town.Home[lang], Lang: lang}
 		}
@@ -211,7 +211,7 @@ func announce(writer io.Writer, config *config, addr net.Addr, name, token strin
 	if config.Pages && config.demo == nil {
 		fmt.Fprintf(writer, "pages: %s/\n", base)
 	}
-	if config.Pages && config.Desk {
+	if config.Pages && config.PageOptions.Desk {
 		link := base + "/desk/"
 		if config.demo != nil {
 			link += "#/signin?" + url.Values{"name": {name}, "token": {token}}.Encode()
@@ -232,20 +232,13 @@ func (config *config) base(addr net.Addr) string {
 	return cmp.Or(config.BaseURL, "http://"+addr.String())
 }
 
-// api returns the settings of the interface. What is 0 by default there is -1 for none.
+// api returns the settings of the interface.
 func (config *config) api(log *slog.Logger) httpapi.Options {
-	return httpapi.Options{
-		HistoryMaxAge: cmp.Or(config.HistoryMaxAge, -1),
-		BaseURL:       config.BaseURL, Prefix: config.APIPrefix, Prefixes: config.MorePrefixes, Namespaces: config.MoreNamespaces,
-		Site: config.zone().Location, Currency: calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency},
-		PerPageMax: config.PerPageMax, PositionWait: config.PositionWait, ReadMaxAge: config.ReadMaxAge,
-		PublicHistory: config.PublicHistory, AllowedOrigins: config.AllowedOrigins,
-		CalendarName: cmp.Or(config.CalendarName, config.BrandName), FeedRefresh: config.FeedRefresh, FeedMaxAge: cmp.Or(config.FeedMaxAge, -1), ExportLimit: config.ExportLimit, WholeAnswers: config.WholeAnswers,
-		CalendarLimit: config.CalendarLimit, TombstoneDays: cmp.Or(config.TombstoneDays, -1),
-		ReadDeadline: config.ReadDeadline, WriteDeadline: config.WriteDeadline, MaxAnswer: config.MaxAnswer << 20, RateLimit: config.RateLimit,
-		Streams: cmp.Or(config.Streams, -1), StreamsOfOne: config.StreamsPerClient,
-		ServeStale: config.ServeStale, TotalHeaders: config.TotalHeaders, TrustForwarded: config.TrustForwarded, Log: log,
-	}
+	options := config.Options
+	options.BaseURL, options.Prefix, options.Site, options.Log = config.BaseURL, config.APIPrefix, config.zone().Location, log
+	options.Currency = calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency}
+	options.CalendarName = cmp.Or(options.CalendarName, config.PageOptions.Brand.Name)
+	return options
 }
 
 // profiles serves what the runtime tells about itself: CPU, memory, goroutines,

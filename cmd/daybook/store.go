@@ -19,12 +19,11 @@ import (
 // directory needs the directory's lock.
 func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
 	if backend.config.Store != "" {
-		store, err := postgres.Open(ctx, backend.config.Store, postgres.Options{
-			Log: backend.log, Schema: backend.config.StoreSchema, PoolSize: backend.config.StorePool, ListenURL: backend.config.StoreListen,
-			ReadTimeout: backend.config.StoreReadDeadline, Timeout: backend.config.StoreAppendDeadline, Observe: backend.hooks.Commits, Existing: existing,
-		})
+		options := backend.config.Database
+		options.Log, options.Observe, options.Existing = backend.log, backend.hooks.Commits, existing
+		store, err := postgres.Open(ctx, backend.config.Store, options)
 		if errors.Is(err, eventstore.ErrNoStore) {
-			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", backend.config.StoreSchema, redactedURLs(backend.config.Store))
+			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.config.Store))
 		}
 		if err != nil {
 			return nil, err

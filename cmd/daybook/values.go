@@ -117,7 +117,10 @@ func number(text string, setting *kong.Value) (any, error) {
 	if err != nil || n < least || n > most {
 		return nil, fmt.Errorf("must be a whole number from %d to %d", least, most)
 	}
-	return n, nil
+	if setting.Tag.Has("mebibytes") {
+		n <<= 20
+	}
+	return orNone(n, setting), nil
 }
 
 func boolean(text string, _ *kong.Value) (any, error) {
@@ -140,7 +143,15 @@ func duration(text string, setting *kong.Value) (any, error) {
 	if err != nil || duration < least || duration > most || tag.Has("whole") && duration%time.Second != 0 {
 		return nil, fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), cmp.Or(tag.Default, tag.Get("max")))
 	}
-	return duration, nil
+	return orNone(duration, setting), nil
+}
+
+// orNone returns -1 for the value that stands for none: 0 is the default of options.
+func orNone[T ~int64](value T, setting *kong.Value) T {
+	if value == 0 && setting.Tag.Has("none") {
+		return -1
+	}
+	return value
 }
 
 func optionalDuration(text string, setting *kong.Value) (any, error) {

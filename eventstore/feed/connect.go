@@ -31,16 +31,20 @@ const (
 // Files are read again whenever a connection is made, so they may be replaced while the
 // program runs.
 type ConnectOptions struct {
-	Log *slog.Logger // nil: no log
+	Log *slog.Logger `kong:"-"` // nil: no log
 	// Credentials is a file with a user's JWT and seed (".creds"), NKey one with a user's
 	// nkey seed. User and password, or a token as the user, may stand in the URLs instead.
-	Credentials, NKey string
+	Credentials string `placeholder:"FILE" type:"file" help:"NATS credentials (.creds)"`
+	NKey        string `name:"nkey" placeholder:"FILE" type:"file" help:"NATS nkey seed, instead of credentials"`
 	// CA is a PEM file of the authorities that the servers' certificates are checked with;
 	// "": those of the system. Cert and Key are PEM files of the client's own certificate.
-	CA, Cert, Key string
+	CA   string `placeholder:"FILE" type:"file" help:"PEM certificates of the authorities of the feed's servers"`
+	Cert string `placeholder:"FILE" type:"file" help:"PEM certificate of this client for the feed, with --feed-key"`
+	Key  string `placeholder:"FILE" type:"file" help:"PEM key of --feed-cert"`
 	// Domain is the JetStream domain, APIPrefix the prefix of the JetStream API in place of
 	// "$JS.API". At most one of them.
-	Domain, APIPrefix string
+	Domain    string `placeholder:"NAME" help:"JetStream domain"`
+	APIPrefix string `placeholder:"SUBJECT" help:"prefix of the JetStream API, instead of a domain"`
 }
 
 // Connect connects to one server or a cluster; urls are separated by commas.

@@ -24,42 +24,42 @@ import (
 // Options of a Store; the zero value works.
 type Options struct {
 	// Log takes what goes wrong in the background; nil: nowhere.
-	Log *slog.Logger
+	Log *slog.Logger `kong:"-"`
 	// Schema is the schema of the database that the store has for itself: lower
 	// case letters, digits and underscores, 48 at most; "": daybook.
-	Schema string
+	Schema string `default:"daybook" placeholder:"NAME" type:"schema" help:"database schema that only the store uses"`
 	// PoolSize is the most connections for reading, 1 to 1000; 0: pool_max_conns
 	// of the URL, or 16. Two more are for appending and for listening.
-	PoolSize int
+	PoolSize int `name:"pool" default:"0" min:"0" max:"1000" placeholder:"N" help:"connections for reading per process, up to 1000; 0: pool_max_conns of the URL, else 16"`
 	// Timeout is how long an Append may take, the wait for others included, before
 	// it gets ErrUnavailable; 0: 10 s. A commit that has no answer after half of it
 	// is looked for on another connection.
-	Timeout time.Duration
+	Timeout time.Duration `name:"append-deadline" default:"10s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest append to the database, 100ms to 1m; half of it is reserved for finding out whether the first attempt was committed"`
 	// ReadTimeout is how long any other call may take before it gets ErrUnavailable;
 	// 0: 5 s.
-	ReadTimeout time.Duration
+	ReadTimeout time.Duration `name:"read-deadline" default:"5s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest call of the database, 100ms to 1m; appends have a deadline of their own"`
 	// PurgeEvery is how often receipts that are too old, by the clock of the database,
 	// are looked for; 0: a minute.
-	PurgeEvery time.Duration
+	PurgeEvery time.Duration `kong:"-"`
 
 	// ListenURL is where the store listens for appends of other processes, when
 	// that is not the URL it is opened with: a pooler by transactions passes no
 	// notifications on, so this names the server itself.
-	ListenURL string
+	ListenURL string `name:"listen" placeholder:"URL" type:"postgres" secret:"" help:"postgres://… for notifications of changes, when --store is a pooler that does not forward them"`
 	// PollOnly keeps the store from listening. Appends of other processes are
 	// then seen by polling alone, within a second.
-	PollOnly bool
+	PollOnly bool `kong:"-"`
 
 	// ServiceRole is a role that Migrate grants the rights of the service to: to read,
 	// to append, and to change nothing of the log. "": none.
-	ServiceRole string
+	ServiceRole string `kong:"-"`
 
 	// Existing makes Open return eventstore.ErrNoStore if none exists, in place of
 	// making the schema.
-	Existing bool
+	Existing bool `kong:"-"`
 
 	// Observe observes the commits; may be nil.
-	Observe eventstore.ObserveCommit
+	Observe eventstore.ObserveCommit `kong:"-"`
 }
 
 var (

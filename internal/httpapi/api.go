@@ -94,93 +94,96 @@ type Deps struct {
 type Options struct {
 	// BaseURL is the absolute http or https URL that links begin with, without
 	// query; "" takes scheme and Host of each request.
-	BaseURL string
+	BaseURL string `kong:"-"`
 	// TrustForwarded takes X-Forwarded-Proto, -Host and -Prefix into account, and the
 	// last address of X-Forwarded-For as that of the client.
-	TrustForwarded bool
-	Prefix         string   // api_prefix; "" is "api"
-	Prefixes       []string // further prefixes
-	Namespaces     []string // further namespaces
+	TrustForwarded bool     `default:"false" help:"trust X-Forwarded-Proto, -Host, -Prefix and -For"`
+	Prefix         string   `kong:"-"` // api_prefix; "" is "api"
+	Prefixes       []string `name:"more-prefixes" placeholder:"LIST" type:"prefix" help:"further prefixes that are served identically"`
+	Namespaces     []string `name:"more-namespaces" placeholder:"LIST" type:"path" help:"further namespaces that are served identically"`
 
-	Site         *time.Location    // site zone; nil UTC
-	Currency     calendar.Currency // zero: "$" as prefix; a code "": USD
-	PerPageMax   int               // for the documentation; 0: 100
-	PositionWait time.Duration     // longest wait for a position, for the documentation; 0: 5 s
+	Site         *time.Location    `kong:"-"`                                                                                                      // site zone; nil UTC
+	Currency     calendar.Currency `kong:"-"`                                                                                                      // zero: "$" as prefix; a code "": USD
+	PerPageMax   int               `default:"100" min:"50" max:"1000" placeholder:"N" help:"largest page of a list, 50 to 1000"`                   // for the documentation; 0: 100
+	PositionWait time.Duration     `default:"5s" min:"1ns" max:"5m" placeholder:"DURATION" help:"longest wait of a list for a position, up to 5m"` // longest wait for a position, for the documentation; 0: 5 s
 
 	// ReadMaxAge is for how many seconds anybody may keep an answer to a read
 	// without credentials, and for as many more while it asks for a new one; 0:
 	// every use asks first.
-	ReadMaxAge int
+	ReadMaxAge int `default:"0" min:"0" max:"86400" placeholder:"SECONDS" help:"how long browsers and proxies may cache answers to reads without credentials, up to 86400; 0: they revalidate each time"`
 
 	// PublicHistory says who reads the past; "": PublicHistoryAll.
-	PublicHistory PublicHistory
+	PublicHistory PublicHistory `default:"all" choices:"all,proofs,none" placeholder:"WHO" help:"all, proofs or none: how much of the past everybody may read; editors, administrators and auditors may read all of it"`
 	// HistoryMaxAge is for how many seconds anybody may keep versions of records, which may be
 	// closed later; negative: every use asks first. 0: 300.
-	HistoryMaxAge int
+	HistoryMaxAge int `none:"" default:"300" min:"0" max:"31536000" placeholder:"SECONDS" help:"how long browsers and proxies may cache versions of records, which may become inaccessible later, up to 31536000; 0: they revalidate each time"`
 	// Streams is how many streams of changes may be open; negative: none. 0: 100.
+	Streams int `none:"" default:"100" min:"0" max:"10000" placeholder:"N" help:"open streams of changes, up to 10000"`
 	// StreamsOfOne is how many of them one address without credentials may have. 0: 10.
-	Streams, StreamsOfOne int
+	StreamsOfOne int `name:"streams-per-client" default:"10" min:"1" max:"10000" placeholder:"N" help:"open streams of one address without credentials, 1 to 10000"`
 	// StreamBeat is how long a stream sends nothing, StreamLate how long one piece of it
 	// may take to be sent. 0: 15 s and 30 s.
-	StreamBeat, StreamLate time.Duration
+	StreamBeat, StreamLate time.Duration `kong:"-"`
 	// Draining is closed when the process begins to end: streams end then. nil: never.
-	Draining <-chan struct{}
+	Draining <-chan struct{} `kong:"-"`
 	// CalendarName is the name of the calendar in feeds; "": that of the language.
-	CalendarName string
+	CalendarName string `placeholder:"TEXT" help:"name of the calendar in feeds; empty: Events, in the language of the request"`
 	// FeedRefresh is how often readers of feeds are asked to come again, 5 minutes to 7
 	// days; 0: an hour.
-	FeedRefresh time.Duration
+	FeedRefresh time.Duration `default:"1h" min:"5m" max:"168h" whole:"" placeholder:"DURATION" help:"refresh interval that feeds suggest to their readers, 5m to 168h"`
 	// FeedMaxAge is for how many seconds anybody may keep a feed; 0: 300, negative: every
 	// use asks first.
-	FeedMaxAge int
+	FeedMaxAge int `none:"" default:"300" min:"0" max:"86400" placeholder:"SECONDS" help:"how long browsers and proxies may cache feeds, up to 86400; 0: they revalidate each time"`
 	// ExportLimit is how many events an answer without pages has at most; 0: 100,000.
+	ExportLimit int `default:"100000" min:"1000" max:"10000000" placeholder:"N" help:"events of one answer without pages, 1000 to 10000000"`
 	// WholeAnswers is how many of these are under way for callers without credentials, and
 	// how many for callers with them; half of them, and two at least, for one client. 0: 8.
-	ExportLimit, WholeAnswers int
+	WholeAnswers int `default:"8" min:"1" max:"1000" placeholder:"N" help:"answers without pages that are sent at the same time to callers without credentials, and as many to those with, half of them to one client, 1 to 1000; more are answered 503"`
 	// CalendarLimit is how many events a calendar widget gets at most; 0: 10,000.
-	CalendarLimit int
+	CalendarLimit int `default:"10000" min:"100" max:"100000" placeholder:"N" help:"events in one answer to a calendar widget, 100 to 100000"`
 	// TombstoneDays is for how many days iCalendar feeds tell of trashed events; 0: 90,
 	// negative: not at all.
-	TombstoneDays int
+	TombstoneDays int `none:"" default:"90" min:"0" max:"3650" placeholder:"N" help:"days for which calendar feeds report trashed events as cancelled, up to 3650; 0: never"`
 
-	AllowedOrigins []string    // other origins whose pages may write
-	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
+	AllowedOrigins []string    `placeholder:"LIST" pattern:"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+$" must:"be an origin, as https://calendar.example.org" help:"other origins whose pages may write; writes of pages from all other origins are refused"` // other origins whose pages may write
+	TotalHeaders   [][2]string `placeholder:"LIST" type:"headers" help:"further names of the two total headers, as pairs NAME:NAME"`                                                                                                                  // further names of X-Total and X-TotalPages
 
 	// MaxConcurrent is the number of anonymous requests that are worked on at once,
 	// and that of requests with credentials; more are answered 503. 0: 1024.
-	MaxConcurrent int
+	MaxConcurrent int `kong:"-"`
 	// MakeAtOnce is how many lists that are not in the cache are made at once for one
 	// anonymous client; more wait for their turn. It is for an index in the process,
 	// whose work takes its processors, and less than these. 0: any number.
-	MakeAtOnce int
+	MakeAtOnce int `kong:"-"`
 	// ReadDeadline and WriteDeadline are how long the work on a read and on a write
 	// may take; then it is answered 503. Waiting for a position is not work. 0: 5 s
 	// and 10 s.
-	ReadDeadline, WriteDeadline time.Duration
+	ReadDeadline  time.Duration `default:"5s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest work on a read, not counting its wait for a position"`
+	WriteDeadline time.Duration `default:"10s" min:"100ms" max:"1m" placeholder:"DURATION" help:"longest work on a write"`
 	// RateLimit is how many requests a minute one address or user may send; more are
 	// answered 429. 0: any number.
-	RateLimit int
+	RateLimit int `default:"0" min:"0" max:"1000000" placeholder:"N" help:"requests per minute of one address or user, up to 1000000; 0: any number"`
 	// MaxAnswer is the largest answer in bytes; what would be larger is refused. 0:
 	// 8 MiB.
-	MaxAnswer int
+	MaxAnswer int `mebibytes:"" default:"8" min:"1" max:"1024" placeholder:"N" help:"MiB of the largest answer, 1 to 1024; larger ones are refused"`
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
 	// rendered records. 0: 12 MiB and 4 MiB; negative: no cache.
-	AnswerBytes, FragmentBytes int
+	AnswerBytes, FragmentBytes int `kong:"-"`
 	// ServeStale answers lists with the last good answer, marked as stale, while
 	// the read model is out of reach.
-	ServeStale bool
+	ServeStale bool `default:"false" help:"answer lists with the last good answer, marked as stale, while the read model is unavailable"`
 
-	Now       func() time.Time // nil: time.Now
-	Log       *slog.Logger     // nil: slog.Default
-	RequestID func() string    // nil: 8 random bytes in hexadecimal
-	Pages     *public.Pages    // the pages for people; nil: none
+	Now       func() time.Time `kong:"-"` // nil: time.Now
+	Log       *slog.Logger     `kong:"-"` // nil: slog.Default
+	RequestID func() string    `kong:"-"` // nil: 8 random bytes in hexadecimal
+	Pages     *public.Pages    `kong:"-"` // the pages for people; nil: none
 
 	// Observe, when set, is called when a request begins, with its id: the work is done under
 	// the context that it returns, and end gets the answer. Many requests call it at once.
-	Observe func(request *http.Request, id string) (ctx context.Context, end func(Answered))
+	Observe func(request *http.Request, id string) (ctx context.Context, end func(Answered)) `kong:"-"`
 	// ListFailed, when set, gets the error of each answer for which the read model was out
 	// of reach.
-	ListFailed func(error)
+	ListFailed func(error) `kong:"-"`
 }
 
 // PublicHistory says who reads the past (HISTORY 4.3).

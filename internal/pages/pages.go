@@ -56,41 +56,45 @@ type Deps struct {
 
 // Options are the settings of PAGES.md P12; the zero value works.
 type Options struct {
-	Site      *time.Location // site zone; nil UTC
-	SiteZone  string         // its name; "": UTC
-	Namespace string         // path of the interface below the language, "/api/calendar/events/v1"
-	Prefixes  []string       // of the interface, for robots.txt
-	Now       func() time.Time
+	Site      *time.Location   `kong:"-"` // site zone; nil UTC
+	SiteZone  string           `kong:"-"` // its name; "": UTC
+	Namespace string           `kong:"-"` // path of the interface below the language, "/api/calendar/events/v1"
+	Prefixes  []string         `kong:"-"` // of the interface, for robots.txt
+	Now       func() time.Time `kong:"-"`
 
 	// Desk serves the desk, too.
-	Desk bool
+	Desk bool `default:"true" help:"serve the desk, where people write the calendar, at /desk/; it needs --pages"`
 	// Sunday begins weeks on Sunday.
-	Sunday bool
+	Sunday bool `kong:"-"`
 	// Clock is 12 or 24 hours for all languages; 0: that of the language.
-	Clock int
+	Clock int `kong:"-"`
 	// NoExternalLinks leaves out links to calendars and maps of other services.
-	NoExternalLinks bool
+	NoExternalLinks bool `kong:"-"`
 	// NoRobots keeps search engines out of all pages.
-	NoRobots bool
+	NoRobots bool `kong:"-"`
 	// Images are the hosts whose pictures are shown, *.host for those below one; AnyImage
 	// shows all.
-	Images   []string
-	AnyImage bool
+	Images   Hosts `name:"pages-images" default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
+	AnyImage bool  `kong:"-"`
 	// Tiles is the URL of map tiles with {z}, {x} and {y}, "" for none. {s} stands for each
 	// of TileHosts. TilesBy says who made them.
-	Tiles, TilesBy string
-	TileHosts      []string
+	Tiles     string   `name:"pages-tiles" placeholder:"URL" type:"tiles" help:"map tiles below the markers, for example https://tiles.example/{z}/{x}/{y}.png; {s} stands for each of --pages-tiles-hosts; empty: only outlines"`
+	TileHosts []string `name:"pages-tiles-hosts" placeholder:"LIST" pattern:"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$" must:"be a word of a host name, as a" help:"words that {s} stands for, for example a,b,c"`
+	TilesBy   string   `name:"pages-tiles-attribution" placeholder:"TEXT" help:"attribution of the tiles, shown on every map"`
 	// Embed are the sources of frame-ancestors of embedded pages; nil: everybody.
-	Embed []string
+	Embed Hosts `name:"pages-embed" default:"*" placeholder:"HOSTS" type:"frames" help:"hosts that may show embedded pages in frames, separated by commas; *: all, none: nobody"`
 	// MaxAge is how long shared caches may keep a page, in whole seconds; 0: 10 s,
 	// negative: they ask each time.
-	MaxAge time.Duration
+	MaxAge time.Duration `name:"pages-cache" none:"" default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may store a page, whole seconds up to 24h; 0s: they revalidate each time"`
 
 	// API is the interface, for its page.
-	API API
+	API API `kong:"-"`
 
-	Brand Brand
+	Brand Brand `embed:"" prefix:"brand-"`
 }
+
+// Hosts are names of hosts, or sources of a policy (CSP).
+type Hosts []string
 
 // Pages makes pages. It is safe for concurrent use.
 type Pages struct {

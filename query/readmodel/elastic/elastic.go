@@ -38,51 +38,51 @@ var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt
 
 // Options of an Index; the zero value works.
 type Options struct {
-	Flavour Flavour // "": Elasticsearch
+	Flavour Flavour `default:"elasticsearch" choices:"elasticsearch,opensearch" placeholder:"NAME" help:"elasticsearch or opensearch"` // "": Elasticsearch
 	// Prefix begins the names of all indices and aliases: lower-case letters,
 	// digits, - and _. "": "daybook".
-	Prefix string
-	Log    *slog.Logger // nil: no log
+	Prefix string       `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"prefix of the names of indices, one per read model of a store"`
+	Log    *slog.Logger `kong:"-"` // nil: no log
 
 	// Holds reports whether the event store has the history of a mark; a generation of
 	// another one is readmodel.ErrForeign. It is asked for marks that are new and when Epoch
 	// has changed. When it fails a generation that was of the store is taken to be so
 	// still. nil: it is not asked.
-	Holds func(context.Context, calendar.Mark) (bool, error)
+	Holds func(context.Context, calendar.Mark) (bool, error) `kong:"-"`
 	// First returns the mark of the first entry of the event store. It is kept with
 	// documents; a generation of which Holds denies it is of another event store:
 	// readmodel.ErrOtherStore. nil: it is not kept.
-	First func(context.Context) (calendar.Mark, error)
+	First func(context.Context) (calendar.Mark, error) `kong:"-"`
 	// Epoch changes when the event store goes over to another history; nil: never.
-	Epoch func() uint64
+	Epoch func() uint64 `kong:"-"`
 
 	// APIKey returns the present key, which is sent in place of the user of the URL. It is
 	// called again when a key was refused.
-	APIKey func() (string, error)
+	APIKey func() (string, error) `kong:"-"`
 	// CACert is a PEM file's content that is trusted instead of the system's.
-	CACert []byte
+	CACert []byte `kong:"-"`
 
 	// RefreshInterval is how often an engine shows what was written by itself,
 	// and the longest age of the visible position that lists state. 0: 1 s.
-	RefreshInterval time.Duration
+	RefreshInterval time.Duration `name:"refresh" default:"1s" min:"50ms" max:"1m" placeholder:"DURATION" help:"greatest age of lists without credentials"`
 	// MaxResultWindow is up to where a page is asked for directly; deeper ones are
 	// walked to, page by page. 0: 100,000.
-	MaxResultWindow int
-	Shards          int // of each index of a kind; 0: 1
-	Replicas        int // 0: one where there is a second node (auto_expand_replicas 0-1)
+	MaxResultWindow int `kong:"-"`
+	Shards          int `default:"1" min:"1" max:"64" placeholder:"N" help:"shards of each new index, 1 to 64"`                        // of each index of a kind; 0: 1
+	Replicas        int `default:"0" min:"0" max:"10" placeholder:"N" help:"replicas of each shard; 0: one if there is a second node"` // 0: one where there is a second node (auto_expand_replicas 0-1)
 
 	// Timeout is the longest time of a request, WriteTimeout that of a request
 	// that writes documents. A list sends a few, one after the other, and fails with the
 	// first that takes too long. 0: 4 s and 5 s.
-	Timeout, WriteTimeout time.Duration
+	Timeout, WriteTimeout time.Duration `kong:"-"`
 	// BulkBytes is the size from which on a write is split. 0: 2 MB.
-	BulkBytes int
+	BulkBytes int `kong:"-"`
 	// MinWait is the first wait before items that an engine was too busy for are sent
 	// again. 0: 50 ms. They are sent up to 6 times.
-	MinWait time.Duration
+	MinWait time.Duration `kong:"-"`
 
-	Now       func() time.Time  // nil: time.Now
-	Transport http.RoundTripper // nil: one of its own
+	Now       func() time.Time  `kong:"-"` // nil: time.Now
+	Transport http.RoundTripper `kong:"-"` // nil: one of its own
 }
 
 var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
