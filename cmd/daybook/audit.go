@@ -190,30 +190,8 @@ func (cmd *keyNew) work(ctx context.Context, backend *backend, console *console)
 
 // trustOptions are what a log is checked against.
 type trustOptions struct {
-	File       string   `commandline:"" placeholder:"FILE" help:"export to check, plain or gzip; empty: the event store"`
-	Key        []string `commandline:"" placeholder:"VKEY" help:"key that signed the log; may be repeated"`
-	Checkpoint []string `commandline:"" placeholder:"FILE" help:"file of a checkpoint that was kept elsewhere; may be repeated"`
-	Witness    []string `commandline:"" placeholder:"VKEY" help:"key of a witness; may be repeated"`
-
-	Notes [][]byte `kong:"-"` // in the files of checkpoints
-}
-
-func (trustOptions *trustOptions) trust() (trust audit.Trust, err error) {
-	trust.Checkpoints = trustOptions.Notes
-	read := func(keys *[]*proof.Key, vkeys []string, witness bool) error {
-		for _, text := range vkeys {
-			key, err := proof.ParseKey(text)
-			if err != nil {
-				return usageError("%w", err)
-			}
-			if key.Cosigns() != witness {
-				return usageError("%s: --key takes those of logs, --witness those of witnesses", text)
-			}
-			*keys = append(*keys, key)
-		}
-		return nil
-	}
-	return trust, errors.Join(read(&trust.Keys, trustOptions.Key, false), read(&trust.Witnesses, trustOptions.Witness, true))
+	File string `commandline:"" placeholder:"FILE" help:"export to check, plain or gzip; empty: the event store"`
+	audit.Trust
 }
 
 type verifyCommand struct {
@@ -226,24 +204,10 @@ type auditVerify struct{ trustOptions }
 
 // Run checks entries and checkpoints, of the store or of an export.
 func (trustOptions *trustOptions) Run(ctx context.Context, console *console) error {
-	for _, file := range trustOptions.Checkpoint {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return usageError("--checkpoint: %w", err)
-		}
-		if _, err := proof.ReadHead(data); err != nil {
-			return usageError("--checkpoint: %s: %w", file, err)
-		}
-		trustOptions.Notes = append(trustOptions.Notes, data)
-	}
-	trust, err := trustOptions.trust()
-	if err != nil {
-		return err
-	}
 	if trustOptions.File == "" {
 		return perform(ctx, console, trustOptions, nil)
 	}
-	if len(trustOptions.Key) == 0 {
+	if len(trustOptions.Keys) == 0 {
 		return usageError("--file needs a --key: a log is checked by the key of who signed it")
 	}
 	f, err := os.Open(trustOptions.File)
@@ -254,7 +218,7 @@ func (trustOptions *trustOptions) Run(ctx context.Context, console *console) err
 	var verified audit.Verified
 	from, err := importer.Open(f)
 	if err == nil {
-		verified, err = audit.VerifyExport(ctx, from, trust)
+		verified, err = audit.VerifyExport(ctx, from, trustOptions.Trust)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", trustOptions.File, err)
@@ -263,12 +227,8 @@ func (trustOptions *trustOptions) Run(ctx context.Context, console *console) err
 }
 
 func (trustOptions *trustOptions) work(ctx context.Context, backend *backend, console *console) error {
-	trust, err := trustOptions.trust()
-	if err != nil {
-		return err
-	}
 	bar := newProgress(console, "verify", "entries")
-	verified, err := audit.VerifyStore(ctx, backend.events, backend.proofs.Tree, trust, bar.at)
+	verified, err := audit.VerifyStore(ctx, backend.events, backend.proofs.Tree, trustOptions.Trust, bar.at)
 	bar.end()
 	if err == nil && verified.Result != verify.Tampered && backend.file != nil {
 		// Last, because what was checked before names the entry.
@@ -282,7 +242,7 @@ func (trustOptions *trustOptions) work(ctx context.Context, backend *backend, co
 	if !console.JSON {
 		fmt.Fprintf(console.out, "chain head %x\n", verified.Head)
 	}
-	return printVerified(console, &verified, len(trust.Keys)+len(trustOptions.Notes) > 0)
+	return printVerified(console, &verified, len(trustOptions.Keys)+len(trustOptions.Checkpoints) > 0)
 }
 
 // printVerified prints what was found, and returns the exit status; signed says that

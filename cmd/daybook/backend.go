@@ -117,7 +117,7 @@ func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	if m != nil {
 		reporter.Index = m.Index()
 	}
-	if backend.signer != nil && backend.config.signs() {
+	if backend.signer != nil {
 		reporter.Signer = backend.signer.Stats
 	}
 	return reporter
@@ -142,31 +142,33 @@ func (backend *backend) lookAtFeed(ctx context.Context, health *status.Health) e
 	defer jetStream.Conn().Close()
 	health.Published, err = backend.published(ctx, jetStream, health.Head, status.MaxStill)
 	switch {
-	case err == nil && health.Published >= health.Head, health.Head == 0:
-		return nil
+	case err == nil:
 	case ctx.Err() != nil:
-		return ctx.Err()
-	case !jetStream.Conn().IsConnected():
+		return err
+	case jetStream.Conn().IsConnected():
+		health.Degrade(err.Error(), "")
+	default:
 		health.Degrade(status.NoFeed, "")
-		return nil
 	}
-	cause := ""
-	if err != nil {
-		cause = err.Error()
-	}
-	health.Degrade(fmt.Sprintf("the feed stands at %d of %d", health.Published, health.Head), cause)
 	return nil
 }
 
-// published waits until the feed has the entries up to a position, and tells how far it
-// is after a limit; the error is that of the last look, or of the context.
-func (backend *backend) published(ctx context.Context, jetStream jetstream.JetStream, want calendar.Position, limit time.Duration) (position calendar.Position, err error) {
+// published waits until the feed has the entries up to a position. How far it is, and what
+// went wrong when it was looked at last, is the error after a limit.
+func (backend *backend) published(ctx context.Context, jetStream jetstream.JetStream, want calendar.Position, limit time.Duration) (calendar.Position, error) {
 	for left := limit; ; left -= minServerWait {
-		position, err = feed.Published(ctx, backend.events, jetStream, backend.config.FeedPrefix)
-		if err == nil && position >= want || want == 0 || left <= 0 {
-			return position, err
+		position, err := feed.Published(ctx, backend.events, jetStream, backend.config.FeedPrefix)
+		switch {
+		case err == nil && position >= want || want == 0:
+			return position, nil
+		case left > 0:
+			err = pause.For(ctx, minServerWait)
+		case err != nil:
+			err = fmt.Errorf("the feed stands at %d of %d: %w", position, want, err)
+		default:
+			err = fmt.Errorf("the feed stands at %d of %d", position, want)
 		}
-		if err := pause.For(ctx, minServerWait); err != nil {
+		if err != nil {
 			return position, err
 		}
 	}

@@ -185,6 +185,9 @@ func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadC
 	silent := time.AfterFunc(firstWait, func() {
 		cancel(fmt.Errorf("the process that serves from %s does not answer", dir))
 	})
+	if in != nil {
+		in = io.NopCloser(in) // who takes no order leaves it open
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks?"+url.QueryEscape(string(text)), in)
 	if err != nil {
 		return nil, err

@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
+	"daybook/internal/access"
 	"daybook/internal/httpapi"
 	"daybook/internal/status"
 	"daybook/projector/upkeep"
@@ -85,6 +85,8 @@ type eraseRun struct {
 	*backend
 
 	console *console
+	kind    calendar.Kind
+	id      calendar.ID
 	erased  command.Erased
 	places  []place
 }
@@ -92,99 +94,44 @@ type eraseRun struct {
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
 func (cmd *eraseCommand) work(ctx context.Context, backend *backend, console *console) error {
-	kind, id := cmd.Kind, cmd.ID
-	actor, err := backend.administrator(ctx, cmd.By)
-	if err != nil {
+	run := &eraseRun{backend: backend, console: console, kind: cmd.Kind, id: cmd.ID}
+	request := command.Request{Kind: cmd.Kind, Target: command.Target{ID: cmd.ID}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)}}
+	if cmd.By != "" {
+		users, err := backend.users.List(ctx)
+		if err != nil {
+			return err
+		}
+		by := slices.IndexFunc(users, func(user access.User) bool { return user.Name == cmd.By && user.Role == calendar.Administrator })
+		if by < 0 {
+			return fmt.Errorf("--by: no administrator has the name %q", cmd.By)
+		}
+		request.Caller.ID = users[by].ID
+	}
+	var err error
+	if run.erased, err = backend.command.Erase(ctx, request); err != nil {
 		return err
 	}
-	run := &eraseRun{backend: backend, console: console}
-	run.erased, err = backend.command.Erase(ctx, command.Request{
-		Kind: kind, Target: command.Target{ID: id}, Caller: calendar.Caller{ID: actor}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)},
-	})
-	if err != nil {
-		return err
-	}
-	reasons := func(ctx context.Context) error { return run.reasons(ctx, id) }
-	for _, step := range []func(context.Context) error{run.files, run.stream, run.readModel, reasons} {
+	for _, step := range []func(context.Context) error{run.files, run.stream, run.readModel, run.reasons} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, run.erased.Position, err)
+			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", cmd.Kind, cmd.ID, run.erased.Position, err)
 		}
 	}
-	return run.tell(kind, id)
-}
-
-// administrator returns the id of the administrator of a name, 0 for the operator.
-func (backend *backend) administrator(ctx context.Context, name string) (calendar.ID, error) {
-	if name == "" {
-		return 0, nil
-	}
-	users, err := backend.users.List(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, user := range users {
-		if user.Name == name && user.Role == calendar.Administrator {
-			return user.ID, nil
-		}
-	}
-	return 0, fmt.Errorf("--by: no administrator has the name %q", name)
+	return run.tell()
 }
 
 func (erasing *eraseRun) add(where, state, note string) {
 	erasing.places = append(erasing.places, place{where, state, note})
 }
 
-// reasons finds reasons that were given with changes of a record and stay: the entries of
-// other records that the same write made have them too, and are not erased.
-func (erasing *eraseRun) reasons(ctx context.Context, id calendar.ID) error {
-	for erased, err := range eventstore.Versions(ctx, erasing.events, id) {
-		if err != nil {
-			return err
-		}
-		if err := erasing.otherReasons(ctx, erased); err != nil {
-			return fmt.Errorf("entry %d: %w", erased.Position, err)
-		}
-	}
-	return nil
-}
-
-// otherReasons finds the reasons of other records in the write of an erased entry. What
-// is left of that one to know the write by are its commit, its time and who made it.
-func (erasing *eraseRun) otherReasons(ctx context.Context, erased *eventstore.Entry) error {
-	if erased.Redacted == nil {
-		return nil
-	}
-	commits, err := erasing.events.Commits(ctx, erased.Position, 1)
-	if err != nil || len(commits) == 0 {
-		return err
-	}
-	for position, last := commits[0].First, commits[0].Last; position <= last; {
-		page, err := erasing.events.Read(ctx, eventstore.Range{After: uint64(position - 1), Limit: int(last-position) + 1})
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for i := range page {
-			if entry := &page[i]; entry.ID != erased.ID && entry.Cause.Reason != "" && entry.Actor == erased.Actor && entry.Time.Equal(erased.Time) {
-				erasing.add(fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, "")
-			}
-		}
-		position = page[len(page)-1].Position + 1
-	}
-	return nil
-}
-
 // files takes it out of the files of the event store.
 func (erasing *eraseRun) files(ctx context.Context) error {
 	if erasing.file == nil {
 		erasing.add("event store", placeDone, "blanked")
-		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.console.Database.Schema+"; WAL, standbys and archives")
+		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.config.Database.Schema+"; WAL, standbys and archives")
 		return nil
 	}
-	if err := erasing.file.Compact(ctx); err != nil {
-		return fmt.Errorf("event store: %w", err)
-	}
 	erasing.add("event store", placeDone, "")
-	return nil
+	return erasing.file.Compact(ctx)
 }
 
 // streamWait is how long a relay that serves may take to make the stream again before
@@ -193,89 +140,96 @@ const streamWait = 10 * time.Second
 
 // stream waits until the stream was made again: a relay does it when it reads the entry.
 func (erasing *eraseRun) stream(ctx context.Context) error {
+	erasing.add("feed", placeDone, "")
 	jetStream := erasing.feed
-	switch {
-	case jetStream != nil:
-	case erasing.console.Feed == "":
-		erasing.add("feed", placeDone, "")
-		return nil // there is none
-	default:
+	if jetStream == nil {
+		if erasing.config.Feed == "" {
+			return nil // there is none
+		}
 		var err error
 		if jetStream, err = erasing.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer jetStream.Conn().Close()
 	}
-	published := func(ctx context.Context, limit time.Duration) error {
-		position, err := erasing.published(ctx, jetStream, erasing.erased.Position, limit)
-		if err == nil && position < erasing.erased.Position {
-			err = fmt.Errorf("the feed stands at %d of %d", position, erasing.erased.Position)
-		}
-		return err
+	if _, err := erasing.published(ctx, jetStream, erasing.erased.Position, streamWait); err == nil {
+		return nil
 	}
-	err := published(ctx, streamWait)
-	if err != nil && ctx.Err() == nil { // no relay serves: this is one for a while
-		err = erasing.relayed(ctx, jetStream, func(ctx context.Context) error { return published(ctx, status.MaxStill) })
-	}
-	if err != nil {
-		return fmt.Errorf("feed: %w", err)
-	}
-	erasing.add("feed", placeDone, "")
-	return nil
-}
-
-// relayed does work while a relay of this command runs.
-func (erasing *eraseRun) relayed(ctx context.Context, jetStream jetstream.JetStream, work func(context.Context) error) error {
+	// No relay serves: this is one for a while.
 	relay := feed.NewRelay(erasing.events, jetStream, feed.RelayOptions{Log: erasing.log, Prefix: erasing.config.FeedPrefix, Replicas: erasing.config.FeedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
-	err := work(ctx)
+	_, err := erasing.published(ctx, jetStream, erasing.erased.Position, status.MaxStill)
 	stop()
 	return errors.Join(err, <-done)
 }
 
 // readModel rebuilds the read model.
 func (erasing *eraseRun) readModel(ctx context.Context) error {
-	bar := newProgress(erasing.console, "read model", "records")
-	err := erasing.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
-	bar.end()
-	if err != nil {
-		return fmt.Errorf("read model: %w", err)
-	}
 	erasing.add("read model", placeDone, "made anew; there is none to go back to")
 	erasing.add("other processes", placeDone, "they forget the record when they meet the entry")
+	bar := newProgress(erasing.console, "read model", "records")
+	defer bar.end()
+	return erasing.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
+}
+
+// reasons finds reasons that were given with changes of a record and stay: the entries of
+// other records that the same write made have them too, and are not erased. What is left of
+// an erased entry to know the write by are its commit, its time and who made it.
+func (erasing *eraseRun) reasons(ctx context.Context) error {
+	for erased, err := range eventstore.Versions(ctx, erasing.events, erasing.id) {
+		if err != nil {
+			return err
+		}
+		if erased.Redacted == nil {
+			continue
+		}
+		commits, err := erasing.events.Commits(ctx, erased.Position, 1)
+		if err != nil || len(commits) == 0 {
+			return err
+		}
+		for after, last := uint64(commits[0].First-1), uint64(commits[0].Last); after < last; {
+			page, err := erasing.events.Read(ctx, eventstore.Range{After: after, Limit: int(last - after)})
+			if err != nil || len(page) == 0 {
+				return err
+			}
+			for i := range page {
+				if entry := &page[i]; entry.ID != erased.ID && entry.Cause.Reason != "" && entry.Actor == erased.Actor && entry.Time.Equal(erased.Time) {
+					erasing.add(fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, "")
+				}
+			}
+			after += uint64(len(page))
+		}
+	}
 	return nil
 }
 
 // tell prints where the record was.
-func (erasing *eraseRun) tell(kind calendar.Kind, id calendar.ID) error {
-	erasing.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group daybook-"+id.String())
+func (erasing *eraseRun) tell() error {
+	kind, id, erased, writer := erasing.kind, erasing.id, erasing.erased, erasing.console.out
+	group := "daybook-" + id.String()
+	erasing.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group "+group)
 	erasing.add("backups", placeOperator, "run the command again after one was put back")
 	erasing.add("exports and copies of the feed", placeOperator, "")
 	erasing.add("logs of proxies", placeOperator, "")
-	urls := erasing.urls(kind, id)
+	urls := erasing.urls()
 	if erasing.console.JSON {
 		return erasing.console.printJSON(map[string]any{
-			"kind": kind.String(), "id": id, "position": erasing.erased.Position, "before": erasing.erased.Before, "images": append([]calendar.ID{}, erasing.erased.Images...),
-			"places": erasing.places, "group": "daybook-" + id.String(), "urls": urls,
+			"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before, "images": append([]calendar.ID{}, erased.Images...),
+			"places": erasing.places, "group": group, "urls": urls,
 		})
 	}
-	writer := erasing.console.out
-	if erasing.erased.Before {
-		fmt.Fprintf(writer, "%s %d was erased at position %d; what was missing is done\n", kind, id, erasing.erased.Position)
-	} else {
-		fmt.Fprintf(writer, "%s %d is erased at position %d\n", kind, id, erasing.erased.Position)
+	outcome := "%s %d is erased at position %d\n"
+	if erased.Before {
+		outcome = "%s %d was erased at position %d; what was missing is done\n"
 	}
-	for _, image := range erasing.erased.Images {
+	fmt.Fprintf(writer, outcome, kind, id, erased.Position)
+	for _, image := range erased.Images {
 		fmt.Fprintf(writer, "image %d, which nothing else shows, is erased with it\n", image)
 	}
 	for _, place := range erasing.places {
-		fmt.Fprintf(writer, "%-9s %s", place.State, place.Place)
-		if place.Note != "" {
-			fmt.Fprintf(writer, ": %s", place.Note)
-		}
-		fmt.Fprintln(writer)
+		fmt.Fprintf(writer, "%-9s %s\n", place.State, strings.TrimSuffix(place.Place+": "+place.Note, ": "))
 	}
 	for _, text := range urls {
 		fmt.Fprintln(writer, text)
@@ -284,23 +238,22 @@ func (erasing *eraseRun) tell(kind calendar.Kind, id calendar.ID) error {
 }
 
 // urls are those that showed the record.
-func (erasing *eraseRun) urls(kind calendar.Kind, id calendar.ID) []string {
-	if kind == calendar.KindUser {
-		return []string{}
+func (erasing *eraseRun) urls() []string {
+	urls := []string{}
+	if erasing.kind == calendar.KindUser {
+		return urls
 	}
-	base := strings.TrimSuffix(erasing.config.BaseURL, "/")
-	var out []string
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := base + lang + "/" + erasing.config.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
-		out = append(out, root+"/"+id.String())
-		if kind.IsTerm() { // they are not read by slug
+		root := erasing.config.BaseURL + lang + "/" + erasing.config.APIPrefix + "/" + httpapi.Namespace + "/" + erasing.kind.Collection()
+		urls = append(urls, root+"/"+erasing.id.String())
+		if erasing.kind.IsTerm() { // they are not read by slug
 			continue
 		}
 		for _, slug := range erasing.erased.Slugs {
-			out = append(out, root+"/by-slug/"+url.PathEscape(slug))
+			urls = append(urls, root+"/by-slug/"+url.PathEscape(slug))
 		}
 	}
-	return out
+	return urls
 }
 
 // compact takes what was erased out of the files of PostgreSQL, as their owner.

@@ -16,43 +16,30 @@ import (
 const (
 	heapRoom      = 120 << 20 // bytes
 	gcPercentMost = 200
-	gcPercent     = 15
+	gcPercent     = 15 // at the start, before anything lives
 	gcLookEvery   = time.Second
 )
 
-// collectGarbage sets the percentage of the start, before anything lives. GOGC
-// in the environment wins.
-func collectGarbage() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-}
-
-// tuneCollector keeps the percentage right for what lives.
+// tuneCollector keeps the percentage right for what lives. GOGC in the environment wins.
 func tuneCollector(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		<-ctx.Done()
 		return nil
 	}
 	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for set := gcPercent; ; {
+	for set := 0; ; {
+		metrics.Read(heap)
+		percent := gcPercent
+		if live := int(heap[0].Value.Uint64()); live > 0 { //nolint:gosec // no heap is that large
+			percent = min(max((heapRoom-live)*100/live, gcPercent), gcPercentMost)
+		}
+		// Setting it stops the world for a moment, so small differences are left.
+		if percent < set || percent > set+set/8 {
+			debug.SetGCPercent(percent)
+			set = percent
+		}
 		if err := pause.For(ctx, gcLookEvery); err != nil {
 			return err
 		}
-		metrics.Read(heap)
-		// Setting it stops the world for a moment, so small differences are left.
-		if p := percentFor(heap[0].Value.Uint64()); p < set || p > set+set/8 {
-			debug.SetGCPercent(p)
-			set = p
-		}
 	}
-}
-
-// percentFor returns the percentage for a heap of which so many bytes live.
-func percentFor(live uint64) int {
-	if live == 0 {
-		return gcPercent
-	}
-	room := (int64(heapRoom) - int64(live)) * 100 / int64(live)
-	return int(min(max(room, gcPercent), gcPercentMost))
 }

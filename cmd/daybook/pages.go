@@ -24,20 +24,6 @@ const (
 	maxHome = 64 << 10
 )
 
-// notPrefixes are first segments that no prefix of the interface may have, besides those
-// of pages: paths that are served next to it.
-var notPrefixes = []string{"health", "history", "metrics"}
-
-// prefix reads a prefix of the interface. None may begin with what is the path of a page.
-func prefix(value string) (string, error) {
-	p, err := pathSegments(value)
-	first, _, _ := strings.Cut(p, "/")
-	if err == nil && (slices.Contains(pages.FirstSegments(), first) || slices.Contains(notPrefixes, first)) {
-		return "", fmt.Errorf("must not begin with %q, which is the path of something else", first)
-	}
-	return p, err
-}
-
 // readFrameHosts reads the sources of frame-ancestors of embedded pages (CSP, host-source); nil:
 // everybody.
 func readFrameHosts(text string) (hosts pages.Hosts, err error) {
@@ -89,14 +75,6 @@ func checkTiles(text string) error {
 		return errors.New("must be an http or https URL with {z}, {x} and {y}")
 	}
 	return nil
-}
-
-func brandName(text string) (string, error) {
-	name := strings.TrimSpace(text)
-	if n := utf8.RuneCountInString(name); n == 0 || n > 100 {
-		return "", errors.New("must be a text of 1 to 100 characters")
-	}
-	return name, nil
 }
 
 func readLogo(file string) (*pages.Logo, error) {

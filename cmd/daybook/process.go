@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +21,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
+	"daybook/internal/demo"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/history"
@@ -28,6 +29,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/pages"
+	"daybook/internal/telemetry"
 	"daybook/projector"
 	"daybook/query"
 	"daybook/query/past"
@@ -56,21 +58,10 @@ type process struct {
 	console   *console
 	addr      net.Addr
 	readiness *readiness
-	watch     *monitoring
+	metrics   *telemetry.Metrics // nil: no one reads them
 	prepare   func(ctx context.Context, b *backend, base string) error
 
-	g   group.Group // of its roles
-	err error       // of work
-}
-
-// run works until the context ends, and notes with which error: the group returns only the
-// first of all.
-func (process *process) run(ctx context.Context) error {
-	if process.err = process.work(ctx); ctx.Err() != nil && errors.Is(process.err, context.Canceled) {
-		process.err = nil
-	}
-	process.readiness.shut()
-	return nil
+	g group.Group // of its roles
 }
 
 // work opens what the roles need, runs them until the context ends, and closes
@@ -86,7 +77,7 @@ func (process *process) work(ctx context.Context) (err error) {
 	}
 	closing := func(what func() error) { err = errors.Join(err, what()) }
 	defer closing(process.close)
-	if process.file != nil && process.file.ReadOnly() != nil {
+	if process.file != nil {
 		process.calls.wrote(process.file.ReadOnly())
 	}
 	if config.holdsData() {
@@ -143,7 +134,6 @@ func (process *process) work(ctx context.Context) (err error) {
 	if config.Role != servesAPI && config.Role != servesRelay {
 		process.project(ctx)
 	}
-	process.add(ctx, "memory", tuneCollector)
 	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
 	if config.Role == servesRelay || config.Role == servesProjector {
 		none, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
@@ -152,19 +142,19 @@ func (process *process) work(ctx context.Context) (err error) {
 		}
 		return process.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
 	}
-	base, err := url.Parse(config.base(process.addr))
-	if err != nil {
-		return err
-	}
+	base := config.base(process.addr)
 	if config.demo != nil {
-		config.PageOptions.Images = append(config.PageOptions.Images, base.Host)
+		config.PageOptions.Images = append(config.PageOptions.Images, strings.Split(base, "/")[2]) // its host
 	}
 	api, err := process.api(ctx)
 	if err != nil {
 		return err
 	}
 	if config.demo != nil {
-		api = withPictures(api, base)
+		mux := http.NewServeMux()
+		mux.Handle("/", api)
+		mux.Handle(demoPictures, http.StripPrefix(demoPictures, http.FileServerFS(demo.Pictures())))
+		api = mux
 	}
 	// The administrator's token is shown once, so he is made when nothing but
 	// showing it can fail.
@@ -173,7 +163,7 @@ func (process *process) work(ctx context.Context) (err error) {
 		return fmt.Errorf("first administrator: %w", err)
 	}
 	if process.prepare != nil {
-		if err := process.prepare(ctx, process.backend, base.String()); err != nil {
+		if err := process.prepare(ctx, process.backend, base); err != nil {
 			return err
 		}
 	}
@@ -182,7 +172,7 @@ func (process *process) work(ctx context.Context) (err error) {
 
 // serve lets requests in and runs the roles until the context of the process ends.
 func (process *process) serve(handler http.Handler, name, token string) error {
-	process.watch.metrics.Watch(process.status.Look)
+	process.metrics.Watch(process.status.Look)
 	process.readiness.open(handler, process.status)
 	announce(process.console.out, process.config, process.addr, name, token)
 	return lifecycle.Drained(process.g.Run())

@@ -13,7 +13,7 @@ func TestProfiles(t *testing.T) {
 		"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/": 404, "/health/live": 404,
 	} {
 		responseRecorder := httptest.NewRecorder()
-		profiles().Handler.ServeHTTP(responseRecorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+		profiles().ServeHTTP(responseRecorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 		if responseRecorder.Code != want {
 			t.Errorf("%s: got %d, want %d", path, responseRecorder.Code, want)
 		}

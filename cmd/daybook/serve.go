@@ -12,7 +12,7 @@ import (
 	"net/http/pprof"
 	"net/url"
 	"os"
-	"strings"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -23,6 +23,7 @@ import (
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
+	"daybook/internal/telemetry"
 )
 
 // Limits of the HTTP server.
@@ -34,6 +35,13 @@ const (
 	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
 	maxHeaders        = 64 << 10        // of a request together
 	maxRequestLine    = 256 << 10       // which the interface refuses from 16 KiB on
+	lastTraces        = 5 * time.Second // until the last spans are sent
+)
+
+const (
+	pathMetrics = "/metrics"
+	// metricsSame as an address stands for the listener of the service.
+	metricsSame = "same"
 )
 
 // limitHeaders refuses requests whose headers are too long (interface 9). net/http limits
@@ -88,36 +96,22 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	console.Data, console.demo = dir, new(demo.Highlights)
-	return serve(ctx, console, func(ctx context.Context, b *backend, base string) error {
-		admin, err := b.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
+	return serve(ctx, console, func(ctx context.Context, backend *backend, base string) error {
+		admin, err := backend.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
 		if err != nil {
 			return err
 		}
 		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
-			if options.Callers[name], err = b.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
+			if options.Callers[name], err = backend.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
 				return err
 			}
 		}
-		if console.demo, err = town.Fill(ctx, b.command, options); err != nil {
+		if console.demo, err = town.Fill(ctx, backend.command, options); err != nil {
 			return err
 		}
-		_, err = b.signer.Sign(ctx) // so that proofs are there when it is announced
+		_, err = backend.signer.Sign(ctx) // so that proofs are there when it is announced
 		return err
-	})
-}
-
-// withPictures serves the pictures of the demo next to a handler.
-func withPictures(next http.Handler, base *url.URL) http.Handler {
-	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		name, ok := strings.CutPrefix(strings.TrimPrefix(request.URL.Path, base.Path), demoPictures) // a proxy may have taken the path off
-		if !ok || name == "" {
-			next.ServeHTTP(writer, request)
-			return
-		}
-		writer.Header().Set("Cache-Control", "public, max-age=86400")
-		writer.Header().Set("Content-Security-Policy", "default-src 'none'")
-		http.ServeFileFS(writer, request, demo.Pictures(), name)
 	})
 }
 
@@ -136,10 +130,9 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	if err != nil {
 		return usageError("%w", err)
 	}
-	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &process{backend: &backend{config: console.config, log: log}, console: console, readiness: ready, prepare: prepare}
+	process := &process{backend: &backend{config: console.config, log: log}, console: console, readiness: ready, prepare: prepare}
 	if console.holdsData() {
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		var lock *os.File
@@ -153,28 +146,45 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 		}
 		defer func() { _ = lock.Close() }()
 	}
-	if p.watch, err = startWatching(ctx, console.config, log); err != nil {
-		return err
+	watch := http.NewServeMux()
+	if console.Metrics != "" {
+		process.metrics = telemetry.NewMetrics(version)
+		watch.Handle("GET "+pathMetrics, process.metrics.Handler(log))
 	}
-	p.hooks = p.watch.hooks
-	defer p.watch.close(ctx, log)
-	server := &http.Server{
-		Handler: limitHeaders(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout + console.PositionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxRequestLine + maxHeaders,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	var traces *telemetry.Traces
+	if console.Traces != "" {
+		ratio, _ := strconv.ParseFloat(console.TraceRatio, 64)
+		traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: console.Traces, Ratio: ratio, Version: version, Log: log})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			within, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
+			defer cancel()
+			if err := traces.Close(within); err != nil {
+				log.WarnContext(ctx, "last traces not sent", "error", err)
+			}
+		}()
 	}
+	process.hooks = telemetry.NewHooks(process.metrics, traces, time.Now)
+	side := func(handler http.Handler) *http.Server {
+		return &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
+	}
+	server := side(limitHeaders(ready))
+	server.ReadTimeout, server.WriteTimeout, server.MaxHeaderBytes = readTimeout, writeTimeout+console.PositionWait, maxRequestLine+maxHeaders
+	server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	metricsAddress := console.Metrics
-	if console.Metrics == metricsSame {
-		metricsAddress, ready.operations[pathMetrics] = "", p.watch.server().Handler
+	if metricsAddress == metricsSame {
+		metricsAddress, ready.operations[pathMetrics] = "", watch
 	}
-	var g group.Group
+	var roles group.Group
 	drain := &lifecycle.Drain{Log: log, Delay: console.lameDuck(), Limit: console.DrainLimit, Begin: ready.drain}
-	g.Add(group.SignalHandler(ctx, os.Interrupt, syscall.SIGTERM))
-	g.Add(drain.Actor())
+	roles.Add(group.SignalHandler(ctx, os.Interrupt, syscall.SIGTERM))
+	roles.Add(drain.Actor())
 	for _, o := range []struct {
 		setting, address string
 		server           *http.Server
-	}{{"listen", console.Listen, server}, {"pprof", console.Pprof, profiles()}, {"metrics", metricsAddress, p.watch.server()}} {
+	}{{"listen", console.Listen, server}, {"pprof", console.Pprof, side(profiles())}, {"metrics", metricsAddress, side(watch)}} {
 		if o.address == "" {
 			continue
 		}
@@ -182,17 +192,22 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 		if err != nil {
 			return fmt.Errorf("--%s: %w", o.setting, err)
 		}
-		defer func() { _ = listener.Close() }()                                                                          // the server has closed it when it ran
-		p.addr = cmp.Or(p.addr, listener.Addr())                                                                         // the first one is that of the service
-		g.Add(lifecycle.Server(ctx, log, o.setting, o.server, listener, min(drainTimeout, (drain.Limit-drain.Delay)/2))) // the rest has to end too
+		defer func() { _ = listener.Close() }()                                                                              // the server has closed it when it ran
+		process.addr = cmp.Or(process.addr, listener.Addr())                                                                 // the first one is that of the service
+		roles.Add(lifecycle.Server(ctx, log, o.setting, o.server, listener, min(drainTimeout, (drain.Limit-drain.Delay)/2))) // the rest has to end too
 	}
-	g.Add(lifecycle.Actor(context.WithoutCancel(ctx), log, "process", p.run)) // only the group ends it, so a signal drains requests first
-	err = drain.Run(&g)
-	if errors.Is(err, lifecycle.ErrHangs) {
+	roles.Add(lifecycle.Actor(ctx, log, "memory", tuneCollector))
+	var failed error
+	roles.Add(lifecycle.Actor(context.WithoutCancel(ctx), log, "process", func(ctx context.Context) error { // only the group ends it, so a signal drains requests first
+		failed = process.work(ctx)
+		ready.shut()
+		return nil
+	}))
+	if err = drain.Run(&roles); errors.Is(err, lifecycle.ErrHangs) {
 		return fmt.Errorf("%w; whatever was acknowledged is kept", err)
 	}
 	// The group returns the first error only; what closing says counts too.
-	return cmp.Or(p.err, lifecycle.Drained(err))
+	return cmp.Or(lifecycle.Drained(failed), lifecycle.Drained(err))
 }
 
 // announce prints, once, the administrator's token, and then where the service
@@ -243,11 +258,10 @@ func (config *config) api(log *slog.Logger) httpapi.Options {
 
 // profiles serves what the runtime tells about itself: CPU, memory, goroutines,
 // traces. It reveals paths and memory, so it has a listener of its own.
-func profiles() *http.Server {
+func profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
+	return mux
 }

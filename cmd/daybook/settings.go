@@ -81,7 +81,7 @@ type ListenOptions struct {
 
 type AddressOptions struct {
 	BaseURL   string `placeholder:"URL" pattern:"^https?://[^/?#]+[^?#]*$" trim:"/" must:"be an absolute http or https URL without query and fragment" help:"public URL of the service; empty: taken from each request"`
-	APIPrefix string `default:"api" placeholder:"PATH" type:"prefix" help:"first segment of all paths"`
+	APIPrefix string `default:"api" placeholder:"PATH" type:"prefix" trim:"/" help:"first segment of all paths"`
 }
 
 type ZoneOptions struct {
@@ -116,12 +116,12 @@ type ProofOptions struct {
 }
 
 type ProcessOptions struct {
-	LogLevel   slog.Level     `default:"info" placeholder:"LEVEL" type:"level" help:"debug, info, warn or error"`
+	LogLevel   string         `default:"info" placeholder:"LEVEL" choices:"debug,info,warn,error" help:"debug, info, warn or error"`
 	LogFormat  string         `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
 	Pprof      string         `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
 	Metrics    string         `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
 	Traces     string         `placeholder:"URL" pattern:"^https?://[^/?#@]+(/[^?#]*)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318; empty: nowhere"`
-	TraceRatio float64        `default:"0.1" placeholder:"N" type:"ratio" help:"share of the traces that are sent, above 0 and up to 1"`
+	TraceRatio string         `default:"0.1" placeholder:"N" pattern:"^(0?[.][0-9]*[1-9][0-9]*|1([.]0*)?)$" must:"be a number above 0 and up to 1, as 0.1" help:"share of the traces that are sent, above 0 and up to 1"`
 	DrainDelay *time.Duration `min:"0s" max:"5m" placeholder:"DURATION" help:"how long requests are still answered after SIGTERM while the process is not ready; empty: 5s, and 0 where no other process can serve its store"`
 	DrainLimit time.Duration  `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`
 }
@@ -146,7 +146,9 @@ func isTerminal(writer io.Writer) bool {
 }
 
 func (config *config) logger(writer io.Writer) *slog.Logger {
-	handlerOptions := &slog.HandlerOptions{Level: config.LogLevel}
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(config.LogLevel))
+	handlerOptions := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = slog.NewTextHandler(writer, handlerOptions)
 	if config.LogFormat == "json" {
 		handler = slog.NewJSONHandler(writer, handlerOptions)

@@ -28,30 +28,31 @@ const (
 	lastSignature = 5 * time.Second
 )
 
-// newSigner makes the signer that the settings name, nil without a key.
+// newSigner makes the signer that the settings name, nil without a key and for a role that
+// does not sign.
 func (backend *backend) newSigner() (*proof.Signer, error) {
-	ring := proof.Keyring{Origin: backend.config.LogOrigin, Address: backend.config.address(), Shared: backend.leases != nil}
-	for _, file := range backend.config.SigningKey {
+	config := backend.config
+	ring := proof.Keyring{Origin: config.LogOrigin, Address: config.address(), Shared: backend.leases != nil}
+	for _, file := range config.SigningKey {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("--signing-key: %w", err)
+		if err == nil {
+			var keys []*proof.PrivateKey
+			keys, err = proof.ParsePrivateKeys(text)
+			ring.Keys = append(ring.Keys, keys...)
 		}
-		keys, err := proof.ParsePrivateKeys(text)
 		if err != nil {
 			return nil, fmt.Errorf("--signing-key: %s: %w", file, err)
 		}
-		ring.Keys = append(ring.Keys, keys...)
 		ring.Notes = append(ring.Notes, file+keptNote)
 	}
-	switch {
-	case len(ring.Keys) > 0:
-	case backend.config.Store == "":
-		ring.File = filepath.Join(backend.config.Data, keyFile)
+	if config.Store == "" && ring.Keys == nil {
+		ring.File = filepath.Join(config.Data, keyFile)
 		ring.Notes = []string{ring.File + keptNote}
-	default:
+	}
+	if ring.Notes == nil || config.Role == servesAPI || config.Role == servesProjector {
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}
-	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: backend.config.CheckpointInterval, Log: backend.log, Witnesses: backend.config.Witnesses}), nil
+	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: config.CheckpointInterval, Log: backend.log, Witnesses: config.Witnesses}), nil
 }
 
 // address is host and path that the interface is reached by, "" where no setting tells.
@@ -63,28 +64,21 @@ func (config *config) address() string {
 	return address.Host + address.Path + "/" + config.APIPrefix + "/" + httpapi.Namespace
 }
 
-// signs reports whether the role of the process is one that signs; the demo has none, and
-// does everything.
-func (config *config) signs() bool { return config.Role != servesAPI && config.Role != servesProjector }
-
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (backend *backend) checkOrigin(ctx context.Context) error {
 	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.config.LogOrigin}, proof.SignerOptions{})
-	if err := keyless.Follow(ctx); err != nil {
-		return err
+	err := keyless.Follow(ctx)
+	if err == nil && backend.signer != nil {
+		if err = backend.signer.Follow(ctx); !errors.Is(err, proof.ErrOrigin) {
+			return nil // what else is wrong is told by the signer and by health
+		}
 	}
-	if backend.signer == nil || !backend.config.signs() {
-		return nil
-	}
-	if err := backend.signer.Follow(ctx); errors.Is(err, proof.ErrOrigin) {
-		return err
-	}
-	return nil // what else is wrong is told by the signer and by health
+	return err
 }
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
 func (process *process) sign(ctx context.Context) {
-	if process.signer == nil || !process.config.signs() {
+	if process.signer == nil {
 		return
 	}
 	work, state := process.leased(checkpointLease, process.signUntilDrained, nil)
@@ -116,22 +110,19 @@ func (process *process) followCheckpoints(ctx context.Context, state *lease.Stat
 	}
 }
 
-// unsigned returns why this process signs no checkpoints that it should, "" if it does.
+// unsigned returns why this process signs no checkpoints that it should, "" if it does: what
+// everybody may read of it, and the cause.
 func (backend *backend) unsigned(context.Context, calendar.Position) (why, cause string) {
-	if backend.signer == nil || !backend.config.signs() {
+	if backend.signer == nil {
 		return "", ""
 	}
 	err := backend.signer.Fault()
-	if err == nil {
+	switch refusal := proof.Refusal(err); {
+	case err == nil:
 		return "", ""
+	case refusal == proof.ErrOrigin: //nolint:errorlint // one of Refusals itself
+		return "signing key of another log", err.Error()
+	default:
+		return refusal.Error(), err.Error()
 	}
-	return whyNotSigned(err), err.Error()
-}
-
-// whyNotSigned is what everybody may read of it.
-func whyNotSigned(err error) string {
-	if refusal := proof.Refusal(err); refusal != proof.ErrOrigin { //nolint:errorlint // one of Refusals itself
-		return refusal.Error()
-	}
-	return "signing key of another log"
 }

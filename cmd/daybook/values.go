@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi"
 	"daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
@@ -39,7 +39,6 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 	)
 	for name, read := range map[string]valueReader{
 		"accent":        checked(pages.CheckAccent),
-		"brandname":     value(brandName),
 		"bands":         value(query.ReadCostBands),
 		"directory":     value(filepath.Abs),
 		"file":          checked(readable),
@@ -48,20 +47,20 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 		"headers":       value(headerPair),
 		"home":          value(readHome),
 		"kind":          value(readKind),
-		"level":         value(level),
+		"logkey":        vkey(false),
 		"logo":          value(readLogo),
 		"nats":          urls("nats:// or tls:// URLs", true, "nats", "tls", "ws", "wss"),
 		"nodes":         urls("http:// or https:// URLs", true, "http", "https"),
-		"origin-of-log": checked(logOrigin),
-		"path":          value(pathSegments),
+		"note":          value(readNote),
+		"origin-of-log": checked(proof.CheckOrigin),
+		"path":          checked(httpapi.CheckSegments),
 		"pictures":      value(readPictureHosts),
 		"postgres":      urls("a postgres:// URL", false, "postgres", "postgresql"),
-		"prefix":        value(prefix),
-		"ratio":         value(ratio),
-		"schema":        checked(schema),
+		"prefix":        checked(httpapi.CheckPrefix),
 		"settings":      settingsReader.readFile,
 		"tiles":         checked(checkTiles),
 		"witness":       value(proof.ParseWitness),
+		"witnesskey":    vkey(true),
 		"zone":          checked(checkZone),
 	} {
 		options = append(options, kong.NamedMapper(name, settingsReader.mapper(read)))
@@ -89,25 +88,25 @@ func value[T any](read func(string) (T, error)) valueReader {
 
 // checked returns the reader of texts that a function checks.
 func checked(check func(string) error) valueReader {
-	return func(text string, _ *kong.Value) (any, error) { return text, check(text) }
+	return func(text string, setting *kong.Value) (any, error) {
+		text = strings.Trim(text, setting.Tag.Get("trim"))
+		return text, check(text)
+	}
 }
 
 func text(value string, setting *kong.Value) (any, error) {
 	tag := setting.Tag
-	if choices := tag.Get("choices"); choices != "" {
-		words := strings.Split(choices, ",")
-		if !slices.Contains(words, value) {
-			last := len(words) - 1
-			return nil, fmt.Errorf("must be %s or %s", strings.Join(words[:last], ", "), words[last])
-		}
+	value = strings.Trim(value, tag.Get("trim"))
+	must := tag.Get("must")
+	wrong := !regexp.MustCompile(tag.Get("pattern")).MatchString(value)
+	if words := strings.Split(tag.Get("choices"), ","); words[0] != "" && !slices.Contains(words, value) {
+		last := len(words) - 1
+		must, wrong = "be "+strings.Join(words[:last], ", ")+" or "+words[last], true
 	}
-	if pattern := tag.Get("pattern"); pattern != "" && !regexp.MustCompile(pattern).MatchString(value) {
-		if setting.IsSlice() {
-			return nil, fmt.Errorf("%q must %s", value, tag.Get("must"))
-		}
-		return nil, errors.New("must " + tag.Get("must"))
+	if wrong {
+		return nil, errors.New("must " + must)
 	}
-	return strings.TrimRight(value, tag.Get("trim")), nil
+	return value, nil
 }
 
 func number(text string, setting *kong.Value) (any, error) {
@@ -175,19 +174,24 @@ func readKind(text string) (calendar.Kind, error) {
 	return kind, nil
 }
 
-func level(text string) (l slog.Level, err error) {
-	if l.UnmarshalText([]byte(text)) != nil {
-		return l, errors.New("must be debug, info, warn or error")
-	}
-	return l, nil
+// vkey returns the reader of keys of logs, or of witnesses.
+func vkey(witness bool) valueReader {
+	return value(func(text string) (*proof.Key, error) {
+		key, err := proof.ParseKey(text)
+		if err == nil && key.Cosigns() != witness {
+			err = errors.New("must be the key of a log for --key, that of a witness for --witness")
+		}
+		return key, err
+	})
 }
 
-func ratio(text string) (float64, error) {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(f > 0 && f <= 1) {
-		return 0, errors.New("must be a number above 0 and up to 1, as 0.1")
+// readNote reads the file of a checkpoint.
+func readNote(file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		_, err = proof.ReadHead(data)
 	}
-	return f, nil
+	return data, err
 }
 
 // urls returns the reader of one URL, or of several with commas between them.
@@ -239,19 +243,6 @@ func readable(text string) error {
 	return nil
 }
 
-func pathSegments(value string) (string, error) {
-	p := strings.Trim(value, "/")
-	if p == "" {
-		return "", errors.New("must be a path of one or more segments, as api")
-	}
-	for seg := range strings.SplitSeq(p, "/") {
-		if seg == "" || url.PathEscape(seg) != seg || seg == "." || seg == ".." {
-			return "", fmt.Errorf("%q must be a path of plain segments, as api", value)
-		}
-	}
-	return p, nil
-}
-
 func headerPair(value string) ([2]string, error) {
 	a, b, ok := strings.Cut(value, ":")
 	if !ok || !httpguts.ValidHeaderFieldName(a) || !httpguts.ValidHeaderFieldName(b) {
@@ -259,22 +250,6 @@ func headerPair(value string) ([2]string, error) {
 	}
 	return [2]string{a, b}, nil
 }
-
-func logOrigin(text string) error {
-	if proof.CheckOrigin(text) != nil {
-		return errors.New("must be up to 255 bytes without white space and +")
-	}
-	return nil
-}
-
-func schema(text string) error {
-	if !schemaForm.MatchString(text) || strings.HasPrefix(text, "pg_") {
-		return errors.New("must be lower-case letters, digits and _, not beginning with pg_, at most 48")
-	}
-	return nil
-}
-
-var schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
 
 // hidden stands in the place of a secret.
 const hidden = "xxxxx"

@@ -27,7 +27,7 @@ type Options struct {
 	Log *slog.Logger `kong:"-"`
 	// Schema is the schema of the database that the store has for itself: lower
 	// case letters, digits and underscores, 48 at most; "": daybook.
-	Schema string `default:"daybook" placeholder:"NAME" type:"schema" help:"database schema that only the store uses"`
+	Schema string `default:"daybook" placeholder:"NAME" pattern:"^[a-z_][a-z0-9_]{0,47}$" must:"be lower-case letters, digits and _, at most 48" help:"database schema that only the store uses"`
 	// PoolSize is the most connections for reading, 1 to 1000; 0: pool_max_conns
 	// of the URL, or 16. Two more are for appending and for listening.
 	PoolSize int `name:"pool" default:"0" min:"0" max:"1000" placeholder:"N" help:"connections for reading per process, up to 1000; 0: pool_max_conns of the URL, else 16"`

@@ -16,9 +16,12 @@ import (
 
 // Trust is what a log is checked against.
 type Trust struct {
-	Keys        []*proof.Key // of the log; a checkpoint by none of them is none
-	Witnesses   []*proof.Key // whose cosignatures are checked too
-	Checkpoints [][]byte     // that are stored elsewhere
+	// Keys are those of the log; a checkpoint by none of them is none.
+	Keys []*proof.Key `name:"key" type:"logkey" commandline:"" placeholder:"VKEY" help:"key that signed the log; may be repeated"`
+	// Witnesses are keys whose cosignatures are checked too.
+	Witnesses []*proof.Key `name:"witness" type:"witnesskey" commandline:"" placeholder:"VKEY" help:"key of a witness; may be repeated"`
+	// Checkpoints are stored elsewhere.
+	Checkpoints [][]byte `name:"checkpoint" type:"note" commandline:"" placeholder:"FILE" help:"file of a checkpoint that was kept elsewhere; may be repeated"`
 }
 
 // Verified is what was found of a log.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
-	"golang.org/x/net/http/httpguts"
 	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
@@ -99,8 +98,8 @@ type Options struct {
 	// last address of X-Forwarded-For as that of the client.
 	TrustForwarded bool     `default:"false" help:"trust X-Forwarded-Proto, -Host, -Prefix and -For"`
 	Prefix         string   `kong:"-"` // api_prefix; "" is "api"
-	Prefixes       []string `name:"more-prefixes" placeholder:"LIST" type:"prefix" help:"further prefixes that are served identically"`
-	Namespaces     []string `name:"more-namespaces" placeholder:"LIST" type:"path" help:"further namespaces that are served identically"`
+	Prefixes       []string `name:"more-prefixes" placeholder:"LIST" type:"prefix" trim:"/" help:"further prefixes that are served identically"`
+	Namespaces     []string `name:"more-namespaces" placeholder:"LIST" type:"path" trim:"/" help:"further namespaces that are served identically"`
 
 	Site         *time.Location    `kong:"-"`                                                                                                      // site zone; nil UTC
 	Currency     calendar.Currency `kong:"-"`                                                                                                      // zero: "$" as prefix; a code "": USD
@@ -246,11 +245,6 @@ type api struct {
 // check fills in the defaults and makes the roots.
 func (options *Options) check() (*rootTable, error) {
 	setDefaults(options)
-	for _, pair := range options.TotalHeaders {
-		if !httpguts.ValidHeaderFieldName(pair[0]) || !httpguts.ValidHeaderFieldName(pair[1]) {
-			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
-		}
-	}
 	return newRootTable(options)
 }
 

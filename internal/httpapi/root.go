@@ -13,6 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	public "daybook/internal/pages"
 	"daybook/internal/render"
 )
 
@@ -40,16 +41,13 @@ type rootTable struct {
 func newRootTable(options *Options) (*rootTable, error) {
 	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
 	for _, p := range append([]string{options.Prefix}, options.Prefixes...) {
-		if err := checkSegments(p); err != nil {
+		if err := CheckPrefix(p); err != nil {
 			return nil, fmt.Errorf("prefix %q: %w", p, err)
-		}
-		if first, _, _ := strings.Cut(p, "/"); isLangSegment(first) {
-			return nil, fmt.Errorf("prefix %q: begins with a language", p)
 		}
 		table.prefixes = append(table.prefixes, p)
 	}
 	for _, n := range append([]string{Namespace}, options.Namespaces...) {
-		if err := checkSegments(n); err != nil {
+		if err := CheckSegments(n); err != nil {
 			return nil, fmt.Errorf("namespace %q: %w", n, err)
 		}
 		table.namespaces = append(table.namespaces, n)
@@ -71,12 +69,24 @@ func newRootTable(options *Options) (*rootTable, error) {
 	return table, nil
 }
 
-// checkSegments checks a prefix or namespace: non-empty segments of unreserved
-// characters.
-func checkSegments(text string) error {
+// reserved are first segments of paths that are served next to the interface and the pages.
+var reserved = []string{"health", "history", "metrics"}
+
+// CheckPrefix refuses what no prefix of the interface may be: one that begins as the path of
+// something else.
+func CheckPrefix(text string) error {
+	first, _, _ := strings.Cut(text, "/")
+	if isLangSegment(first) || slices.Contains(append(reserved, public.FirstSegments()...), first) {
+		return fmt.Errorf("must not begin with %q, which is the path of something else", first)
+	}
+	return CheckSegments(text)
+}
+
+// CheckSegments refuses what is no namespace: non-empty segments of unreserved characters.
+func CheckSegments(text string) error {
 	for seg := range strings.SplitSeq(text, "/") {
 		if seg == "" || seg == "." || seg == ".." || !isMadeOf(seg, unreserved) {
-			return fmt.Errorf("segment %q", seg)
+			return fmt.Errorf("%q must be a path of plain segments, as api", text)
 		}
 	}
 	return nil
@@ -217,7 +227,7 @@ func (rootTable *rootTable) origin(request *http.Request) origin {
 			host = h
 		}
 		if p := firstOf(request.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
-			if p = normalize(p); p != "" && checkSegments(p[1:]) == nil {
+			if p = normalize(p); p != "" && CheckSegments(p[1:]) == nil {
 				path = p
 			}
 		}

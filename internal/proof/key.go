@@ -43,6 +43,18 @@ func (key *Key) Verify(text, signature []byte) bool { return key.verify(text, si
 // String returns the vkey.
 func (key *Key) String() string { return key.vkey }
 
+// MarshalText implements encoding.TextMarshaler.
+func (key *Key) MarshalText() ([]byte, error) { return []byte(key.vkey), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (key *Key) UnmarshalText(text []byte) error {
+	parsed, err := ParseKey(string(text))
+	if err == nil {
+		*key = *parsed
+	}
+	return err
+}
+
 // Cosigns reports whether it is the key of a witness.
 func (key *Key) Cosigns() bool { return key.kind != typeEd25519 }
 
@@ -117,7 +129,7 @@ func validName(name string) bool {
 // CheckOrigin refuses what cannot be the name of a log: ErrForm.
 func CheckOrigin(name string) error {
 	if !validName(name) {
-		return fmt.Errorf("%w: an origin is 1 to 255 bytes without white space and +, not %q", ErrForm, name)
+		return fmt.Errorf("%w: an origin is 1 to 255 bytes without white space and +", ErrForm)
 	}
 	return nil
 }
