@@ -188,7 +188,7 @@ func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadC
 	if in != nil {
 		in = io.NopCloser(in) // who takes no order leaves it open
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/tasks?"+url.QueryEscape(string(text)), in)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/"+url.PathEscape(string(text)), in)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func newControl(ctx context.Context, backend *backend) *http.Server {
 // answer runs one task and answers with a line for each piece of what it prints.
 func (backend *backend) answer(writer http.ResponseWriter, request *http.Request) {
 	conn := http.NewResponseController(writer)
-	o, t, err := backend.taken(request.URL.RawQuery)
+	o, t, err := backend.taken([]byte(request.URL.Path[1:]))
 	if err = cmp.Or(err, conn.EnableFullDuplex()); err != nil {
 		http.Error(writer, err.Error(), http.StatusConflict)
 		return
@@ -339,31 +339,23 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 }
 
 // taken returns an order and its task.
-func (backend *backend) taken(query string) (o order, t task, err error) {
-	text, err := url.QueryUnescape(query)
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &o)
-	}
-	switch {
-	case err != nil:
-	case o.Version != version:
-		err = fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
-	case o.Store != backend.config.Store:
-		err = errors.New("--store: the running server has another one")
-	case o.Timezone != "" && o.zone().Name != backend.config.zone().Name:
-		err = fmt.Errorf("--timezone: the running server has %s, not %s", backend.config.zone().Name, o.Timezone)
-	}
-	if err != nil {
-		return o, nil, err
-	}
+func (backend *backend) taken(text []byte) (o order, t task, err error) {
 	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
-	if err != nil {
+	if err = cmp.Or(err, json.Unmarshal(text, &o)); err != nil {
 		return o, nil, err
+	}
+	switch zone := backend.config.zone().Name; {
+	case o.Version != version:
+		return o, nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
+	case o.Store != backend.config.Store:
+		return o, nil, errors.New("--store: the running server has another one")
+	case o.Timezone != "" && o.zone().Name != zone:
+		return o, nil, fmt.Errorf("--timezone: the running server has %s, not %s", zone, o.Timezone)
 	}
 	for _, node := range k.Model.Leaves(false) {
 		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == o.Task {
 			o.Arguments = t
-			return o, t, json.Unmarshal([]byte(text), &o)
+			return o, t, json.Unmarshal(text, &o)
 		}
 	}
 	return o, nil, fmt.Errorf("the running server has no task %q", o.Task)
@@ -391,9 +383,6 @@ func lockData(dir string, create bool, command string) (*os.File, error) {
 			file, err = unwritten, nil
 		}
 	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such directory; daybook serve makes one, --data names another", dir)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -401,9 +390,9 @@ func lockData(dir string, create bool, command string) (*os.File, error) {
 		defer func() { _ = file.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			holder, _ := io.ReadAll(io.LimitReader(file, 100))
-			return nil, fmt.Errorf("%s is %w by %s", dir, errLocked, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
+			err = fmt.Errorf("%s is %w by %s", dir, errLocked, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
 		}
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
+		return nil, err
 	}
 	if err := file.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(file, "process %d (daybook %s)\n", os.Getpid(), command) // the lock holds without it

@@ -65,28 +65,22 @@ func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	before, err := verified(ctx, console, "verify", from)
+	before, err := verified(ctx, console, from)
 	if err != nil {
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
-	bar := newProgress(console, "copy", "entries")
 	options := console.Database
 	options.ServiceRole, options.Existing, options.PollOnly = cmd.ServiceRole, true, true
-	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx), Progress: bar.at}
-	err = postgres.Restore(ctx, cmd.To, options, whole)
-	bar.end()
-	if err != nil {
-		return fmt.Errorf("copy: %w", err)
-	}
-	store, err := postgres.Open(ctx, cmd.To, options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	after, err := verified(ctx, console, "verify copy", store)
+	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx)}
+	after, err := copied(ctx, console, whole, func() (closingStore, error) {
+		if err := postgres.Restore(ctx, cmd.To, options, whole); err != nil {
+			return nil, err
+		}
+		return postgres.Open(ctx, cmd.To, options)
+	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("verify the copy: %w", err)
+		return fmt.Errorf("copy: %w", err)
 	case after.Entries != before.Entries || after.Head != before.Head:
 		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
@@ -96,9 +90,27 @@ func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err err
 	return nil
 }
 
+type closingStore interface {
+	eventstore.Store
+	Close() error
+}
+
+// copied makes a store that is a copy of another one, and verifies it.
+func copied(ctx context.Context, console *console, whole *eventstore.Copy, create func() (closingStore, error)) (found verify.Findings, err error) {
+	bar := newProgress(console, "copy", "entries")
+	whole.Progress = bar.at
+	store, err := create()
+	bar.end()
+	if err == nil {
+		found, err = verified(ctx, console, store)
+		err = errors.Join(err, store.Close())
+	}
+	return found, err
+}
+
 // verified verifies a store, and fails when it is not as it was written.
-func verified(ctx context.Context, console *console, step string, store eventstore.Store) (verify.Findings, error) {
-	bar := newProgress(console, step, "entries")
+func verified(ctx context.Context, console *console, store eventstore.Store) (verify.Findings, error) {
+	bar := newProgress(console, "verify", "entries")
 	defer bar.end()
 	found, err := verify.Store(ctx, store, bar.at)
 	return found, cmp.Or(err, found.Err())

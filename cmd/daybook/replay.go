@@ -52,7 +52,13 @@ func (cmd *auditReplay) work(ctx context.Context, backend *backend, console *con
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(at)) }()
-	part, head, err := replayInto(ctx, backend, console, at, eventstore.Point{Position: point.Position, Time: point.Time})
+	part := &eventstore.Copy{From: backend.events, Until: eventstore.Point{Position: point.Position, Time: point.Time}}
+	found, err := copied(ctx, console, part, func() (closingStore, error) {
+		if err := sqlite.Create(ctx, at, part); err != nil {
+			return nil, err
+		}
+		return sqlite.Open(ctx, at, sqlite.Options{})
+	})
 	claim, twice := errors.AsType[*eventstore.ClaimError](err)
 	switch {
 	case twice:
@@ -71,26 +77,9 @@ func (cmd *auditReplay) work(ctx context.Context, backend *backend, console *con
 		_ = file.Sync() // not every file system can; then the rename lasts when it lasts
 		_ = file.Close()
 	}
-	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
+	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, found.Head)
 	if part.Same < part.Entries {
 		fmt.Fprintf(console.out, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
 	}
 	return nil
-}
-
-// replayInto makes the store, verifies it and returns the hash of its last commit.
-func replayInto(ctx context.Context, backend *backend, console *console, dir string, point eventstore.Point) (part *eventstore.Copy, head [32]byte, err error) {
-	bar := newProgress(console, "replay", "entries")
-	part = &eventstore.Copy{From: backend.events, Until: point, Progress: bar.at}
-	err = sqlite.Create(ctx, dir, part)
-	bar.end()
-	if err != nil {
-		return nil, head, err
-	}
-	store, err := sqlite.Open(ctx, dir, sqlite.Options{})
-	if err != nil {
-		return nil, head, err
-	}
-	found, err := verified(ctx, console, "verify", store)
-	return part, found.Head, errors.Join(err, store.Close())
 }
