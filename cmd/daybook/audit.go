@@ -40,16 +40,16 @@ var errNoKey = errors.New("there is no key to sign with: --signing-key names one
 type auditCheckpoint struct{}
 
 // work signs a checkpoint where there are new entries, and prints the newest one.
-func (*auditCheckpoint) work(ctx context.Context, backend *backend, console *console) error {
-	if backend.signer == nil {
+func (*auditCheckpoint) work(ctx context.Context, console *console) error {
+	if console.signer == nil {
 		return errNoKey
 	}
-	signed, err := backend.signer.Sign(ctx)
+	signed, err := console.signer.Sign(ctx)
 	if err != nil {
 		return err
 	}
-	backend.signer.Cosign(ctx, signed)
-	if signed, err = backend.proofs.Checkpoint(ctx, signed.Size); err != nil {
+	console.signer.Cosign(ctx, signed)
+	if signed, err = console.proofs.Checkpoint(ctx, signed.Size); err != nil {
 		return err
 	}
 	if !console.JSON {
@@ -69,9 +69,9 @@ type auditProof struct {
 }
 
 // work prints the proof that an entry is in the log.
-func (cmd *auditProof) work(ctx context.Context, backend *backend, console *console) error {
+func (cmd *auditProof) work(ctx context.Context, console *console) error {
 	position := cmd.Position
-	newest, err := backend.proofs.Checkpoint(ctx, 0)
+	newest, err := console.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,12 @@ func (cmd *auditProof) work(ctx context.Context, backend *backend, console *cons
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
-	hashes, root, err := backend.proofs.Inclusion(ctx, position, size)
+	hashes, root, err := console.proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return err
 	}
 	if !console.JSON {
-		signed, err := backend.proofs.Checkpoint(ctx, size)
+		signed, err := console.proofs.Checkpoint(ctx, size)
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
@@ -92,10 +92,10 @@ func (cmd *auditProof) work(ctx context.Context, backend *backend, console *cons
 		return nil
 	}
 	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if out.Leaf, err = backend.proofs.Leaf(ctx, position); err != nil {
+	if out.Leaf, err = console.proofs.Leaf(ctx, position); err != nil {
 		return err
 	}
-	if out.Opening, err = backend.proofs.Opening(ctx, history.New(backend.events, time.Now), console.auditor().Caller, position); err != nil {
+	if out.Opening, err = console.proofs.Opening(ctx, history.New(console.events, time.Now), console.auditor().Caller, position); err != nil {
 		return err
 	}
 	return console.printJSON(out)
@@ -110,9 +110,9 @@ type auditKeys struct {
 type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
-func (*keyList) work(ctx context.Context, backend *backend, console *console) error {
+func (*keyList) work(ctx context.Context, console *console) error {
 	var vkeys []string
-	newest, err := backend.proofs.Checkpoint(ctx, 0)
+	newest, err := console.proofs.Checkpoint(ctx, 0)
 	switch {
 	case errors.Is(err, proof.ErrNoCheckpoint):
 	case err != nil:
@@ -126,8 +126,8 @@ func (*keyList) work(ctx context.Context, backend *backend, console *console) er
 			vkeys = append(vkeys, keySpan.VKey)
 		}
 	}
-	if backend.signer != nil {
-		keys, err := backend.signer.PublicKeys(ctx)
+	if console.signer != nil {
+		keys, err := console.signer.PublicKeys(ctx)
 		if err != nil {
 			return err
 		}
@@ -146,11 +146,11 @@ func (*keyList) work(ctx context.Context, backend *backend, console *console) er
 type keyConfirm struct{}
 
 // work lets a key sign on that has no note of what it signed last.
-func (*keyConfirm) work(ctx context.Context, backend *backend, console *console) error {
-	if backend.signer == nil {
+func (*keyConfirm) work(ctx context.Context, console *console) error {
+	if console.signer == nil {
 		return errNoKey
 	}
-	size, err := backend.signer.Confirm(ctx)
+	size, err := console.signer.Confirm(ctx)
 	if err == nil {
 		fmt.Fprintf(console.out, "the key signs on after the checkpoint of %s\n", counted(int(size), "entry", "entries"))
 	}
@@ -163,10 +163,10 @@ type keyNew struct {
 
 // work prints a new key. With an origin a new log begins with it, where there is one already
 // or the key belongs to the data directory.
-func (cmd *keyNew) work(ctx context.Context, backend *backend, console *console) error {
-	signer, origin := backend.signer, cmd.Origin
+func (cmd *keyNew) work(ctx context.Context, console *console) error {
+	signer, origin := console.signer, cmd.Origin
 	if signer == nil {
-		signer = proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.config.LogOrigin, Address: backend.config.address()}, proof.SignerOptions{})
+		signer = proof.NewSigner(console.proofs, proof.Keyring{Origin: console.config.LogOrigin, Address: console.config.address()}, proof.SignerOptions{})
 	}
 	var privateKey *proof.PrivateKey
 	var err error
@@ -226,13 +226,13 @@ func (trustOptions *trustOptions) Run(ctx context.Context, console *console) err
 	return printVerified(console, &verified, true)
 }
 
-func (trustOptions *trustOptions) work(ctx context.Context, backend *backend, console *console) error {
+func (trustOptions *trustOptions) work(ctx context.Context, console *console) error {
 	bar := newProgress(console, "verify", "entries")
-	verified, err := audit.VerifyStore(ctx, backend.events, backend.proofs.Tree, trustOptions.Trust, bar.at)
+	verified, err := audit.VerifyStore(ctx, console.events, console.proofs.Tree, trustOptions.Trust, bar.at)
 	bar.end()
-	if err == nil && verified.Result != verify.Tampered && backend.file != nil {
+	if err == nil && verified.Result != verify.Tampered && console.file != nil {
 		// Last, because what was checked before names the entry.
-		if err = backend.file.Integrity(ctx); err != nil {
+		if err = console.file.Integrity(ctx); err != nil {
 			err = verified.Damage(fmt.Errorf("inspect the store: %w", err))
 		}
 	}
@@ -323,6 +323,6 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) (
 	return os.Rename(file.Name(), exportOptions.File)
 }
 
-func (*exportOptions) work(ctx context.Context, backend *backend, console *console) error {
-	return audit.Export(ctx, backend.events, console.out)
+func (*exportOptions) work(ctx context.Context, console *console) error {
+	return audit.Export(ctx, console.events, console.out)
 }

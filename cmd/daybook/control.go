@@ -31,12 +31,12 @@ import (
 // when the data directory is free, else in the server that holds it, so every task works
 // while the service serves. What it needs to know are the exported fields of the command.
 type task interface {
-	work(ctx context.Context, b *backend, c *console) error
+	work(ctx context.Context, c *console) error
 }
 
 // runTask does the work of a task. What is refused is told as the interface tells it.
-func runTask(ctx context.Context, task task, backend *backend, console *console) error {
-	err := task.work(ctx, backend, console)
+func runTask(ctx context.Context, task task, console *console) error {
+	err := task.work(ctx, console)
 	if refused, ok := errors.AsType[*calendar.Error](err); ok {
 		return errors.New(texts.Message(refused, calendar.LangEN))
 	}
@@ -70,16 +70,16 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 // directory is free, else in the running server that holds it; one on servers
 // runs here, next to all processes. in is the task's input; nil: none.
 func perform(ctx context.Context, console *console, task task, in io.Reader) error {
-	existing := !makesStore[console.command]
+	existing := !makesStore[console.name]
 	console.in = in
 	var lock *os.File
-	if console.Store == "" || ofModel[console.command] && console.localIndex() {
+	if console.Store == "" || ofModel[console.name] && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if err := wantStore(console.config); err != nil {
 				return err
 			}
 		}
-		o := order{version, console.command, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
+		o := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
 		held, answer, err := holdOrReach(ctx, console.Data, console.Store != "" || !existing, holderWait, o, in)
 		switch {
 		case err != nil:
@@ -90,8 +90,8 @@ func perform(ctx context.Context, console *console, task task, in io.Reader) err
 		defer func() { _ = held.Close() }()
 		lock = held
 	}
-	b := &backend{config: console.config, log: console.warnings()}
-	if err := b.open(ctx, existing); err != nil {
+	console.backend = &backend{config: console.config, log: console.warnings()}
+	if err := console.open(ctx, existing); err != nil {
 		var verified audit.Verified
 		if _, verifies := task.(*trustOptions); !verifies || verified.Damage(err) != nil {
 			return err
@@ -101,8 +101,8 @@ func perform(ctx context.Context, console *console, task task, in io.Reader) err
 	if lock != nil {
 		tidy(ctx, console.Data, slog.New(slog.DiscardHandler))
 	}
-	err := runTask(ctx, task, b, console)
-	return errors.Join(err, b.close())
+	err := runTask(ctx, task, console)
+	return errors.Join(err, console.close())
 }
 
 // makesStore are the commands that may begin a store. The others refuse a place that
@@ -325,9 +325,9 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 		in:       request.Body,
 		out:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
-		terminal: o.Terminal, command: o.Task, config: &settings,
+		terminal: o.Terminal, name: o.Task, config: &settings, backend: backend,
 	}
-	err = runTask(ctx, t, backend, c)
+	err = runTask(ctx, t, c)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()

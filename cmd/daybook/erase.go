@@ -82,22 +82,21 @@ type place struct {
 
 // eraseRun is one run of the command.
 type eraseRun struct {
-	*backend
+	*console
 
-	console *console
-	kind    calendar.Kind
-	id      calendar.ID
-	erased  command.Erased
-	places  []place
+	kind   calendar.Kind
+	id     calendar.ID
+	erased command.Erased
+	places []place
 }
 
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
-func (cmd *eraseCommand) work(ctx context.Context, backend *backend, console *console) error {
-	run := &eraseRun{backend: backend, console: console, kind: cmd.Kind, id: cmd.ID}
+func (cmd *eraseCommand) work(ctx context.Context, console *console) error {
+	run := &eraseRun{console: console, kind: cmd.Kind, id: cmd.ID}
 	request := command.Request{Kind: cmd.Kind, Target: command.Target{ID: cmd.ID}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)}}
 	if cmd.By != "" {
-		users, err := backend.users.List(ctx)
+		users, err := console.users.List(ctx)
 		if err != nil {
 			return err
 		}
@@ -108,7 +107,7 @@ func (cmd *eraseCommand) work(ctx context.Context, backend *backend, console *co
 		request.Caller.ID = users[by].ID
 	}
 	var err error
-	if run.erased, err = backend.command.Erase(ctx, request); err != nil {
+	if run.erased, err = console.command.Erase(ctx, request); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{run.files, run.stream, run.readModel, run.reasons} {
@@ -207,15 +206,15 @@ func (erasing *eraseRun) reasons(ctx context.Context) error {
 
 // tell prints where the record was.
 func (erasing *eraseRun) tell() error {
-	kind, id, erased, writer := erasing.kind, erasing.id, erasing.erased, erasing.console.out
+	kind, id, erased, writer := erasing.kind, erasing.id, erasing.erased, erasing.out
 	group := "daybook-" + id.String()
 	erasing.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group "+group)
 	erasing.add("backups", placeOperator, "run the command again after one was put back")
 	erasing.add("exports and copies of the feed", placeOperator, "")
 	erasing.add("logs of proxies", placeOperator, "")
 	urls := erasing.urls()
-	if erasing.console.JSON {
-		return erasing.console.printJSON(map[string]any{
+	if erasing.JSON {
+		return erasing.printJSON(map[string]any{
 			"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before, "images": append([]calendar.ID{}, erased.Images...),
 			"places": erasing.places, "group": group, "urls": urls,
 		})

@@ -210,7 +210,7 @@ func TestEraseNamesReasons(t *testing.T) {
 // What caches between may hold of a record is named by its URLs; a term has no slug route.
 func TestErasedURLs(t *testing.T) {
 	t.Parallel()
-	run := &eraseRun{backend: &backend{config: &config{AddressOptions: AddressOptions{BaseURL: "https://calendar.example.org", APIPrefix: "api"}}}, id: 8, erased: command.Erased{Slugs: []string{"a b"}}}
+	run := &eraseRun{console: &console{config: &config{AddressOptions: AddressOptions{BaseURL: "https://calendar.example.org", APIPrefix: "api"}}}, id: 8, erased: command.Erased{Slugs: []string{"a b"}}}
 	const root = "https://calendar.example.org/fr/api/calendar/events/v1/"
 	for kind, want := range map[calendar.Kind][]string{
 		calendar.KindVenue: {root + "venues/8", root + "venues/by-slug/a%20b"},

@@ -98,14 +98,14 @@ type importOutcome struct {
 	Stopped string `json:"stopped,omitempty"` // why it did not come to the end of its lines
 }
 
-func (cmd *importCommand) work(ctx context.Context, backend *backend, console *console) error {
-	caller, err := backend.users.Ensure(ctx, importUser, calendar.Editor, 0)
+func (cmd *importCommand) work(ctx context.Context, console *console) error {
+	caller, err := console.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
 	bar := newProgress(console, "import", "lines")
 	shown := 0
-	im, err := importer.New(backend.events, backend.command, backend.users, importer.Options{
+	im, err := importer.New(console.events, console.command, console.users, importer.Options{
 		Source: cmd.Source, Caller: caller,
 		Progress: func(report importer.Report) {
 			for ; shown < len(report.Refused); shown++ {

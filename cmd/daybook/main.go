@@ -39,12 +39,13 @@ const (
 // console is what a command talks through. Errors of out end the command with that error,
 // so that no one has to look at them.
 type console struct {
-	*config // the settings of the command
+	*config  // the settings of the command
+	*backend // of a task; nil: it is not open
 
 	in       io.Reader
 	out, err io.Writer
 	terminal bool   // err is a terminal: progress bars are welcome
-	command  string // with its act, as "user add"
+	name     string // with its act, as "user add"
 }
 
 // warnings is the log of a command.
@@ -112,7 +113,7 @@ func run(ctx context.Context, args, env []string, in io.Reader, out, errw io.Wri
 	c := &console{in: in, out: printed, err: errw, terminal: isTerminal(errw)}
 	err := cmp.Or(execute(ctx, c, args, env), printed.err)
 	if err != nil && err.Error() != "" {
-		name, _, _ := strings.Cut(c.command, " ")
+		name, _, _ := strings.Cut(c.name, " ")
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			fmt.Fprintf(c.err, "%s: %s\n", strings.TrimSpace("daybook "+name), line)
 		}
@@ -157,7 +158,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 		return (&versionCommand{}).Run(console)
 	}
 	if node := parsed.Selected(); node != nil {
-		console.command = node.Path()
+		console.name = node.Path()
 	}
 	if err != nil {
 		return err

@@ -40,8 +40,8 @@ type recordArguments struct {
 type historyShow struct{ recordArguments }
 
 // work prints the history of a record.
-func (cmd *historyShow) work(ctx context.Context, backend *backend, console *console) error {
-	reader, viewer := history.New(backend.events, time.Now), console.auditor()
+func (cmd *historyShow) work(ctx context.Context, console *console) error {
+	reader, viewer := history.New(console.events, time.Now), console.auditor()
 	versions, err := reader.Present(ctx, viewer, cmd.Kind, cmd.ID)
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ type historyDiff struct {
 }
 
 // work prints what differs between two versions.
-func (cmd *historyDiff) work(ctx context.Context, backend *backend, console *console) error {
-	diff, err := history.New(backend.events, time.Now).Diff(ctx, console.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
+func (cmd *historyDiff) work(ctx context.Context, console *console) error {
+	diff, err := history.New(console.events, time.Now).Diff(ctx, console.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (config *config) pointOf(ctx context.Context, reader *history.Reader, text 
 }
 
 // work prints a record as it was.
-func (cmd *historyAt) work(ctx context.Context, backend *backend, console *console) error {
-	version, err := cmd.version(ctx, backend, console)
+func (cmd *historyAt) work(ctx context.Context, console *console) error {
+	version, err := cmd.version(ctx, console)
 	if err != nil {
 		return err
 	}
@@ -157,8 +157,8 @@ func (cmd *historyAt) work(ctx context.Context, backend *backend, console *conso
 }
 
 // version returns the version that counts at the point.
-func (cmd *historyAt) version(ctx context.Context, backend *backend, console *console) (history.Version, error) {
-	reader := history.New(backend.events, time.Now)
+func (cmd *historyAt) version(ctx context.Context, console *console) (history.Version, error) {
+	reader := history.New(console.events, time.Now)
 	point, err := console.pointOf(ctx, reader, cmd.Point, true)
 	if err != nil {
 		return history.Version{}, err
@@ -195,8 +195,8 @@ func (cmd *changesTail) Run(ctx context.Context, console *console) error {
 	return err
 }
 
-func (cmd *changesTail) work(ctx context.Context, backend *backend, console *console) error {
-	reader := history.New(backend.events, time.Now)
+func (cmd *changesTail) work(ctx context.Context, console *console) error {
+	reader := history.New(console.events, time.Now)
 	head, err := reader.Head(ctx)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (cmd *changesTail) work(ctx context.Context, backend *backend, console *con
 			}
 			after = calendar.Position(walk.LookedTo)
 		}
-		reached, err := eventstore.Wait(ctx, backend.events, after)
+		reached, err := eventstore.Wait(ctx, console.events, after)
 		if err != nil {
 			return err
 		}

@@ -53,13 +53,12 @@ var holder = sync.OnceValue(func() string {
 // process is one process that serves: it opens what its roles need, runs them
 // and closes it.
 type process struct {
-	*backend // open while it works
+	*console // its backend is open while it works
 
-	console   *console
 	addr      net.Addr
 	readiness *readiness
 	metrics   *telemetry.Metrics // nil: no one reads them
-	prepare   func(ctx context.Context, b *backend, base string) error
+	prepare   func(ctx context.Context, base string) error
 
 	g group.Group // of its roles
 }
@@ -163,7 +162,7 @@ func (process *process) work(ctx context.Context) (err error) {
 		return fmt.Errorf("first administrator: %w", err)
 	}
 	if process.prepare != nil {
-		if err := process.prepare(ctx, process.backend, base); err != nil {
+		if err := process.prepare(ctx, base); err != nil {
 			return err
 		}
 	}
@@ -174,7 +173,7 @@ func (process *process) work(ctx context.Context) (err error) {
 func (process *process) serve(handler http.Handler, name, token string) error {
 	process.metrics.Watch(process.status.Look)
 	process.readiness.open(handler, process.status)
-	announce(process.console.out, process.config, process.addr, name, token)
+	announce(process.out, process.config, process.addr, name, token)
 	return lifecycle.Drained(process.g.Run())
 }
 

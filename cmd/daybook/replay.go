@@ -35,9 +35,9 @@ func wantEmpty(dir, but string) error {
 
 // work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
-func (cmd *auditReplay) work(ctx context.Context, backend *backend, console *console) (err error) {
+func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) {
 	dir := cmd.Into
-	point, err := console.pointOf(ctx, history.New(backend.events, time.Now), cmd.Until, false)
+	point, err := console.pointOf(ctx, history.New(console.events, time.Now), cmd.Until, false)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (cmd *auditReplay) work(ctx context.Context, backend *backend, console *con
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(at)) }()
-	part := &eventstore.Copy{From: backend.events, Until: eventstore.Point{Position: point.Position, Time: point.Time}}
+	part := &eventstore.Copy{From: console.events, Until: eventstore.Point{Position: point.Position, Time: point.Time}}
 	found, err := copied(ctx, console, part, func() (closingStore, error) {
 		if err := sqlite.Create(ctx, at, part); err != nil {
 			return nil, err

@@ -96,21 +96,21 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	console.Data, console.demo = dir, new(demo.Highlights)
-	return serve(ctx, console, func(ctx context.Context, backend *backend, base string) error {
-		admin, err := backend.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
+	return serve(ctx, console, func(ctx context.Context, base string) error {
+		admin, err := console.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
 		if err != nil {
 			return err
 		}
 		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
-			if options.Callers[name], err = backend.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
+			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
 				return err
 			}
 		}
-		if console.demo, err = town.Fill(ctx, backend.command, options); err != nil {
+		if console.demo, err = town.Fill(ctx, console.command, options); err != nil {
 			return err
 		}
-		_, err = backend.signer.Sign(ctx) // so that proofs are there when it is announced
+		_, err = console.signer.Sign(ctx) // so that proofs are there when it is announced
 		return err
 	})
 }
@@ -124,7 +124,7 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 // Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
-func serve(ctx context.Context, console *console, prepare func(ctx context.Context, b *backend, base string) error) error {
+func serve(ctx context.Context, console *console, prepare func(ctx context.Context, base string) error) error {
 	log := console.logger(console.err)
 	ready, err := newReadiness(console.api(log))
 	if err != nil {
@@ -132,7 +132,8 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	process := &process{backend: &backend{config: console.config, log: log}, console: console, readiness: ready, prepare: prepare}
+	console.backend = &backend{config: console.config, log: log}
+	process := &process{console: console, readiness: ready, prepare: prepare}
 	if console.holdsData() {
 		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
 		var lock *os.File

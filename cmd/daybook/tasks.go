@@ -30,9 +30,9 @@ func counted(n int, one, more string) string {
 
 // work fills a new read model from the present state next to the old one, compares it with
 // the store and puts it in its place.
-func (cmd *rebuildCommand) work(ctx context.Context, backend *backend, console *console) error {
+func (cmd *rebuildCommand) work(ctx context.Context, console *console) error {
 	if cmd.Back {
-		err := backend.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
+		err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
 		if err == nil {
 			fmt.Fprintln(console.out, "the former read model is in its place again")
 		}
@@ -40,7 +40,7 @@ func (cmd *rebuildCommand) work(ctx context.Context, backend *backend, console *
 	}
 	bar := newProgress(console, "rebuild", "records")
 	n := 0
-	err := backend.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
+	err := console.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
 		n, err = m.Rebuild(ctx, bar.set)
 		return err
 	})
@@ -59,11 +59,11 @@ type retryCommand struct {
 }
 
 // work projects a quarantined record again.
-func (cmd *retryCommand) work(ctx context.Context, backend *backend, console *console) error {
-	if backend.status == nil && console.localIndex() {
+func (cmd *retryCommand) work(ctx context.Context, console *console) error {
+	if console.status == nil && console.localIndex() {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	err := backend.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
+	err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
 	if err == nil {
 		fmt.Fprintf(console.out, "record %d is projected\n", cmd.ID)
 	}
@@ -95,14 +95,14 @@ func (cmd *userAdd) Run(ctx context.Context, console *console) error {
 }
 
 // work adds a user, and makes a store if none exists.
-func (cmd *userAdd) work(ctx context.Context, backend *backend, console *console) error {
+func (cmd *userAdd) work(ctx context.Context, console *console) error {
 	if cmd.NewLog {
-		if head, err := backend.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
+		if head, err := console.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
 			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
 		}
 	}
 	role, _ := calendar.ParseRole(cmd.Role)
-	_, token, err := backend.users.Add(ctx, cmd.Name, role, 0)
+	_, token, err := console.users.Add(ctx, cmd.Name, role, 0)
 	return printToken(console, token, err)
 }
 
@@ -118,8 +118,8 @@ type userToken struct {
 }
 
 // work gives a user a new token.
-func (cmd *userToken) work(ctx context.Context, backend *backend, console *console) error {
-	_, token, err := backend.users.NewToken(ctx, cmd.Name, 0)
+func (cmd *userToken) work(ctx context.Context, console *console) error {
+	_, token, err := console.users.NewToken(ctx, cmd.Name, 0)
 	return printToken(console, token, err)
 }
 
@@ -128,8 +128,8 @@ type userRevoke struct {
 }
 
 // work withdraws the token of a user.
-func (cmd *userRevoke) work(ctx context.Context, backend *backend, console *console) error {
-	user, err := backend.users.Revoke(ctx, cmd.Name, 0)
+func (cmd *userRevoke) work(ctx context.Context, console *console) error {
+	user, err := console.users.Revoke(ctx, cmd.Name, 0)
 	if err == nil {
 		fmt.Fprintf(console.err, "the token of %s is withdrawn\n", user.Name)
 	}
@@ -139,8 +139,8 @@ func (cmd *userRevoke) work(ctx context.Context, backend *backend, console *cons
 type userList struct{}
 
 // work lists the users.
-func (*userList) work(ctx context.Context, backend *backend, console *console) error {
-	users, err := backend.users.List(ctx)
+func (*userList) work(ctx context.Context, console *console) error {
+	users, err := console.users.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,11 @@ type healthCommand struct {
 }
 
 // work prints the health of a running service.
-func (*healthCommand) work(ctx context.Context, backend *backend, console *console) error {
-	if backend.status == nil && console.localIndex() {
+func (*healthCommand) work(ctx context.Context, console *console) error {
+	if console.status == nil && console.localIndex() {
 		return fmt.Errorf("nothing serves from %s", console.Data)
 	}
-	health, err := backend.shownHealth(ctx)
+	health, err := console.shownHealth(ctx)
 	if err != nil {
 		return err
 	}
