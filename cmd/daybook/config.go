@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ type settingsReader struct {
 func (settingsReader *settingsReader) parser(config *config, out io.Writer, exit func(int)) (*kong.Kong, error) {
 	settingsReader.given = map[*kong.Value]settingValue{}
 	k, err := kong.New(newCommands(config), append(settingsReader.mappers(),
-		kong.Name("daybook"), kong.Description(description), kong.Writers(out, out), kong.Exit(exit),
+		kong.Name("daybook"), kong.Vars{"version": "daybook " + version}, kong.Description(description), kong.Writers(out, out), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText),
 		kong.Resolvers(kong.ResolverFunc(settingsReader.resolve)), kong.WithBeforeReset(func() error { settingsReader.from = byDefault; return nil }))...)
 	if err != nil {
@@ -185,10 +184,7 @@ const fileSetting = "config"
 
 // readFile is the reader of the file of settings. What is wrong in it has places of its own.
 func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
-	if err := readable(path); err != nil {
-		return path, err
-	}
-	text, err := os.ReadFile(path)
+	text, err := readAtMost(path, maxFile)
 	if err == nil {
 		settingsReader.fileErr = settingsReader.parseFile(path, text)
 	}
@@ -214,17 +210,14 @@ func (settingsReader *settingsReader) parseFile(path string, text []byte) error 
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
 		at := fmt.Sprintf("%s:%d", path, node.Line)
-		values := []*yaml.Node{&node}
+		texts, read := make([]string, 1), error(nil)
 		if node.Kind == yaml.SequenceNode {
-			values = node.Content
+			read = node.Decode(&texts)
+		} else {
+			read = node.Decode(&texts[0])
 		}
-		var texts []string
-		for _, v := range values {
-			if v.Kind != yaml.ScalarNode {
-				problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
-			} else if v.Tag != "!!null" {
-				texts = append(texts, v.Value)
-			}
+		if read != nil {
+			problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
 		}
 		if !known[name] {
 			problems = append(problems, fmt.Errorf("%s: there is no setting %q; daybook config print lists them", at, name))
@@ -292,8 +285,8 @@ func (*configPrint) Run(console *console, settingsReader *settingsReader, parsed
 
 // commands are the command line. Its commands fill one config.
 type commands struct {
-	Config  string `placeholder:"FILE" type:"settings" help:"YAML file of settings, for example per-page-max: 200; flags and environment win over it"`
-	Version bool   `commandline:"" help:"print the version"`
+	Config  string           `placeholder:"FILE" type:"settings" help:"YAML file of settings, for example per-page-max: 200; flags and environment win over it"`
+	Version kong.VersionFlag `commandline:"" help:"print the version"`
 
 	Serve  serveCommand  `cmd:"" group:"Service" help:"run the service"`
 	Demo   demoCommand   `cmd:"" group:"Service" help:"run the service on a made-up calendar in a temporary directory"`

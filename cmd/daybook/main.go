@@ -151,11 +151,8 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 		return complete(console.out, kong.Model, line)
 	}
 	parsed, err := reader.read(kong, console.config, args)
-	switch {
-	case helped:
+	if helped {
 		return nil
-	case args[0] == "--version":
-		return (&versionCommand{}).Run(console)
 	}
 	if node := parsed.Selected(); node != nil {
 		console.name = node.Path()

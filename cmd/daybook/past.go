@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"os/signal"
 	"slices"
@@ -41,17 +41,12 @@ type historyShow struct{ recordArguments }
 
 // work prints the history of a record.
 func (cmd *historyShow) work(ctx context.Context, console *console) error {
-	reader, viewer := history.New(console.events, time.Now), console.auditor()
-	versions, err := reader.Present(ctx, viewer, cmd.Kind, cmd.ID)
+	reader := history.New(console.events, time.Now)
+	versions, err := reader.Present(ctx, console.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
 		return err
 	}
-	walk := history.Walk{Record: cmd.ID, From: 1, To: versions.Version, Ascending: true}
-	for looked := int64(-1); err == nil && looked < walk.LookedTo; walk.From = walk.LookedTo + 1 {
-		looked = walk.LookedTo
-		err = printEntries(console, reader.Entries(ctx, viewer, &walk))
-	}
-	return err
+	return console.printEntries(ctx, reader, history.Walk{Record: cmd.ID, From: 1, To: versions.Version, Ascending: true})
 }
 
 type historyDiff struct {
@@ -88,18 +83,23 @@ func (config *config) auditor() history.Viewer {
 	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: lang}
 }
 
-func printEntries(console *console, entries iter.Seq2[*history.Entry, error]) error {
-	for entry, err := range entries {
-		switch {
-		case err != nil || entry == nil:
-		case console.JSON:
-			err = console.printJSON(entry)
-		default:
-			err = printEntry(console.out, entry)
+// printEntries prints the entries of a walk, to its end.
+func (console *console) printEntries(ctx context.Context, reader *history.Reader, walk history.Walk) error {
+	for walk.From <= walk.To {
+		walk.LookedTo = walk.To // of what yields nothing
+		for entry, err := range reader.Entries(ctx, console.auditor(), &walk) {
+			switch {
+			case err != nil || entry == nil:
+			case console.JSON:
+				err = console.printJSON(entry)
+			default:
+				err = printEntry(console.out, entry)
+			}
+			if err != nil { // of writing as well: there may be more and more
+				return err
+			}
 		}
-		if err != nil { // of writing as well: there may be more and more
-			return err
-		}
+		walk.From = walk.LookedTo + 1
 	}
 	return nil
 }
@@ -139,9 +139,18 @@ func (config *config) pointOf(ctx context.Context, reader *history.Reader, text 
 	return point, err
 }
 
-// work prints a record as it was.
+// work prints a record as it was, in the version that counts at the point.
 func (cmd *historyAt) work(ctx context.Context, console *console) error {
-	version, err := cmd.version(ctx, console)
+	reader := history.New(console.events, time.Now)
+	point, err := console.pointOf(ctx, reader, cmd.Point, true)
+	if err != nil {
+		return err
+	}
+	versions, err := reader.Versions(ctx, console.auditor(), cmd.Kind, cmd.ID)
+	if err != nil {
+		return err
+	}
+	version, err := versions.At(ctx, point.Version, eventstore.Point{Position: point.Position, Time: point.Time}, time.Now())
 	if err != nil {
 		return err
 	}
@@ -154,20 +163,6 @@ func (cmd *historyAt) work(ctx context.Context, console *console) error {
 		fmt.Fprintf(console.out, "%s: %s\n", name, formats.AppendJSON(nil, version.Members[name]))
 	}
 	return nil
-}
-
-// version returns the version that counts at the point.
-func (cmd *historyAt) version(ctx context.Context, console *console) (history.Version, error) {
-	reader := history.New(console.events, time.Now)
-	point, err := console.pointOf(ctx, reader, cmd.Point, true)
-	if err != nil {
-		return history.Version{}, err
-	}
-	versions, err := reader.Versions(ctx, console.auditor(), cmd.Kind, cmd.ID)
-	if err != nil {
-		return history.Version{}, err
-	}
-	return versions.At(ctx, point.Version, eventstore.Point{Position: point.Position, Time: point.Time}, time.Now())
 }
 
 type changesCommands struct {
@@ -198,29 +193,18 @@ func (cmd *changesTail) Run(ctx context.Context, console *console) error {
 func (cmd *changesTail) work(ctx context.Context, console *console) error {
 	reader := history.New(console.events, time.Now)
 	head, err := reader.Head(ctx)
-	if err != nil {
-		return err
-	}
-	after := head
-	if cmd.From > 0 {
-		after = cmd.From - 1
-	}
-	walk := history.Walk{Ascending: true}
+	walk := history.Walk{From: int64(cmp.Or(cmd.From, head+1)), Ascending: true}
 	if kind, ok := calendar.ParseKind(cmd.Kind); ok {
 		walk.Filter.Kinds = []calendar.Kind{kind}
 	}
-	for {
-		for after < head {
-			walk.From, walk.To, walk.LookedTo = int64(after)+1, int64(head), 0
-			if err := printEntries(console, reader.Entries(ctx, console.auditor(), &walk)); err != nil || walk.LookedTo == 0 {
-				return err
-			}
-			after = calendar.Position(walk.LookedTo)
+	for err == nil {
+		walk.To = int64(head)
+		if err = console.printEntries(ctx, reader, walk); err == nil {
+			walk.From = max(walk.From, walk.To+1)
+			var reached eventstore.Head
+			reached, err = eventstore.Wait(ctx, console.events, head)
+			head = reached.Position
 		}
-		reached, err := eventstore.Wait(ctx, console.events, after)
-		if err != nil {
-			return err
-		}
-		head = reached.Position
 	}
+	return err
 }

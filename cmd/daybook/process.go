@@ -71,6 +71,7 @@ type process struct {
 //	  └───► query ◄───────────────────────────────────────────────────────────────┘
 func (process *process) work(ctx context.Context) (err error) {
 	config := process.config
+	serves, relays, projects := config.does(servesAPI), config.does(servesRelay), config.does(servesProjector)
 	if err := process.awaitStore(ctx, func(ctx context.Context) error { return process.open(ctx, false) }); err != nil {
 		return err
 	}
@@ -86,16 +87,16 @@ func (process *process) work(ctx context.Context) (err error) {
 		return err
 	}
 	process.g.Add(group.ContextHandler(ctx))
-	if config.Role != servesAPI && config.Feed != "" {
+	if (relays || projects) && config.Feed != "" {
 		if process.feed, err = process.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer process.feed.Conn().Close()
 	}
-	if config.Role != servesRelay {
+	if serves || projects {
 		process.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
-		if config.Role != servesAPI {
+		if projects {
 			followed := process.feed
 			if process.leases == nil {
 				followed = nil // all that is written passes through this process
@@ -127,14 +128,14 @@ func (process *process) work(ctx context.Context) (err error) {
 	if process.model != nil && !config.localIndex() {
 		process.add(ctx, "index", process.reach)
 	}
-	if process.feed != nil && config.Role != servesProjector {
+	if process.feed != nil && relays {
 		process.relay(ctx)
 	}
-	if config.Role != servesAPI && config.Role != servesRelay {
+	if projects {
 		process.project(ctx)
 	}
 	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
-	if config.Role == servesRelay || config.Role == servesProjector {
+	if !serves {
 		none, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
 		if err != nil {
 			return err

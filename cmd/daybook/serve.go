@@ -215,7 +215,7 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 // is: who reads up to that line has read all.
 func announce(writer io.Writer, config *config, addr net.Addr, name, token string) {
 	base := config.base(addr)
-	if config.Role == servesRelay || config.Role == servesProjector {
+	if !config.does(servesAPI) {
 		fmt.Fprintf(writer, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, config.Role, addr)
 		return
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,7 +161,7 @@ func (config *config) logger(writer io.Writer) *slog.Logger {
 // holdsData reports whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
 func (config *config) holdsData() bool {
-	return (config.Role == "" || config.Role == servesAll) && (config.Store == "" || config.localIndex())
+	return config.does(servesAll) && (config.Store == "" || config.localIndex())
 }
 
 // defaultLameDuck is how long load balancers go on sending requests to a process that
@@ -170,7 +172,7 @@ const defaultLameDuck = 5 * time.Second
 // its listener.
 func (config *config) lameDuck() time.Duration {
 	switch {
-	case config.Role == servesRelay, config.Role == servesProjector: // nobody sends them requests
+	case !config.does(servesAPI): // nobody sends them requests
 		return 0
 	case config.DrainDelay != nil:
 		return *config.DrainDelay
@@ -192,40 +194,30 @@ const (
 	servesProjector role = "projector"
 )
 
+// does reports whether the process has a role. Commands have all of them.
+func (config *config) does(one role) bool {
+	return config.Role == "" || config.Role == servesAll || config.Role == one
+}
+
 // misfits returns what does not go together, all of it.
-func (config *config) misfits() (out []string) {
-	var missing []string
-	needs := func(lacks bool, option string) {
-		if lacks {
-			missing = append(missing, option)
-		}
-	}
+func (config *config) misfits() []string {
+	shares := config.Role != "" && config.Role != servesAll
+	needs := fmt.Sprintf("--role %s shares its work with other processes, so it needs ", config.Role)
 	feedServers, none := config.FeedServers, feed.ConnectOptions{}
-	shares := config.Role == servesAPI || config.Role == servesProjector
-	needs(config.Store == "" && (shares || config.Role == servesRelay), "--store postgres://…")
-	needs(config.Feed == "" && config.Role == servesRelay, "--feed nats://…")
-	needs(config.localIndex() && shares, "--index http://…")
-	for _, m := range []struct {
-		wrong bool
-		why   string
-	}{
-		{missing != nil, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", config.Role, strings.Join(missing, " and "))},
-		{(feedServers.Cert == "") != (feedServers.Key == ""), "--feed-cert and --feed-key need each other"},
-		{feedServers.Credentials != "" && feedServers.NKey != "", "--feed-credentials and --feed-nkey exclude each other"},
-		{feedServers.Domain != "" && feedServers.APIPrefix != "", "--feed-domain and --feed-api-prefix exclude each other"},
-		{
-			config.Feed == "" && (feedServers != none || config.FeedReplicas > 1),
-			"--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…",
-		},
-		{config.DrainLimit > 0 && config.lameDuck() >= config.DrainLimit, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", config.lameDuck())},
-		{config.Store == "" && config.Database.ListenURL != "", "--store-listen needs --store postgres://…"},
-		{config.localIndex() && config.IndexCA+config.IndexAPIKeyFile != "", "--index-ca and --index-api-key-file need --index http://…"},
-		{strings.Contains(config.PageOptions.Tiles, "{s}") != (len(config.PageOptions.TileHosts) > 0), "--pages-tiles-hosts and {s} in --pages-tiles need each other"},
-		{len(config.Witnesses) > proof.MaxWitnesses, fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses)},
-	} {
-		if m.wrong {
-			out = append(out, m.why)
-		}
+	wrong := map[string]bool{
+		needs + "--store postgres://…":                           shares && config.Store == "",
+		needs + "--feed nats://…":                                config.Role == servesRelay && config.Feed == "",
+		needs + "--index http://…":                               shares && config.Role != servesRelay && config.localIndex(),
+		"--feed-cert and --feed-key need each other":             (feedServers.Cert == "") != (feedServers.Key == ""),
+		"--feed-credentials and --feed-nkey exclude each other":  feedServers.Credentials != "" && feedServers.NKey != "",
+		"--feed-domain and --feed-api-prefix exclude each other": feedServers.Domain != "" && feedServers.APIPrefix != "",
+		"--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…": config.Feed == "" && (feedServers != none || config.FeedReplicas > 1),
+		fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", config.lameDuck()):                                               config.DrainLimit > 0 && config.lameDuck() >= config.DrainLimit,
+		"--store-listen needs --store postgres://…":                       config.Store == "" && config.Database.ListenURL != "",
+		"--index-ca and --index-api-key-file need --index http://…":       config.localIndex() && config.IndexCA+config.IndexAPIKeyFile != "",
+		"--pages-tiles-hosts and {s} in --pages-tiles need each other":    strings.Contains(config.PageOptions.Tiles, "{s}") != (len(config.PageOptions.TileHosts) > 0),
+		fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses): len(config.Witnesses) > proof.MaxWitnesses,
 	}
-	return out
+	maps.DeleteFunc(wrong, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(wrong))
 }

@@ -49,7 +49,7 @@ func (backend *backend) newSigner() (*proof.Signer, error) {
 		ring.File = filepath.Join(config.Data, keyFile)
 		ring.Notes = []string{ring.File + keptNote}
 	}
-	if ring.Notes == nil || config.Role == servesAPI || config.Role == servesProjector {
+	if ring.Notes == nil || !config.does(servesRelay) {
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}
 	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: config.CheckpointInterval, Log: backend.log, Witnesses: config.Witnesses}), nil

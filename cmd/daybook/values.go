@@ -233,14 +233,8 @@ func strayAt(text string, address *url.URL) bool {
 
 // readable checks the name of a file.
 func readable(text string) error {
-	info, err := os.Stat(text)
-	switch {
-	case err != nil:
-		return errors.New("must name a file that can be read")
-	case info.IsDir():
-		return errors.New("must name a file, which a directory is not")
-	}
-	return nil
+	_, err := readAtMost(text, maxFile)
+	return err
 }
 
 func headerPair(value string) ([2]string, error) {
