@@ -113,18 +113,15 @@ type keyList struct{}
 func (*keyList) work(ctx context.Context, console *console) error {
 	var vkeys []string
 	newest, err := console.proofs.Checkpoint(ctx, 0)
-	switch {
-	case errors.Is(err, proof.ErrNoCheckpoint):
-	case err != nil:
-		return err
-	default:
-		known, err := proof.ReadKeys(&newest)
-		if err != nil {
-			return err
-		}
+	if err == nil {
+		var known proof.Keys
+		known, err = proof.ReadKeys(&newest)
 		for _, keySpan := range known.Keys {
 			vkeys = append(vkeys, keySpan.VKey)
 		}
+	}
+	if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
+		return err
 	}
 	if console.signer != nil {
 		keys, err := console.signer.PublicKeys(ctx)
@@ -294,7 +291,7 @@ type exportCommand struct {
 type auditExport struct{ exportOptions }
 
 // Run prints the export, or writes it to a file, whole or not at all.
-func (exportOptions *exportOptions) Run(ctx context.Context, console *console) (err error) {
+func (exportOptions *exportOptions) Run(ctx context.Context, console *console) error {
 	if exportOptions.File == "" {
 		return perform(ctx, console, exportOptions, nil)
 	}
@@ -302,25 +299,21 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) (
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = file.Close()
-			_ = os.Remove(file.Name())
-		}
-	}()
 	into := *console
 	into.out = file
+	finish := file.Sync
 	if strings.HasSuffix(exportOptions.File, ".gz") {
 		writer := gzip.NewWriter(file)
-		into.out = writer
-		err = errors.Join(perform(ctx, &into, exportOptions, nil), writer.Close())
-	} else {
-		err = perform(ctx, &into, exportOptions, nil)
+		into.out, finish = writer, writer.Close
 	}
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
+	err = errors.Join(perform(ctx, &into, exportOptions, nil), finish(), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), exportOptions.File)
 	}
-	return os.Rename(file.Name(), exportOptions.File)
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
 }
 
 func (*exportOptions) work(ctx context.Context, console *console) error {

@@ -94,7 +94,6 @@ func (process *process) work(ctx context.Context) (err error) {
 		defer process.feed.Conn().Close()
 	}
 	if serves || projects {
-		process.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if projects {
 			followed := process.feed
@@ -186,7 +185,6 @@ const (
 
 // await does something again and again while its server is not there.
 func (process *process) await(ctx context.Context, what, where string, open func(context.Context) error) error {
-	process.readiness.waitFor(what)
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minServerWait, maxServerWait
 	outage := lifecycle.Outage{Log: process.log, Message: "waiting for a server"}

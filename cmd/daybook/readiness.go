@@ -30,7 +30,6 @@ const readyAtOnce = 1024
 type readiness struct {
 	closed   http.Handler // while there is nothing inside
 	inside   atomic.Pointer[inside]
-	waits    atomic.Pointer[string] // what the start waits for
 	draining atomic.Bool
 	begun    chan struct{} // closed when it begins to drain
 
@@ -48,7 +47,6 @@ func newReadiness(options httpapi.Options) (d *readiness, err error) {
 	d = &readiness{begun: make(chan struct{})}
 	rooms := admit.New(admit.Limits{Slots: readyAtOnce, Forwarded: options.TrustForwarded})
 	d.operations = map[string]http.Handler{pathLive: probe{rooms, alive}, pathReady: probe{rooms, d.ready}}
-	d.waitFor("")
 	d.closed, err = httpapi.Closed(options, calendar.CodeUnavailable)
 	return d, err
 }
@@ -82,8 +80,6 @@ func (probe probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) 
 	}
 	_ = json.NewEncoder(writer).Encode(shown)
 }
-
-func (readiness *readiness) waitFor(what string) { readiness.waits.Store(&what) }
 
 // open lets requests in: to the interface, or to a role without one.
 func (readiness *readiness) open(handler http.Handler, reporter *status.Reporter) {
@@ -129,11 +125,7 @@ func (readiness *readiness) ready(ctx context.Context) (well bool, shown map[str
 		shown["version"] = version
 		return health.Ready(), shown
 	}
-	shown = map[string]any{"status": status.Starting}
-	if what := *readiness.waits.Load(); what != "" {
-		shown["waiting_for"] = what
-	}
-	return false, shown
+	return false, map[string]any{"status": status.Starting}
 }
 
 // readyWait is how long a process may take to tell how it is.
