@@ -107,29 +107,26 @@ func variable(value *kong.Value) string {
 // command line.
 func (settingsReader *settingsReader) resolve(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
 	name := variable(flag.Value)
-	if name == "" {
+	text, set := lookupEnv(settingsReader.env, name)
+	given, inFile := settingsReader.file[flag.Name]
+	switch {
+	case name == "":
 		return nil, nil
-	}
-	settingsReader.from = name
-	if text, ok := lookupEnv(settingsReader.env, name); ok {
+	case set:
+		settingsReader.from = name
 		return text, nil
-	}
-	if given, ok := settingsReader.file[flag.Name]; ok {
+	case inFile:
 		settingsReader.from = given.From
 		return given.Value, nil
-	}
-	if parent.Command == nil || parent.Command.Name != "demo" {
+	case parent.Command == nil || parent.Command.Name != "demo":
 		return nil, nil
 	}
 	town, err := demo.Read()
-	if err != nil {
+	if text, set = town.Settings[flag.Name]; !set {
 		return nil, err
 	}
-	if text, ok := town.Settings[flag.Name]; ok {
-		settingsReader.from = "demo"
-		return text, nil
-	}
-	return nil, nil
+	settingsReader.from = "demo"
+	return text, err
 }
 
 // read reads a command line. All that is wrong with settings is in one error.

@@ -267,16 +267,8 @@ func redactedURLs(list string) string {
 		if err != nil || address.Host == "" || address.Opaque != "" || strayAt(strings.TrimSpace(part), address) {
 			return hidden
 		}
-		if address.User != nil {
-			name := address.User.Username()
-			_, has := address.User.Password()
-			switch {
-			case has:
-				address.User = url.UserPassword(name, hidden)
-			case strings.HasPrefix(address.Scheme, "postgres"):
-			default:
-				address.User = url.User(hidden)
-			}
+		if _, has := address.User.Password(); address.User != nil && !has && !strings.HasPrefix(address.Scheme, "postgres") {
+			address.User = url.User(hidden)
 		}
 		values := address.Query()
 		for name := range values {
@@ -285,7 +277,7 @@ func redactedURLs(list string) string {
 			}
 		}
 		address.RawQuery = values.Encode()
-		parts[i] = address.String()
+		parts[i] = address.Redacted()
 	}
 	return strings.Join(parts, ",")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
+	"golang.org/x/net/http/httpguts"
 	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
@@ -245,6 +246,11 @@ type api struct {
 // check fills in the defaults and makes the roots.
 func (options *Options) check() (*rootTable, error) {
 	setDefaults(options)
+	for _, pair := range options.TotalHeaders {
+		if !httpguts.ValidHeaderFieldName(pair[0]) || !httpguts.ValidHeaderFieldName(pair[1]) {
+			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
+		}
+	}
 	return newRootTable(options)
 }
 
