@@ -67,22 +67,24 @@ func (settingsReader *settingsReader) mapper(read valueReader) kong.Mapper {
 			return err
 		}
 		now := settingValue{Value: token.String(), From: cmp.Or(settingsReader.from, "--"+setting.Name)}
+		set := func(part string) error {
+			value, err := read(part, setting)
+			switch {
+			case err != nil:
+			case setting.IsSlice():
+				to.Set(reflect.Append(to, reflect.ValueOf(value)))
+			default:
+				to.Set(reflect.ValueOf(value).Convert(to.Type()))
+			}
+			return err
+		}
 		switch {
 		case setting.IsSlice():
-			now.err = readList(now.Value, func(part string) error {
-				value, err := read(part, setting)
-				if err == nil {
-					to.Set(reflect.Append(to, reflect.ValueOf(value)))
-				}
-				return err
-			})
+			now.err = readList(now.Value, set)
 		case now.Value == "" && !setting.Tag.HasDefault && !setting.Required: // none
 			to.SetZero()
 		default:
-			value, err := read(now.Value, setting)
-			if now.err = err; err == nil {
-				to.Set(reflect.ValueOf(value).Convert(to.Type()))
-			}
+			now.err = set(now.Value)
 		}
 		if setting.Flag == nil || settingsReader.from == byDefault {
 			return now.err
@@ -305,7 +307,6 @@ type commands struct {
 
 	Settings   configCommands    `cmd:"" name:"config" group:"Tools" help:"print the settings in force"`
 	Completion completionCommand `cmd:"" group:"Tools" help:"print shell completion for bash, zsh, fish or pwsh"`
-	Program    versionCommand    `cmd:"" name:"version" group:"Tools" help:"print the version"`
 }
 
 // The groups of settings that commands take together. They are no arguments of a task.
