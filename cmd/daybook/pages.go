@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -52,7 +51,7 @@ func readPictureHosts(text string) (hosts pages.Hosts, err error) {
 	case "none":
 		return nil, nil
 	case "any":
-		return pages.Hosts{anyHost}, nil
+		return pages.Hosts{"https:"}, nil
 	}
 	return hosts, readList(text, func(value string) error {
 		if !hostForm.MatchString(strings.TrimPrefix(value, "*.")) {
@@ -62,9 +61,6 @@ func readPictureHosts(text string) (hosts pages.Hosts, err error) {
 		return nil
 	})
 }
-
-// anyHost is no name of a host.
-const anyHost = "*"
 
 // costBands are the bounds of the bands that costs are counted in.
 type costBands []string
@@ -134,7 +130,6 @@ func (config *config) pageOptions() pages.Options {
 	options.Prefixes, options.API = append([]string{config.APIPrefix}, config.Prefixes...), httpapi.PageAPI()
 	options.Sunday, options.NoExternalLinks, options.NoRobots = config.PagesWeekStart == "sunday", !config.PagesExternalLinks, config.PagesRobots == "none"
 	options.Clock, _ = strconv.Atoi(config.PagesClock) // "": that of the language
-	options.AnyImage = slices.Contains(options.Images, anyHost)
 	return options
 }
 

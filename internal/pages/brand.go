@@ -15,9 +15,9 @@ import (
 
 // Brand is what a calendar looks like (PAGES.md P5.3).
 type Brand struct {
-	Name   string       `placeholder:"TEXT" trim:" " pattern:"^.{1,100}$" must:"be a text of 1 to 100 characters" help:"name of the calendar on pages, and in feeds without --calendar-name; empty: Calendar on pages"`         // "": Calendar
-	Logo   *Logo        `placeholder:"FILE" type:"logo" help:"SVG, PNG or WebP of at most 200 kB, shown instead of the name"`                                              // stands for the name; nil: none
-	Accent string       `placeholder:"COLOUR" type:"accent" help:"colour of links and buttons, for example #0b5fae; made darker or lighter where its contrast is too low"` // #rrggbb, "": that of P5.1
+	Name   string       `placeholder:"TEXT" trim:" " pattern:"^.{1,100}$" must:"be a text of 1 to 100 characters" help:"name of the calendar on pages, and in feeds without --calendar-name; empty: Calendar on pages"` // "": Calendar
+	Logo   *Logo        `placeholder:"FILE" type:"logo" help:"SVG, PNG or WebP of at most 200 kB, shown instead of the name"`                                                                                           // stands for the name; nil: none
+	Accent string       `placeholder:"COLOUR" type:"accent" help:"colour of links and buttons, for example #0b5fae; made darker or lighter where its contrast is too low"`                                              // #rrggbb, "": that of P5.1
 	Footer []FooterLink `placeholder:"LIST" type:"footer" help:"links at the end of pages, for example Imprint=https://…, fr:Mentions légales=https://…"`
 	Home   Home         `placeholder:"DIR" type:"home" help:"directory with the text of the home page: home.en.html, home.cn.html, home.es.html, home.fr.html; the English one replaces missing ones"`
 }

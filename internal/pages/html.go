@@ -82,9 +82,9 @@ func (builder *pageBuilder) ShowsImage(src string) bool {
 		return false
 	}
 	host := strings.ToLower(address.Host)
-	return builder.options.AnyImage && address.Scheme == "https" || slices.ContainsFunc(builder.options.Images, func(text string) bool {
+	return slices.ContainsFunc(builder.options.Images, func(text string) bool {
 		below, wild := strings.CutPrefix(text, "*")
-		return text == host || wild && strings.HasSuffix(host, below)
+		return text == host || text == address.Scheme+":" || wild && strings.HasSuffix(host, below)
 	})
 }
 

@@ -72,10 +72,9 @@ type Options struct {
 	NoExternalLinks bool `kong:"-"`
 	// NoRobots keeps search engines out of all pages.
 	NoRobots bool `kong:"-"`
-	// Images are the hosts whose pictures are shown, *.host for those below one; AnyImage
-	// shows all.
-	Images   Hosts `name:"pages-images" default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
-	AnyImage bool  `kong:"-"`
+	// Images are the hosts whose pictures are shown, *.host for those below one, https: for
+	// all.
+	Images Hosts `name:"pages-images" default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
 	// Tiles is the URL of map tiles with {z}, {x} and {y}, "" for none. {s} stands for each
 	// of TileHosts. TilesBy says who made them.
 	Tiles     string   `name:"pages-tiles" placeholder:"URL" type:"tiles" help:"map tiles below the markers, for example https://tiles.example/{z}/{x}/{y}.png; {s} stands for each of --pages-tiles-hosts; empty: only outlines"`

@@ -14,9 +14,6 @@ const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
 func newPolicies(options *Options) policies {
 	images := append([]string{"'self'", "data:"}, options.Images...)
-	if options.AnyImage {
-		images = append(images, "https:")
-	}
 	with := func(images []string, forms, ancestors string) string {
 		return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
 			"; connect-src 'self'; form-action " + forms + "; base-uri 'none'; frame-ancestors " + ancestors
