@@ -70,7 +70,7 @@ func (settingsReader *settingsReader) mapper(read valueReader) kong.Mapper {
 		set := func(part string) error {
 			value, err := read(part, setting)
 			switch {
-			case err != nil:
+			case err != nil, setting.IsSlice() && value == "": // none
 			case setting.IsSlice():
 				to.Set(reflect.Append(to, reflect.ValueOf(value)))
 			default:

@@ -268,9 +268,6 @@ func listenControl(ctx context.Context, dir string) (listener net.Listener, err 
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	if socket, ok := listener.(*net.UnixListener); ok {
-		socket.SetUnlinkOnClose(false) // its path may be short-lived
-	}
 	return listener, nil
 }
 

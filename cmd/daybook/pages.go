@@ -24,42 +24,28 @@ const (
 	maxHome = 64 << 10
 )
 
-// readFrameHosts reads the sources of frame-ancestors of embedded pages (CSP, host-source); nil:
-// everybody.
-func readFrameHosts(text string) (hosts pages.Hosts, err error) {
-	switch strings.Trim(strings.TrimSpace(text), "'") {
-	case "*", "":
-		return nil, nil
-	case "none":
-		return pages.Hosts{"'none'"}, nil
+// readFrameHost reads a source of frame-ancestors of embedded pages (CSP, host-source).
+func readFrameHost(text string) (string, error) {
+	switch text = strings.Trim(text, "'"); {
+	case text == "none", text == "self":
+		return "'" + text + "'", nil
+	case text != "*" && !hostForm.MatchString(strings.TrimPrefix(schemeForm.ReplaceAllString(text, ""), "*.")):
+		return "", errors.New("must be a host, as www.example.org, *.example.org or https://example.org:8443")
 	}
-	return hosts, readList(text, func(value string) error {
-		switch {
-		case value == "'self'", value == "self":
-			value = "'self'"
-		case !hostForm.MatchString(strings.TrimPrefix(schemeForm.ReplaceAllString(value, ""), "*.")):
-			return fmt.Errorf("%q must be a host, as www.example.org, *.example.org or https://example.org:8443", value)
-		}
-		hosts = append(hosts, value)
-		return nil
-	})
+	return text, nil
 }
 
-// readPictureHosts reads the hosts that pages load pictures from.
-func readPictureHosts(text string) (hosts pages.Hosts, err error) {
-	switch text {
-	case "none":
-		return nil, nil
-	case "any":
-		return pages.Hosts{"https:"}, nil
+// readPictureHost reads a host that pages load pictures from.
+func readPictureHost(text string) (string, error) {
+	switch {
+	case text == "none":
+		return "", nil
+	case text == "any":
+		return "https:", nil
+	case !hostForm.MatchString(strings.TrimPrefix(text, "*.")):
+		return "", errors.New("must be a host, as img.example.org, *.example.org or img.example.org:8443")
 	}
-	return hosts, readList(text, func(value string) error {
-		if !hostForm.MatchString(strings.TrimPrefix(value, "*.")) {
-			return fmt.Errorf("%q must be a host, as img.example.org, *.example.org or img.example.org:8443", value)
-		}
-		hosts = append(hosts, strings.ToLower(value))
-		return nil
-	})
+	return strings.ToLower(text), nil
 }
 
 // costBands are the bounds of the bands that costs are counted in.

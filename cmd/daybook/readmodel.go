@@ -44,16 +44,8 @@ func (backend *backend) holds(ctx context.Context, mark calendar.Mark) (bool, er
 // history returns which history the event store has, see eventstore.Epoch.
 func (backend *backend) history() uint64 { return backend.events.Epoch().History }
 
-// openMemory opens the image from its snapshot; without one, or with one that is
-// damaged or made from another history than that of the store, it is empty.
-func openMemory(ctx context.Context, backend *backend) (readmodel.Generations, error) {
-	return memindex.Open(ctx, filepath.Join(backend.config.Data, snapshotFile), memindex.Options{
-		Logger: backend.log, Holds: backend.holds, Epoch: backend.history, Former: filepath.Join(backend.config.Data, formerFile),
-	})
-}
-
 // openServers opens an index on servers, which are not asked for anything yet.
-func openServers(_ context.Context, backend *backend) (readmodel.Generations, error) {
+func (backend *backend) openServers() (readmodel.Generations, error) {
 	config := backend.config
 	options := config.Engine
 	options.Log, options.Holds, options.Epoch = backend.log, backend.holds, backend.history
@@ -79,11 +71,15 @@ func openServers(_ context.Context, backend *backend) (readmodel.Generations, er
 // openModel opens the read model; without a source it is not kept. One of this process is
 // filled when it is empty and kept; another one is to be reached.
 func (backend *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
-	open := openServers
+	var index readmodel.Generations
+	var err error
 	if backend.config.localIndex() {
-		open = openMemory
+		index, err = memindex.Open(ctx, filepath.Join(backend.config.Data, snapshotFile), memindex.Options{
+			Logger: backend.log, Holds: backend.holds, Epoch: backend.history, Former: filepath.Join(backend.config.Data, formerFile),
+		})
+	} else {
+		index, err = backend.openServers()
 	}
-	index, err := open(ctx, backend)
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}

@@ -74,14 +74,14 @@ type Options struct {
 	NoRobots bool `kong:"-"`
 	// Images are the hosts whose pictures are shown, *.host for those below one, https: for
 	// all.
-	Images Hosts `name:"pages-images" default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
+	Images []string `name:"pages-images" default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
 	// Tiles is the URL of map tiles with {z}, {x} and {y}, "" for none. {s} stands for each
 	// of TileHosts. TilesBy says who made them.
 	Tiles     string   `name:"pages-tiles" placeholder:"URL" type:"tiles" help:"map tiles below the markers, for example https://tiles.example/{z}/{x}/{y}.png; {s} stands for each of --pages-tiles-hosts; empty: only outlines"`
 	TileHosts []string `name:"pages-tiles-hosts" placeholder:"LIST" pattern:"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$" must:"be a word of a host name, as a" help:"words that {s} stands for, for example a,b,c"`
 	TilesBy   string   `name:"pages-tiles-attribution" placeholder:"TEXT" help:"attribution of the tiles, shown on every map"`
 	// Embed are the sources of frame-ancestors of embedded pages; nil: everybody.
-	Embed Hosts `name:"pages-embed" default:"*" placeholder:"HOSTS" type:"frames" help:"hosts that may show embedded pages in frames, separated by commas; *: all, none: nobody"`
+	Embed []string `name:"pages-embed" default:"*" placeholder:"HOSTS" type:"frames" help:"hosts that may show embedded pages in frames, separated by commas; *: all, none: nobody"`
 	// MaxAge is how long shared caches may keep a page, in whole seconds; 0: 10 s,
 	// negative: they ask each time.
 	MaxAge time.Duration `name:"pages-cache" none:"" default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may store a page, whole seconds up to 24h; 0s: they revalidate each time"`
@@ -91,9 +91,6 @@ type Options struct {
 
 	Brand Brand `embed:"" prefix:"brand-"`
 }
-
-// Hosts are names of hosts, or sources of a policy (CSP).
-type Hosts []string
 
 // Pages makes pages. It is safe for concurrent use.
 type Pages struct {
