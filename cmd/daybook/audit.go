@@ -10,12 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
-	"daybook/internal/history"
 	"daybook/internal/importer"
 	"daybook/internal/proof"
 )
@@ -95,7 +93,7 @@ func (cmd *auditProof) work(ctx context.Context, console *console) error {
 	if out.Leaf, err = console.proofs.Leaf(ctx, position); err != nil {
 		return err
 	}
-	if out.Opening, err = console.proofs.Opening(ctx, history.New(console.events, time.Now), console.auditor().Caller, position); err != nil {
+	if out.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
 		return err
 	}
 	return console.printJSON(out)

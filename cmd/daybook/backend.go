@@ -16,6 +16,7 @@ import (
 	"daybook/eventstore/sqlite"
 	"daybook/internal/access"
 	"daybook/internal/ground/pause"
+	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
@@ -37,6 +38,7 @@ type backend struct {
 	calls   *storeWatch
 	users   *access.Users
 	records *command.Records
+	reader  *history.Reader
 	command *command.Service
 	proofs  *proof.Log
 	signer  *proof.Signer // nil: there is no key to sign with
@@ -61,6 +63,7 @@ func (backend *backend) open(ctx context.Context, existing bool) error {
 	backend.users = access.New(backend.events)
 	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
 	backend.records = backend.command.Records()
+	backend.reader = history.New(backend.events, time.Now)
 	backend.proofs = proof.NewLog(backend.events)
 	if backend.signer, err = backend.newSigner(); err != nil {
 		return errors.Join(err, backend.close())

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/eventstore/verify"
-	"daybook/internal/history"
 )
 
 type migrateCommand struct {
@@ -128,7 +126,7 @@ type auditReplay struct {
 // whole: of a run that was cut off there is no store, and dir is not empty.
 func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) {
 	dir := cmd.Into
-	point, err := console.pointOf(ctx, history.New(console.events, time.Now), cmd.Until, false)
+	point, err := console.pointOf(ctx, cmd.Until, false)
 	if err != nil {
 		return err
 	}

@@ -41,12 +41,11 @@ type historyShow struct{ recordArguments }
 
 // work prints the history of a record.
 func (cmd *historyShow) work(ctx context.Context, console *console) error {
-	reader := history.New(console.events, time.Now)
-	versions, err := reader.Present(ctx, console.auditor(), cmd.Kind, cmd.ID)
+	versions, err := console.reader.Present(ctx, console.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
 		return err
 	}
-	return console.printEntries(ctx, reader, history.Walk{Record: cmd.ID, From: 1, To: versions.Version, Ascending: true})
+	return console.printEntries(ctx, history.Walk{Record: cmd.ID, From: 1, To: versions.Version, Ascending: true})
 }
 
 type historyDiff struct {
@@ -58,7 +57,7 @@ type historyDiff struct {
 
 // work prints what differs between two versions.
 func (cmd *historyDiff) work(ctx context.Context, console *console) error {
-	diff, err := history.New(console.events, time.Now).Diff(ctx, console.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
+	diff, err := console.reader.Diff(ctx, console.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
 	if err != nil {
 		return err
 	}
@@ -84,10 +83,10 @@ func (config *config) auditor() history.Viewer {
 }
 
 // printEntries prints the entries of a walk, to its end.
-func (console *console) printEntries(ctx context.Context, reader *history.Reader, walk history.Walk) error {
+func (console *console) printEntries(ctx context.Context, walk history.Walk) error {
 	for walk.From <= walk.To {
 		walk.LookedTo = walk.To // of what yields nothing
-		for entry, err := range reader.Entries(ctx, console.auditor(), &walk) {
+		for entry, err := range console.reader.Entries(ctx, console.auditor(), &walk) {
 			switch {
 			case err != nil || entry == nil:
 			case console.JSON:
@@ -129,10 +128,10 @@ func printEntry(writer io.Writer, entry *history.Entry) error {
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
-func (config *config) pointOf(ctx context.Context, reader *history.Reader, text string, versions bool) (param.Point, error) {
+func (console *console) pointOf(ctx context.Context, text string, versions bool) (param.Point, error) {
 	var problems calendar.Problems
-	head, err := reader.Head(ctx)
-	point := param.ParsePoint(text, versions, time.Now(), config.zone().Location, head, &problems)
+	head, err := console.reader.Head(ctx)
+	point := param.ParsePoint(text, versions, time.Now(), console.zone().Location, head, &problems)
 	if err == nil && len(problems.Fields) > 0 {
 		err = usageError("POINT %q: %s", text, texts.FieldMessage(problems.Fields[0], calendar.LangEN))
 	}
@@ -141,12 +140,11 @@ func (config *config) pointOf(ctx context.Context, reader *history.Reader, text 
 
 // work prints a record as it was, in the version that counts at the point.
 func (cmd *historyAt) work(ctx context.Context, console *console) error {
-	reader := history.New(console.events, time.Now)
-	point, err := console.pointOf(ctx, reader, cmd.Point, true)
+	point, err := console.pointOf(ctx, cmd.Point, true)
 	if err != nil {
 		return err
 	}
-	versions, err := reader.Versions(ctx, console.auditor(), cmd.Kind, cmd.ID)
+	versions, err := console.reader.Versions(ctx, console.auditor(), cmd.Kind, cmd.ID)
 	if err != nil {
 		return err
 	}
@@ -191,15 +189,14 @@ func (cmd *changesTail) Run(ctx context.Context, console *console) error {
 }
 
 func (cmd *changesTail) work(ctx context.Context, console *console) error {
-	reader := history.New(console.events, time.Now)
-	head, err := reader.Head(ctx)
+	head, err := console.reader.Head(ctx)
 	walk := history.Walk{From: int64(cmp.Or(cmd.From, head+1)), Ascending: true}
 	if kind, ok := calendar.ParseKind(cmd.Kind); ok {
 		walk.Filter.Kinds = []calendar.Kind{kind}
 	}
 	for err == nil {
 		walk.To = int64(head)
-		if err = console.printEntries(ctx, reader, walk); err == nil {
+		if err = console.printEntries(ctx, walk); err == nil {
 			walk.From = max(walk.From, walk.To+1)
 			var reached eventstore.Head
 			reached, err = eventstore.Wait(ctx, console.events, head)

@@ -24,7 +24,6 @@ import (
 	"daybook/internal/demo"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
-	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
@@ -269,8 +268,7 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := history.New(process.events, time.Now)
-	then, err := past.New(process.events, reader, service, past.Options{Query: lists, Memory: process.config.HistoryMemory, Points: process.config.HistoryImages, Log: process.log})
+	then, err := past.New(process.events, process.reader, service, past.Options{Query: lists, Memory: process.config.HistoryMemory, Points: process.config.HistoryImages, Log: process.log})
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +280,7 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	options.Draining = process.readiness.begun
 	options.ListFailed = process.status.ListFailed
 	options.Observe = process.hooks.Requests
-	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
+	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
 	if process.config.Pages {
 		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, process.config.pageOptions()); err != nil {
 			return nil, err
