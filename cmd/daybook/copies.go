@@ -71,7 +71,7 @@ func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err err
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
 	options := console.Database
-	options.ServiceRole, options.Existing, options.PollOnly = cmd.ServiceRole, true, true
+	options.ServiceRole, options.PollOnly = cmd.ServiceRole, true
 	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx)}
 	after, err := copied(ctx, console, whole, func() (closingStore, error) {
 		if err := postgres.Restore(ctx, cmd.To, options, whole); err != nil {
