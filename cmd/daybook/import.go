@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,40 +30,36 @@ type importCommand struct {
 
 // Run applies changes from a file.
 func (cmd *importCommand) Run(ctx context.Context, console *console) error {
-	in := console.in
+	in, named := console.in, false // by a name that stays
 	cmd.Lines = -1
-	if cmd.File == "-" {
-		if cmd.Source == "" {
-			return usageError("standard input has no name: --source NAME says whose keys the lines carry")
-		}
-	} else {
+	if cmd.File != "-" {
 		file, err := os.Open(cmd.File)
 		if err != nil {
 			return err // it names the file
 		}
 		defer func() { _ = file.Close() }()
 		at, err := file.Stat()
-		if err != nil {
-			return fmt.Errorf("import %s: %w", cmd.File, err)
-		}
-		if at.IsDir() {
-			return fmt.Errorf("import %s: is a directory", cmd.File)
-		}
-		if at.Mode().IsRegular() { // from others it would be read away
+		switch {
+		case err != nil:
+		case at.IsDir():
+			err = errors.New("is a directory")
+		case at.Mode().IsRegular(): // from others it would be read away
+			named = !isDevice(cmd.File)
 			if cmd.Lines, err = importer.Count(file); err == nil {
 				_, err = file.Seek(0, io.SeekStart)
 			}
-			if err != nil {
-				return fmt.Errorf("import %s: %w", cmd.File, err)
-			}
+		}
+		if err != nil {
+			return fmt.Errorf("import %s: %w", cmd.File, err)
 		}
 		in = file
-		if cmd.Source == "" {
-			if !at.Mode().IsRegular() || isDevice(cmd.File) {
-				return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", cmd.File)
-			}
-			cmd.Source = sourceName(cmd.File)
-		}
+	}
+	switch {
+	case cmd.Source != "":
+	case named:
+		cmd.Source = sourceName(cmd.File)
+	default:
+		return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", cmd.File)
 	}
 	return perform(ctx, console, cmd, in)
 }
@@ -108,8 +105,7 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 	im, err := importer.New(console.events, console.command, console.users, importer.Options{
 		Source: cmd.Source, Caller: caller,
 		Progress: func(report importer.Report) {
-			for ; shown < len(report.Refused); shown++ {
-				refusal := report.Refused[shown]
+			for _, refusal := range report.Refused[shown:] {
 				if refusal.Key != "" {
 					refusal.Key = " (" + refusal.Key + ")"
 				}
@@ -117,6 +113,7 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 					bar.aside("line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
 				}
 			}
+			shown = len(report.Refused)
 			bar.set(int(report.Lines), cmd.Lines)
 		},
 	})

@@ -82,8 +82,7 @@ func readAtMost(name string, most int) ([]byte, error) {
 
 // readHome reads the texts of the home page, and leaves of them what is safe.
 func readHome(dir string) (texts pages.Home, err error) {
-	clean, found := htmltext.New(), false
-	var has [len(texts)]bool
+	clean, none := htmltext.New(), pages.HomeText{}
 	for _, lang := range calendar.Langs {
 		name := filepath.Join(dir, "home."+lang.String()+".html")
 		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
@@ -96,13 +95,13 @@ func readHome(dir string) (texts pages.Home, err error) {
 		if err != nil {
 			return texts, fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
-		texts[lang], has[lang], found = pages.HomeText{HTML: clean.HTML(string(data)), Lang: lang}, true, true
+		texts[lang] = pages.HomeText{HTML: clean.HTML(string(data)), Lang: lang}
 	}
-	if !found {
+	if texts == (pages.Home{}) {
 		return texts, errors.New("must name a directory that holds home.en.html")
 	}
 	for _, lang := range calendar.Langs {
-		if !has[lang] {
+		if texts[lang] == none {
 			texts[lang] = texts[calendar.LangEN]
 		}
 	}
