@@ -161,7 +161,7 @@ type keyNew struct {
 func (cmd *keyNew) work(ctx context.Context, console *console) error {
 	signer, origin := console.signer, cmd.Origin
 	if signer == nil {
-		signer = proof.NewSigner(console.proofs, proof.Keyring{Origin: console.config.LogOrigin, Address: console.config.address()}, proof.SignerOptions{})
+		signer = proof.NewSigner(console.proofs, proof.Keyring{Origin: console.LogOrigin, Address: console.address()}, proof.SignerOptions{})
 	}
 	var privateKey *proof.PrivateKey
 	var err error

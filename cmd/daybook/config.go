@@ -209,7 +209,8 @@ func (settingsReader *settingsReader) parseFile(path string, text []byte) error 
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
 		at := fmt.Sprintf("%s:%d", path, node.Line)
-		texts, read := make([]string, 1), error(nil)
+		texts := make([]string, 1)
+		var read error
 		if node.Kind == yaml.SequenceNode {
 			read = node.Decode(&texts)
 		} else {

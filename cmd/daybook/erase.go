@@ -126,7 +126,7 @@ func (erasing *eraseRun) add(where, state, note string) {
 func (erasing *eraseRun) files(ctx context.Context) error {
 	if erasing.file == nil {
 		erasing.add("event store", placeDone, "blanked")
-		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.config.Database.Schema+"; WAL, standbys and archives")
+		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.Database.Schema+"; WAL, standbys and archives")
 		return nil
 	}
 	erasing.add("event store", placeDone, "")
@@ -142,7 +142,7 @@ func (erasing *eraseRun) stream(ctx context.Context) error {
 	erasing.add("feed", placeDone, "")
 	jetStream := erasing.feed
 	if jetStream == nil {
-		if erasing.config.Feed == "" {
+		if erasing.Feed == "" {
 			return nil // there is none
 		}
 		var err error
@@ -155,7 +155,7 @@ func (erasing *eraseRun) stream(ctx context.Context) error {
 		return nil
 	}
 	// No relay serves: this is one for a while.
-	relay := feed.NewRelay(erasing.events, jetStream, feed.RelayOptions{Log: erasing.log, Prefix: erasing.config.FeedPrefix, Replicas: erasing.config.FeedReplicas})
+	relay := feed.NewRelay(erasing.events, jetStream, feed.RelayOptions{Log: erasing.log, Prefix: erasing.FeedPrefix, Replicas: erasing.FeedReplicas})
 	within, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() { done <- relay.Run(within) }()
@@ -243,7 +243,7 @@ func (erasing *eraseRun) urls() []string {
 		return urls
 	}
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := erasing.config.BaseURL + lang + "/" + erasing.config.APIPrefix + "/" + httpapi.Namespace + "/" + erasing.kind.Collection()
+		root := erasing.BaseURL + lang + "/" + erasing.APIPrefix + "/" + httpapi.Namespace + "/" + erasing.kind.Collection()
 		urls = append(urls, root+"/"+erasing.id.String())
 		if erasing.kind.IsTerm() { // they are not read by slug
 			continue

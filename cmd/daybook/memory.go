@@ -30,7 +30,7 @@ func tuneCollector(ctx context.Context) error {
 	for set := 0; ; {
 		metrics.Read(heap)
 		percent := gcPercent
-		if live := int(heap[0].Value.Uint64()); live > 0 { //nolint:gosec // no heap is that large
+		if live := int(heap[0].Value.Uint64()); live > 0 {
 			percent = min(max((heapRoom-live)*100/live, gcPercent), gcPercentMost)
 		}
 		// Setting it stops the world for a moment, so small differences are left.

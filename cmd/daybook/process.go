@@ -201,7 +201,7 @@ func (process *process) await(ctx context.Context, what, where string, open func
 }
 
 func (process *process) awaitStore(ctx context.Context, open func(context.Context) error) error {
-	return process.await(ctx, "event store", cmp.Or(redactedURLs(process.config.Store), process.config.Data), open)
+	return process.await(ctx, "event store", cmp.Or(redactedURLs(process.Store), process.Data), open)
 }
 
 // isUnavailable reports whether an error may go away by waiting.
@@ -216,7 +216,7 @@ func (process *process) add(ctx context.Context, name string, loop func(context.
 
 // reach asks the servers of the read model until they are there.
 func (process *process) reach(ctx context.Context) error {
-	if err := process.await(ctx, "read model", redactedURLs(process.config.Index), process.model.Index().Reach); err != nil {
+	if err := process.await(ctx, "read model", redactedURLs(process.Index), process.model.Index().Reach); err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
 	<-ctx.Done()
@@ -226,12 +226,12 @@ func (process *process) reach(ctx context.Context) error {
 // relay adds the relay, under a lease when others may run one.
 func (process *process) relay(ctx context.Context) {
 	relay := feed.NewRelay(process.events, process.feed, feed.RelayOptions{
-		Log: process.log, Prefix: process.config.FeedPrefix, Replicas: process.config.FeedReplicas, Observe: process.hooks.Publishing,
+		Log: process.log, Prefix: process.FeedPrefix, Replicas: process.FeedReplicas, Observe: process.hooks.Publishing,
 	})
 	var work func(context.Context) error
 	parts := &process.status.Parts
 	parts.Relay, parts.FeedConnected = relay.Stats, process.feed.Conn().IsConnected
-	work, parts.RelayLease = process.leased(relayLease+process.config.FeedPrefix, relay.Run, nil)
+	work, parts.RelayLease = process.leased(relayLease+process.FeedPrefix, relay.Run, nil)
 	process.add(ctx, "relay", work)
 }
 
@@ -240,8 +240,8 @@ func (process *process) project(ctx context.Context) {
 	upkeep, work := process.model, process.model.Project
 	parts := &process.status.Parts
 	parts.Projector = upkeep.Stats
-	if !process.config.localIndex() {
-		work, parts.ProjectorLease = process.leased(projectorLease+process.config.Engine.Prefix, work, upkeep.Progress)
+	if !process.localIndex() {
+		work, parts.ProjectorLease = process.leased(projectorLease+process.Engine.Prefix, work, upkeep.Progress)
 	}
 	process.add(ctx, "projector", work)
 	process.add(ctx, "read model", upkeep.Index().Keep)
@@ -261,28 +261,28 @@ func (process *process) leased(name string, work func(context.Context) error, pr
 // api makes the REST interface.
 func (process *process) api(ctx context.Context) (http.Handler, error) {
 	lists := query.Options{
-		Site: process.config.zone().Location, Sunday: process.config.PagesWeekStart == "sunday", PerPageMax: process.config.PerPageMax, PositionWait: process.config.PositionWait, Clean: htmltext.New(),
-		LocalIndex: process.config.localIndex(), MaxAnswer: process.config.MaxAnswer, QueryBudget: process.config.QueryBudget, CostBands: process.config.CostBands,
+		Site: process.zone().Location, Sunday: process.PagesWeekStart == "sunday", PerPageMax: process.PerPageMax, PositionWait: process.PositionWait, Clean: htmltext.New(),
+		LocalIndex: process.localIndex(), MaxAnswer: process.MaxAnswer, QueryBudget: process.QueryBudget, CostBands: process.CostBands,
 	}
 	service, err := query.New(process.model.Index(), process.records, lists)
 	if err != nil {
 		return nil, err
 	}
-	then, err := past.New(process.events, process.reader, service, past.Options{Query: lists, Memory: process.config.HistoryMemory, Points: process.config.HistoryImages, Log: process.log})
+	then, err := past.New(process.events, process.reader, service, past.Options{Query: lists, Memory: process.HistoryMemory, Points: process.HistoryImages, Log: process.log})
 	if err != nil {
 		return nil, err
 	}
 	process.status.Past = then.Stats
 	options := process.config.api(process.log)
-	if process.config.localIndex() {
+	if process.localIndex() {
 		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
 	options.Draining = process.readiness.begun
 	options.ListFailed = process.status.ListFailed
 	options.Observe = process.hooks.Requests
 	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
-	if process.config.Pages {
-		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, process.config.pageOptions()); err != nil {
+	if process.Pages {
+		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, process.pageOptions()); err != nil {
 			return nil, err
 		}
 	}

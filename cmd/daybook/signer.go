@@ -104,7 +104,7 @@ func (process *process) followCheckpoints(ctx context.Context, state *lease.Stat
 		if !state.Held() {
 			_ = process.signer.Follow(ctx) // health shows it
 		}
-		if err := pause.For(ctx, process.config.CheckpointInterval); err != nil {
+		if err := pause.For(ctx, process.CheckpointInterval); err != nil {
 			return err
 		}
 	}
