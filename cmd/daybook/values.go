@@ -35,7 +35,7 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 	options := append(make([]kong.Option, 0, 40),
 		kong.KindMapper(reflect.Bool, settingsReader.mapper(boolean)), kong.KindMapper(reflect.Int, settingsReader.mapper(number)), kong.KindMapper(reflect.Int64, settingsReader.mapper(number)), kong.KindMapper(reflect.Uint64, settingsReader.mapper(number)),
 		kong.KindMapper(reflect.String, settingsReader.mapper(text)), kong.KindMapper(reflect.Slice, settingsReader.mapper(text)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(duration)), kong.TypeMapper(reflect.TypeFor[*time.Duration](), settingsReader.mapper(optionalDuration)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(duration)),
 	)
 	for name, read := range map[string]valueReader{
 		"accent":        checked(pages.CheckAccent),
@@ -151,12 +151,6 @@ func orNone[T ~int64](value T, setting *kong.Value) T {
 		return -1
 	}
 	return value
-}
-
-func optionalDuration(text string, setting *kong.Value) (any, error) {
-	read, err := duration(text, setting)
-	d, _ := read.(time.Duration)
-	return &d, err
 }
 
 func checkZone(text string) error {
