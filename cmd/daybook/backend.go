@@ -28,7 +28,8 @@ import (
 // backend is what tasks and the service work on: the event store and the write
 // side, and in a running service the read model.
 type backend struct {
-	config  *config
+	*config
+
 	log     *slog.Logger
 	hooks   telemetry.Hooks
 	events  eventstore.Store // with its calls watched
@@ -58,7 +59,7 @@ func (backend *backend) open(ctx context.Context, existing bool) error {
 	if err != nil {
 		return err
 	}
-	rules := &calendar.Rules{Site: backend.config.zone().Location, Clean: htmltext.New()}
+	rules := &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}
 	backend.events = watchedStore{backend.hooks.Store(store), backend.calls}
 	backend.users = access.New(backend.events)
 	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
@@ -102,7 +103,7 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 		health, report = reporter.Health(ctx)
 		return reporter.Settle(ctx, &health, report)
 	})
-	if err == nil && health.Status == status.OK && backend.config.Feed != "" {
+	if err == nil && health.Status == status.OK && backend.Feed != "" {
 		err = backend.lookAtFeed(ctx, &health)
 	}
 	return health, err
@@ -111,7 +112,7 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 // reporter returns what asks the parts of this process, those of its roles aside.
 func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	reporter := &status.Reporter{Parts: status.Parts{
-		Role: string(backend.config.Role), Store: backend.events,
+		Role: string(backend.Role), Store: backend.events,
 		Faults: []func(context.Context, calendar.Position) (string, string){backend.failing, backend.unsigned},
 	}}
 	if backend.file != nil {
@@ -160,7 +161,7 @@ func (backend *backend) lookAtFeed(ctx context.Context, health *status.Health) e
 // went wrong when it was looked at last, is the error after a limit.
 func (backend *backend) published(ctx context.Context, jetStream jetstream.JetStream, want calendar.Position, limit time.Duration) (calendar.Position, error) {
 	for left := limit; ; left -= minServerWait {
-		position, err := feed.Published(ctx, backend.events, jetStream, backend.config.FeedPrefix)
+		position, err := feed.Published(ctx, backend.events, jetStream, backend.FeedPrefix)
 		switch {
 		case err == nil && position >= want || want == 0:
 			return position, nil
@@ -180,9 +181,9 @@ func (backend *backend) published(ctx context.Context, jetStream jetstream.JetSt
 // openFeed connects to the feed that the settings name. Servers that are not there yet do
 // not stop it: the connection is made when they come. Close its Conn in the end.
 func (backend *backend) openFeed() (jetstream.JetStream, error) {
-	options, servers := backend.config.FeedServers, redactedURLs(backend.config.Feed)
+	options, servers := backend.FeedServers, redactedURLs(backend.Feed)
 	options.Log = backend.log.With("servers", servers)
-	_, jetStream, err := feed.Connect(backend.config.Feed, options)
+	_, jetStream, err := feed.Connect(backend.Feed, options)
 	if err != nil {
 		return nil, fmt.Errorf("feed %s: %w", servers, err)
 	}

@@ -341,10 +341,10 @@ func (backend *backend) taken(text []byte) (o order, t task, err error) {
 	if err = cmp.Or(err, json.Unmarshal(text, &o)); err != nil {
 		return o, nil, err
 	}
-	switch zone := backend.config.zone().Name; {
+	switch zone := backend.zone().Name; {
 	case o.Version != version:
 		return o, nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
-	case o.Store != backend.config.Store:
+	case o.Store != backend.Store:
 		return o, nil, errors.New("--store: the running server has another one")
 	case o.Timezone != "" && o.zone().Name != zone:
 		return o, nil, fmt.Errorf("--timezone: the running server has %s, not %s", zone, o.Timezone)

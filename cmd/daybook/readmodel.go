@@ -73,9 +73,9 @@ func (backend *backend) openServers() (readmodel.Generations, error) {
 func (backend *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
 	var index readmodel.Generations
 	var err error
-	if backend.config.localIndex() {
-		index, err = memindex.Open(ctx, filepath.Join(backend.config.Data, snapshotFile), memindex.Options{
-			Logger: backend.log, Holds: backend.holds, Epoch: backend.history, Former: filepath.Join(backend.config.Data, formerFile),
+	if backend.localIndex() {
+		index, err = memindex.Open(ctx, filepath.Join(backend.Data, snapshotFile), memindex.Options{
+			Logger: backend.log, Holds: backend.holds, Epoch: backend.history, Former: filepath.Join(backend.Data, formerFile),
 		})
 	} else {
 		index, err = backend.openServers()
@@ -84,11 +84,11 @@ func (backend *backend) openModel(ctx context.Context, source projector.Source) 
 		return nil, fmt.Errorf("read model: %w", err)
 	}
 	options := upkeep.Options{Log: backend.log, Observe: backend.hooks.Projecting}
-	if backend.leases != nil && !backend.config.localIndex() {
+	if backend.leases != nil && !backend.localIndex() {
 		options.Alone = backend.rebuildsAlone
 	}
 	u := upkeep.New(index, backend.events, source, options)
-	if !backend.config.localIndex() || source == nil {
+	if !backend.localIndex() || source == nil {
 		return u, nil
 	}
 	err = u.Ready(ctx)
@@ -103,7 +103,7 @@ func (backend *backend) rebuildsAlone(ctx context.Context, work func(context.Con
 	defer cancel(nil)
 	late := time.AfterFunc(lease.Span*3/2, func() { cancel(errors.New("another rebuild of this read model runs")) })
 	// Without a log: who waits is told by a bar.
-	err := lease.Run(ctx, backend.leases, rebuildLease+backend.config.Engine.Prefix, holder(), lease.Options{}, func(ctx context.Context) error {
+	err := lease.Run(ctx, backend.leases, rebuildLease+backend.Engine.Prefix, holder(), lease.Options{}, func(ctx context.Context) error {
 		late.Stop()
 		return work(ctx)
 	})

@@ -66,7 +66,7 @@ func (config *config) address() string {
 
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (backend *backend) checkOrigin(ctx context.Context) error {
-	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.config.LogOrigin}, proof.SignerOptions{})
+	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.LogOrigin}, proof.SignerOptions{})
 	err := keyless.Follow(ctx)
 	if err == nil && backend.signer != nil {
 		if err = backend.signer.Follow(ctx); !errors.Is(err, proof.ErrOrigin) {

@@ -22,12 +22,12 @@ import (
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
 func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
-	if backend.config.Store != "" {
-		options := backend.config.Database
+	if backend.Store != "" {
+		options := backend.Database
 		options.Log, options.Observe, options.Existing = backend.log, backend.hooks.Commits, existing
-		store, err := postgres.Open(ctx, backend.config.Store, options)
+		store, err := postgres.Open(ctx, backend.Store, options)
 		if errors.Is(err, eventstore.ErrNoStore) {
-			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.config.Store))
+			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
 		}
 		if err != nil {
 			return nil, err
