@@ -31,6 +31,8 @@ type Date struct {
 	seconds int64 // dateWall: the first second of the day; dateInstant: Unix seconds
 	clock   int32 // second of the day, or presentClock
 
+	zone *time.Location // dateInstant: of its offset; nil: it has none
+
 	days, months int // dateMoved
 
 	weekday time.Weekday // dateWeekday: the first one from days after today on
@@ -39,6 +41,9 @@ type Date struct {
 // IsInstant reports whether the date names an instant by itself (offset, Z, Unix
 // seconds); the others are wall clocks or words.
 func (date Date) IsInstant() bool { return date.form == dateInstant }
+
+// Zone returns the zone of the offset that the date was written with, nil without one.
+func (date Date) Zone() *time.Location { return date.zone }
 
 // IsWord reports whether the date depends on the present moment.
 func (date Date) IsWord() bool { return date.form >= dateNow }
@@ -218,7 +223,7 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 	}
 	offset, okOffset := readOffset(part("offset"))
 	instant := date.seconds + int64(date.clock) - int64(offset) // with an offset it is one
-	return Date{form: dateInstant, seconds: instant}, ok && okClock && okOffset && Wall(instant).InYears()
+	return Date{form: dateInstant, seconds: instant, zone: time.FixedZone("", offset)}, ok && okClock && okOffset && Wall(instant).InYears()
 }
 
 // civilDay returns the first second of a day.

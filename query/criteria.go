@@ -36,78 +36,72 @@ func mayListTrashed(caller calendar.Caller, record *calendar.Record) bool {
 	return view == viewAll || view == viewOwn && record.Author() == caller.ID
 }
 
-// links makes the parameters that links carry, in the order of the table: what was sent, and
+// link makes the parameters that links carry, in the order of the table: what was sent, and
 // that with the effective per_page and the defaults of the window.
-func (parser *parser) links(params Parameters) (sent, all []LinkParam) {
-	sent, all = make([]LinkParam, 0, len(parser.input)), make([]LinkParam, 0, len(parser.input)+3)
-	for i := range params {
-		param := &params[i]
-		_, wasSent := parser.input[param.Name]
-		value, carried := parser.carried(param)
+func (parser *parser) link() {
+	parser.Sent, parser.Links = make([]LinkParam, 0, len(parser.input)), make([]LinkParam, 0, len(parser.input)+3)
+	for i := range parser.params {
+		row := &parser.params[i].Param
+		_, sent := parser.input[row.Name]
+		parser.hides = parser.hides || sent && row.Hides
+		value, carried := parser.carried(row.Name)
 		if !carried {
 			continue
 		}
-		if text, ok := value.(string); ok && param.IsList() {
-			value = withoutEmpty(text)
-		}
-		before := len(all)
-		all = appendSent(all, param.Name, value)
-		if wasSent {
-			sent = append(sent, all[before:]...)
+		before := len(parser.Links)
+		parser.Links = appendSent(parser.Links, row, value)
+		if sent {
+			parser.Sent = append(parser.Sent, parser.Links[before:]...)
 		}
 	}
-	return sent, all
 }
 
 // carried returns what links carry of a parameter: what was sent when nothing else is said.
-func (parser *parser) carried(param *Param) (value any, carried bool) {
-	value, carried = parser.input[param.Name]
-	switch param.Name {
+func (parser *parser) carried(name string) (value any, carried bool) {
+	value, carried = parser.input[name]
+	switch name {
+	case "page":
+		return nil, false
 	case "per_page":
-		value, carried = strconv.Itoa(parser.PerPage), carried || parser.Kind.IsPost()
+		return strconv.Itoa(parser.PerPage), carried || parser.Kind.IsPost()
 	case "_fields":
 		carried = parser.Fields != nil
 	case "as_of": // the point is a moment by now, and may have been named in a header
 		if parser.past.AsOf != "" {
-			value, carried = parser.past.AsOf, true
+			return parser.past.AsOf, true
 		}
 	case "start_date":
-		value, carried = orDefault(value, parser.startDefault)
+		if parser.startDefault != calendar.NoWall {
+			return parser.startDefault.String(), true
+		}
 	case "end_date":
-		value, carried = orDefault(value, parser.endDefault)
-	case "bbox": // with equal numbers
-		value = strings.Join(sentElements(value), ",")
+		if parser.endDefault != calendar.NoWall {
+			return parser.endDefault.String(), true
+		}
 	case "order":
 		carried = carried && (parser.Kind.IsTerm() || parser.sent("sort"))
 	}
-	return value, carried && !param.Unlinked
+	return value, carried
 }
 
-func orDefault(value any, wall calendar.Wall) (any, bool) {
-	if wall != calendar.NoWall {
-		return wall.String(), true
+// appendSent adds a parameter as it was sent: a list as one comma text, or element by element
+// where one of them holds a comma. Elements that say nothing are left out: a client that sends
+// thousands of them would get each back, percent-encoded, in every link.
+func appendSent(out []LinkParam, row *param.Param, value any) []LinkParam {
+	text, isText := value.(string)
+	if isText && !row.IsList() {
+		return append(out, LinkParam{row.Name, text})
 	}
-	return value, value != nil
-}
-
-// withoutEmpty takes the elements out of a comma text that say nothing: a client
-// that sends thousands of them would get each back, percent-encoded, in every link.
-func withoutEmpty(text string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(text, ","), func(e string) bool { return calendar.Trim(e) == "" }), ",")
-}
-
-// appendSent adds a parameter as it was sent: an array as one comma text, or
-// element by element where one of them holds a comma.
-func appendSent(out []LinkParam, name string, value any) []LinkParam {
-	if text, ok := value.(string); ok {
-		return append(out, LinkParam{name, text})
+	elements := strings.Split(text, ",")
+	if !isText {
+		elements, _ = param.Elements(value)
 	}
-	list, _ := param.Texts(value)
-	if !slices.ContainsFunc(list, func(e string) bool { return strings.Contains(e, ",") }) {
-		return append(out, LinkParam{name, strings.Join(list, ",")})
+	elements = slices.DeleteFunc(elements, func(element string) bool { return calendar.Trim(element) == "" })
+	if !slices.ContainsFunc(elements, func(element string) bool { return strings.Contains(element, ",") }) {
+		return append(out, LinkParam{row.Name, strings.Join(elements, ",")})
 	}
-	for _, e := range list {
-		out = append(out, LinkParam{name + "[]", e})
+	for _, element := range elements {
+		out = append(out, LinkParam{row.Name + "[]", element})
 	}
 	return out
 }

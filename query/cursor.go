@@ -6,21 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
 // Cursors of lists of events (LISTINGS 3.7). A cursor says by itself where a walk goes on,
 // so it holds after every restart and in every process.
 
-const (
-	maxCursor = 1000 // characters
-	cursorSum = 12   // bytes
-)
+const cursorSum = 12 // bytes
 
 // cursor is a place in a list.
 type cursor struct {
@@ -57,42 +54,37 @@ type walk struct {
 	params string // that its cursors belong to
 }
 
-// openWalk continues the walk of a cursor, at the moment when it began.
-func (parser *parser) openWalk() {
-	text, _ := parser.input["cursor"].(string)
-	text = calendar.Trim(text)
-	if cursor := decodeCursor(text); cursor != nil && len(text) <= maxCursor {
-		parser.opened = &walk{cursor: *cursor, sent: text}
-		parser.now = time.Unix(cursor.Now, 0)
+// readCursor begins a walk, or continues that of a cursor at the moment when it began.
+func (parser *parser) readCursor() {
+	value := parser.parameter("cursor")
+	text, ok := value.Text()
+	if !ok {
+		return
 	}
-}
-
-func readCursor(parser *parser, value *param.Value) {
-	text, ok := value.Text(maxCursor)
 	for _, other := range []string{"page", "collapse"} {
-		if parser.sent(value.Name) && parser.sent(other) {
+		if parser.sent(other) {
 			value.Refuse(calendar.ReasonTogether, other)
 		}
 	}
-	switch {
-	case !ok:
+	switch opened := decodeCursor(text); {
 	case text == "*":
 		parser.walk = &walk{cursor: cursor{Now: parser.now.Unix()}}
-	case parser.opened == nil:
+	case opened == nil:
 		value.Refuse(calendar.ReasonCursor)
 	default:
-		parser.walk = parser.opened
+		parser.walk, parser.now = &walk{cursor: *opened, sent: text}, time.Unix(opened.Now, 0)
 	}
 }
 
 // checkWalk refuses a cursor of a list with other parameters.
-func (parser *parser) checkWalk(params Parameters) {
+func (parser *parser) checkWalk() {
 	walk := parser.walk
 	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.past.AsOf).Number(int64(parser.of.Kind)).Number(int64(parser.of.ID))
 	key = key.Text(fmt.Sprint(parser.window, parser.lap))
-	sent, _ := parser.links(slices.DeleteFunc(slices.Clone(params), func(param Param) bool { return param.Free }))
-	for _, linkParam := range sent {
-		key = key.Text(linkParam.Name).Text(linkParam.Value)
+	for _, linkParam := range parser.Sent {
+		if row := parser.params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !row.Free {
+			key = key.Text(linkParam.Name).Text(linkParam.Value)
+		}
 	}
 	walk.params = key.String()
 	if walk.sent == "" {

@@ -93,7 +93,7 @@ type FacetValue struct {
 type facetQuery struct{ facet, text string }
 
 func readFacetQuery(parser *parser, value *param.Value) {
-	word, ok := value.Text(0)
+	word, ok := value.Text()
 	if !ok {
 		return
 	}

@@ -6,80 +6,96 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
-// The filters and orders of sections 2 and 3 of the listings document.
-
-// The bounds of the duration, in minutes; the lower one is read first.
-
-func readShortest(parser *parser, value *param.Value) {
-	if n, ok := value.Whole(0, bound(value, "maximum")); ok {
-		parser.shorter = &n
-		parser.where("", readmodel.AtLeast(readmodel.FieldDuration, n*60))
+// readEvents reads what only lists of events have (interface 4.5, LISTINGS 1 to 4).
+func (parser *parser) readEvents() {
+	parser.readCursor() // first: words and defaults of dates are of its moment
+	parser.readSource()
+	parser.includeOnly(parser.parameter("include").IDs())
+	parser.readWindow()
+	for i := range facets {
+		parser.readFacet(&facets[i])
 	}
-}
-
-func readLongest(parser *parser, value *param.Value) {
-	n, ok := value.Whole(0, bound(value, "maximum"))
-	if ok && parser.shorter != nil && *parser.shorter > n {
-		value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*parser.shorter, 10))
+	if authors := parser.parameter("author").IDs(); authors != nil {
+		parser.where(in(readmodel.FieldAuthor, authors...))
 	}
-	if ok {
-		parser.where("", readmodel.AtMost(readmodel.FieldDuration, n*60))
+	parser.readRecord("post_parent", calendar.KindEvent, readmodel.FieldPostParent)
+	var either readmodel.Or
+	for _, word := range parser.parameter("event_status").Words() {
+		either = append(either, readmodel.Term{Field: readmodel.FieldEventStatus, Value: word})
 	}
-}
-
-func readPlaces(parser *parser, value *param.Value) {
-	for _, text := range value.List() {
-		if parser.places == nil {
-			parser.places = map[string][]string{}
+	if either != nil {
+		parser.where(either)
+	}
+	shortest, limited := parser.parameter("duration_min").Whole() // in minutes
+	if limited {
+		parser.where(readmodel.AtLeast(readmodel.FieldDuration, shortest*60))
+	}
+	if longest, ok := parser.parameter("duration_max").Whole(); ok {
+		if limited && shortest > longest {
+			parser.value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(shortest, 10))
 		}
-		if key := readmodel.PlaceKey(text); !slices.Contains(parser.places[value.Name], key) {
-			parser.places[value.Name] = append(parser.places[value.Name], key)
-		}
+		parser.where(readmodel.AtMost(readmodel.FieldDuration, longest*60))
+	}
+	parser.readPlace()
+	parser.readOrder()
+	parser.readTypos()
+	if parser.Highlight, _ = parser.parameter("highlight").Bool(); parser.Highlight {
+		parser.Cost++
+	}
+	parser.HighlightLength = parser.parameter("highlight_length").Int()
+	readFacets(parser, parser.parameter("facets"))
+	parser.facetLimit = parser.parameter("facet_limit").Int()
+	readFacetQuery(parser, parser.parameter("facet_query"))
+	if _, parser.collapse = parser.parameter("collapse").Word(); parser.collapse {
+		parser.Cost += 2
+	}
+	parser.Format, _ = parser.parameter("format").Word()
+	features, _ := parser.parameter("features").Word()
+	parser.Venues = features == "venues"
+	parser.BOM, _ = parser.parameter("csv_bom").Bool()
+	parser.Raw, _ = parser.parameter("csv_raw").Bool()
+	parser.zoom = parser.parameter("zoom").Int()
+	if typed := parser.parameter("q"); typed.Required { // of suggestions
+		readTyped(parser, typed)
+		readKinds(parser, parser.parameter("kinds"))
+		parser.suggested = parser.parameter("limit").Int()
 	}
 }
 
-// readBox reads four numbers; equal ones stay, so it is no list as others are.
-func readBox(parser *parser, value *param.Value) {
-	if value.List() == nil {
-		return
+// readPlace reads the places of interface 4.8, and the box of LISTINGS 2.
+func (parser *parser) readPlace() {
+	if has, ok := parser.parameter("geoloc").Bool(); ok {
+		parser.geoloc = &has
 	}
-	var at []float64
-	for _, text := range sentElements(parser.input[value.Name]) {
-		n, ok := calendar.ParseNumber(text)
-		if !ok {
-			value.Refuse(calendar.ReasonTypeNumber)
+	lat, hasLat := parser.parameter("geoloc_lat").Number()
+	lng, hasLng := parser.parameter("geoloc_lng").Number()
+	km, ok := parser.parameter("geoloc_radius").Number()
+	if !ok {
+		km = DefaultRadius
+	}
+	for _, pair := range [][2]string{{"geoloc_lat", "geoloc_lng"}, {"geoloc_lng", "geoloc_lat"}} {
+		if parser.sent(pair[0]) && !parser.sent(pair[1]) {
+			parser.bad.Add(pair[1], calendar.ReasonPairMissing, pair[0])
+		}
+	}
+	switch {
+	case !hasLat || !hasLng:
+	case parser.geoloc != nil && !*parser.geoloc:
+		parser.bad.Add("geoloc", calendar.ReasonGeolocConflict)
+	default:
+		parser.near = &circle{lat: lat, lng: lng, km: km}
+	}
+	if at := parser.parameter("bbox").Numbers(); at != nil {
+		world := box{west: -180, south: -90, east: 180, north: 90}
+		if len(at) != 4 || !world.holds(at[1], at[0]) || !world.holds(at[3], at[2]) || at[1] > at[3] {
+			parser.value.Refuse(calendar.ReasonBox)
 			return
 		}
-		at = append(at, n)
+		parser.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
 	}
-	world := box{west: -180, south: -90, east: 180, north: 90}
-	if len(at) != 4 || !world.holds(at[1], at[0]) || !world.holds(at[3], at[2]) || at[1] > at[3] {
-		value.Refuse(calendar.ReasonBox)
-		return
-	}
-	parser.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
-}
-
-// sentElements returns the elements of a list of texts, empty ones skipped and equal ones
-// as often as they were sent.
-func sentElements(value any) (out []string) {
-	list, _ := value.([]any)
-	if text, ok := value.(string); ok {
-		for e := range strings.SplitSeq(text, ",") {
-			list = append(list, e)
-		}
-	}
-	for _, e := range list {
-		text, _ := e.(string)
-		if text = calendar.Trim(text); text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // sortRelevance is the word of sort for the order of readmodel.Relevance.
@@ -88,39 +104,30 @@ const sortRelevance = "relevance"
 // sortFields are the first keys of the orders that have no value in some events.
 var sortFields = map[string]string{"published": readmodel.FieldPublished, "modified": readmodel.FieldModified}
 
-// readSort reads an order of events (listings, section 3.1).
-func readSort(parser *parser, value *param.Value) {
-	word, ok := value.Word()
-	if !ok {
+// readOrder reads the order of events (LISTINGS 3.1).
+func (parser *parser) readOrder() {
+	value := parser.parameter("sort")
+	if _, sent := value.Sent(); !sent {
 		return
 	}
-	parser.sort = word
-	parser.desc = sortFields[word] != ""
-	if word == "distance" || word == sortRelevance {
+	parser.sort, _ = value.Word()
+	parser.desc = sortFields[parser.sort] != ""
+	if parser.sort == "distance" || parser.sort == sortRelevance {
 		parser.Cost++
 	}
-	if word == "distance" && (!parser.sent("geoloc_lat") || !parser.sent("geoloc_lng")) { // from nowhere
+	if parser.sort == "distance" && (!parser.sent("geoloc_lat") || !parser.sent("geoloc_lng")) { // from nowhere
 		value.Refuse(calendar.ReasonPairMissing, "geoloc_lat, geoloc_lng")
 	}
-}
-
-// readDirection is without effect, and not looked at, where no order is asked for.
-func readDirection(parser *parser, value *param.Value) {
-	if !parser.sent("sort") {
-		return
+	words := []string{"asc", "desc"}
+	if parser.sort == sortRelevance { // best first, whatever is below it
+		words = words[1:]
 	}
-	word, ok := value.Text(0)
-	switch {
-	case !ok:
-	case parser.sort == sortRelevance: // best first, whatever is below it
-		if !strings.EqualFold(word, "desc") {
-			value.Refuse(calendar.ReasonWord, "desc")
+	value = parser.parameter("order")
+	if word, ok := value.Text(); ok {
+		word = strings.ToLower(word)
+		if !slices.Contains(words, word) {
+			value.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
 		}
-	case strings.EqualFold(word, "asc"):
-		parser.desc = false
-	case strings.EqualFold(word, "desc"):
-		parser.desc = true
-	default:
-		value.Refuse(calendar.ReasonWord, "asc, desc")
+		parser.desc = word == "desc" && parser.sort != sortRelevance
 	}
 }

@@ -13,6 +13,7 @@ import (
 // load returns live records by id, nil for unknown ones and those of another kind.
 // The error of a failing store is in parser.err.
 func (parser *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Record {
+	parser.LooksUp = true
 	out := make([]*calendar.Record, len(ids))
 	if parser.err != nil || len(ids) == 0 {
 		return out
@@ -38,12 +39,9 @@ func (parser *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Re
 
 // known reads a list of ids that all have to be records of the kind.
 func (parser *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
-	ids, wrong := idList(value)
+	ids := value.IDs()
 	if i := slices.Index(parser.load(kind, ids), nil); i >= 0 {
-		wrong = ids[i].String()
-	}
-	if wrong != "" {
-		value.Refuse(calendar.UnknownReason(kind), wrong)
+		value.Refuse(calendar.UnknownReason(kind), ids[i].String())
 		return nil
 	}
 	return ids
@@ -91,7 +89,9 @@ func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) 
 			value.Refuse(calendar.UnknownReason(kind), text)
 			return nil
 		}
-		ids = addDistinct(ids, id)
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
 	parser.resolved = cache.Numbers(parser.resolved, ids)
 	return ids

@@ -98,9 +98,37 @@ func ReadCostBands(text string) ([]string, error) {
 	return bounds, nil
 }
 
-// readOptions reads what a facet counts: a boolean, words, or entries that the facet reads.
-func readOptions(parser *parser, value *param.Value) {
-	facet, known := facetOf(value.Name), parser.service.options(value.Name)
+// readFacet filters by the parameter that a facet has the name of.
+func (parser *parser) readFacet(facet *facet) {
+	value := parser.parameter(facet.name)
+	if _, sent := value.Sent(); !sent {
+		return
+	}
+	switch {
+	case facet.kind == 0:
+		parser.choose(facet, value)
+	case facet.name != linkField(facet.kind):
+		parser.readPlaces(value)
+	case facet.kind.IsTerm():
+		parser.named[facet.kind] = parser.terms(value, facet.kind, true)
+	default:
+		parser.named[facet.kind] = parser.known(value, facet.kind)
+	}
+}
+
+func (parser *parser) readPlaces(value *param.Value) {
+	if parser.places == nil {
+		parser.places = map[string][]string{}
+	}
+	for _, text := range value.List() {
+		if key := readmodel.PlaceKey(text); !slices.Contains(parser.places[value.Name], key) {
+			parser.places[value.Name] = append(parser.places[value.Name], key)
+		}
+	}
+}
+
+// choose filters by some options: a boolean, words, or entries that the facet reads.
+func (parser *parser) choose(facet *facet, value *param.Value) {
 	var entries []string
 	if value.Type != "boolean" {
 		entries = value.List()
@@ -108,42 +136,35 @@ func readOptions(parser *parser, value *param.Value) {
 		entries = []string{strconv.FormatBool(is)}
 	}
 	var chosen []option
+	known := parser.service.options(facet.name)
 	for _, text := range entries {
-		var o option
-		ok := false
-		if at := slices.IndexFunc(known, func(o option) bool { return o.word == text }); at >= 0 {
-			o, ok = known[at], true
-		} else if facet.read != nil {
-			o, ok = facet.read(text)
-		}
+		at := slices.IndexFunc(known, func(option option) bool { return option.word == text })
 		switch {
-		case ok:
-			chosen = append(chosen, o)
-		case value.Enum != nil:
+		case at >= 0:
+			chosen = append(chosen, known[at])
+		case facet.read == nil:
 			value.Known(text)
 			return
 		default:
-			value.Refuse(calendar.ReasonEntry, text)
-			return
+			option, ok := facet.read(text)
+			if !ok {
+				value.Refuse(calendar.ReasonEntry, text)
+				return
+			}
+			chosen = append(chosen, option)
 		}
 	}
-	parser.choose(value, chosen)
-}
-
-// choose filters by some options.
-func (parser *parser) choose(value *param.Value, chosen []option) {
-	if len(chosen) == 0 {
+	if chosen == nil {
 		return
 	}
-	field := facetOf(value.Name).field
-	if field == readmodel.FieldCost && len(chosen) > maxBands {
+	if facet.field == readmodel.FieldCost && len(chosen) > maxBands {
 		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
 	if parser.chosen == nil {
 		parser.chosen = map[string][]option{}
 	}
-	parser.chosen[value.Name] = chosen
-	parser.where(value.Name, anyOf(field, chosen))
+	parser.chosen[facet.name] = chosen
+	parser.filters.add(facet.name, anyOf(facet.field, chosen))
 }
 
 // maxBands is how many bands of costs one list may ask for: a search server takes 1,024

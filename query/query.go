@@ -127,7 +127,7 @@ type Criteria struct {
 	Facets []string
 	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).
 	Cost int
-	// LooksUp reports that a parameter was sent whose check asks the store: a moment
+	// LooksUp reports that a check asked the store: a moment
 	// later the same request may mean another thing.
 	LooksUp bool
 	// Key names everything that the answer depends on besides the state of the read
@@ -136,16 +136,13 @@ type Criteria struct {
 	Key string
 
 	window window
-	// overlap: start_date and end_date are lap, which events overlap, and not in window.
-	overlap bool
-	lap     window
+	lap    window // that events overlap
 	search  readmodel.Expression
 	typos   string
 	step    int // of the search, a place in readmodel.Spellings
 
 	filters choice              // of parameters that say it by themselves
 	chosen  map[string][]option // of facets
-	shorter *int64              // duration_min, in minutes; nil: not sent
 
 	facetLimit int
 	facetQuery facetQuery
@@ -181,8 +178,7 @@ type Criteria struct {
 
 	sheet Sheet
 
-	strict bool // strict_dates
-	hides  bool // a parameter was sent that leaves blanked events out
+	hides bool // a parameter was sent that leaves blanked events out
 
 	withdrawn Withdrawn
 }

@@ -1,12 +1,11 @@
 package query
 
 import (
-	"regexp"
+	"cmp"
 	"strings"
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -17,58 +16,41 @@ type source struct {
 	zone  *time.Location // of the answer; nil: that of each event
 }
 
-func (parser *parser) widget() *source {
-	if parser.source == nil {
-		parser.source = &source{timed: newWindow(), days: readmodel.AllNumbers}
-	}
-	return parser.source
-}
-
-// readBound reads the first or the last bound of the range: an instant, else a clock of the
-// zone or of each event.
-func readBound(lower bool) reader {
-	return func(q *parser, value *param.Value) {
-		date, ok := q.date(value)
-		if !ok {
-			return
+// readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
+// the zone or of each event.
+func (parser *parser) readSource() {
+	source := &source{timed: newWindow()}
+	value := parser.parameter("timeZone")
+	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
+		zone, known := calendar.ParseZone(text)
+		if source.zone = zone.Location; !known {
+			value.Refuse(calendar.ReasonZone)
 		}
-		source := q.widget()
-		zone, digits := source.zone, date.Wall(q.now, q.service.o.Site)
+	}
+	for _, name := range []string{"start", "end"} {
+		date, ok := parser.date(name)
+		if !ok {
+			continue
+		}
+		parser.source = source
+		zone, site := source.zone, parser.service.o.Site
+		digits := date.Wall(parser.now, cmp.Or(date.Zone(), site))
 		at := int64(digits)
-		switch {
-		case date.IsInstant():
-			zone, at = time.UTC, date.Instant(q.now, q.service.o.Site).Unix()
-			sent, _ := value.Sent()
-			text, _ := sent.(string)
-			if clock, ok := calendar.ParseDate(offsetForm.ReplaceAllString(calendar.Trim(text), "")); ok && !clock.IsInstant() {
-				digits = clock.Wall(q.now, time.UTC)
-			}
-		case zone != nil:
+		if date.IsInstant() {
+			zone, at = time.UTC, date.Instant(parser.now, site).Unix()
+		} else if zone != nil {
 			at = calendar.WallToInstant(digits, zone).Unix()
 		}
-		if first, last := source.timed.spans(zone); lower {
+		if first, last := source.timed.spans(zone); name == "start" {
 			first.Min, source.days.Min = at, int64(digits)
 		} else {
 			last.Max, source.days.Max = at-1, int64(digits)-1
 		}
-		q.resolved = q.resolved.Number(int64(digits)).Number(at)
+		parser.resolved = parser.resolved.Number(int64(digits)).Number(at)
 	}
-}
-
-// offsetForm is what makes a wall clock an instant, with a fraction of a second before it.
-var offsetForm = regexp.MustCompile(`(?i)(\.\d+)?(z|[+-]\d\d:?\d\d)$`)
-
-func readTimeZone(parser *parser, value *param.Value) {
-	text, ok := value.Text(0)
-	if !ok || strings.EqualFold(text, "local") {
-		return
+	if parser.source != nil {
+		parser.where(source.filter(blanked(parser.Caller)))
 	}
-	zone, ok := calendar.ParseZone(text)
-	if !ok {
-		value.Refuse(calendar.ReasonZone)
-		return
-	}
-	parser.widget().zone = zone.Location
 }
 
 // filter admits what is in the range; blanked events show no whole days.

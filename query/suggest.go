@@ -16,7 +16,7 @@ import (
 
 // readTyped reads what was typed.
 func readTyped(parser *parser, value *param.Value) {
-	text, ok := text(value)
+	text, ok := value.Text()
 	if !ok {
 		return
 	}
@@ -28,13 +28,6 @@ func readTyped(parser *parser, value *param.Value) {
 		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 	parser.fromNow()
-}
-
-func readSuggestTypos(parser *parser, value *param.Value) {
-	if _, sent := value.Sent(); !sent {
-		parser.typos = typosAuto
-	}
-	readTypos(parser, value)
 }
 
 func readKinds(parser *parser, value *param.Value) {

@@ -2,7 +2,6 @@ package query
 
 import (
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -12,35 +11,20 @@ const (
 	typosOn   = "on"
 )
 
-func readTypos(parser *parser, value *param.Value) {
-	word, ok := value.Text(0)
-	if !ok {
-		return
+func (parser *parser) readTypos() {
+	value := parser.parameter("typos")
+	word, sent := value.Text()
+	if parser.Typos = sent; !sent {
+		word = value.Standard()
 	}
-	parser.Typos = true
-	on, ok := calendar.ParseBool(word)
-	switch {
-	case word == typosAuto:
-		parser.typos = typosAuto
-	case !ok:
-		value.Known(word)
+	switch on, known := calendar.ParseBool(word); {
 	case on:
 		parser.typos = typosOn
+	case !known && word != "" && value.Known(word):
+		parser.typos = typosAuto
 	}
 	if parser.typos != "" {
 		parser.Cost += 3
-	}
-}
-
-func readHighlight(parser *parser, value *param.Value) {
-	if parser.Highlight, _ = value.Bool(); parser.Highlight {
-		parser.Cost++
-	}
-}
-
-func readCollapse(parser *parser, value *param.Value) {
-	if parser.collapse = word(value) != ""; parser.collapse {
-		parser.Cost += 2
 	}
 }
 

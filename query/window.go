@@ -58,12 +58,6 @@ func (window *window) overlaps(and readmodel.And) readmodel.And {
 	return and
 }
 
-// edge is one bound of the window before it is put on a field.
-type edge struct {
-	start bool // of the start, else of the end
-	lower bool // a lower bound, else an upper one
-}
-
 // spans are those of a zone: of instants, for nil of wall clocks.
 func (window *window) spans(zone *time.Location) (start, end *readmodel.Span) {
 	if zone != nil {
@@ -88,6 +82,123 @@ func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) 
 	return begin.Unix(), over.Unix() - 1
 }
 
+// DateParams are the parameters that bound the dates of a list; when does not stand next to them.
+var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
+
+// date reads a date of the years 0001–9999, as it is compared.
+func (parser *parser) date(name string) (date calendar.Date, ok bool) {
+	value := parser.parameter(name)
+	if date, ok = value.Date(); !ok {
+		return date, false
+	}
+	zone := parser.service.o.Site
+	if date.IsInstant() {
+		zone = time.UTC
+	}
+	if ok = date.Wall(parser.now, zone).InYears(); !ok {
+		value.Refuse(calendar.ReasonDateRange)
+	}
+	return date, ok
+}
+
+// readWindow reads the window of interface 4.6. Of the parameters that have a default the
+// bound is the date itself, and with overlap they bound what events overlap.
+func (parser *parser) readWindow() {
+	strict, _ := parser.parameter("strict_dates").Bool()
+	overlap, _ := parser.parameter("overlap").Bool()
+	site, sheet := parser.service.o.Site, &parser.sheet
+	window := &parser.window
+	if overlap || sheet.Period {
+		window = &parser.lap
+	}
+	fixed := sheet.Past || sheet.Period
+	for at, name := range DateParams {
+		fixed = fixed || at > 1 && parser.sent(name)
+		date, ok := parser.date(name)
+		if !ok {
+			continue
+		}
+		parser.Moves = parser.Moves || date.IsWord()
+		instant, zone := date.IsInstant(), site
+		if *sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
+			instant, zone = sheet.Zone != nil, cmp.Or(sheet.Zone, zone)
+		}
+		wall, bound := date.Wall(parser.now, zone), date.Instant(parser.now, zone).Unix()
+		if !instant {
+			zone, bound = nil, int64(wall)
+		}
+		if !strict {
+			first, last := daysIn(wall, wall, zone)
+			if bound = last; name == "start_date" {
+				bound = first
+			}
+		}
+		parser.resolved = parser.resolved.Number(bound)
+		from, until := window.spans(zone)
+		start, end := parser.window.spans(zone)
+		switch name {
+		case "start_date":
+			from.Min = max(from.Min, bound)
+		case "end_date":
+			until.Max = min(until.Max, bound)
+		case "starts_before":
+			start.Max = min(start.Max, bound-1)
+		case "starts_after":
+			start.Min = max(start.Min, bound+1)
+		case "ends_before":
+			end.Max = min(end.Max, bound-1)
+		case "ends_after":
+			end.Min = max(end.Min, bound+1)
+		}
+	}
+	fixed = parser.readWhen() || fixed
+	if parser.include != nil || parser.source != nil { // dates are checked, and then of no effect
+		parser.window, parser.lap, parser.Moves = newWindow(), newWindow(), false
+		return
+	}
+	if ends := &parser.window; sheet.Past && ends[wallEnd].Max >= int64(calendar.WallOf(parser.now.In(site))) { // else it says more
+		ends[wallEnd].Max = readmodel.AllNumbers.Max
+		ends[utcEnd].Max = min(ends[utcEnd].Max, parser.now.Unix()-1)
+	}
+	if fixed {
+		return
+	}
+	site = cmp.Or(sheet.Zone, site)
+	from, until := window.spans(sheet.Zone)
+	if !parser.sent("start_date") {
+		parser.startDefault, parser.Moves = startOfWindow(parser.now, site), true
+		if !strict {
+			parser.startDefault = parser.startDefault.Midnight()
+		}
+		from.Min = calendar.WallToInstant(parser.startDefault, sheet.Zone).Unix()
+	}
+	if !parser.sent("end_date") {
+		parser.endDefault, parser.Moves = endOfWindow(parser.now, site), true
+		until.Max = calendar.WallToInstant(parser.endDefault, sheet.Zone).Unix()
+	}
+}
+
+// readWhen puts the days of a word on the window that events overlap, and reports whether
+// there is one.
+func (parser *parser) readWhen() bool {
+	value := parser.parameter("when")
+	word, ok := value.Word()
+	if !ok {
+		return false
+	}
+	for _, name := range DateParams {
+		if parser.sent(name) {
+			value.Refuse(calendar.ReasonTogether, name)
+			parser.bad.Add(name, calendar.ReasonTogether, value.Name)
+		}
+	}
+	first, last := DaysOf(word, parser.now, parser.service.o.Site, parser.service.o.Sunday)
+	parser.lap.days(first, last, parser.sheet.Zone)
+	parser.resolved = parser.resolved.Number(int64(first))
+	parser.Moves = true
+	return true
+}
+
 // startOfWindow returns the declared default of start_date on the day that a clock in the
 // site zone shows, 23:59:00.
 func startOfWindow(now time.Time, site *time.Location) calendar.Wall {
@@ -110,35 +221,33 @@ var Days = []string{"today", "tomorrow", "this_weekend", "next_weekend", "this_w
 // DaysOf returns 00:00:00 of the first and the last day of a word of Days, on the day that
 // a clock in the site zone shows.
 func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first, last calendar.Wall) {
+	const day = calendar.Wall(daySeconds)
 	today := calendar.WallOf(now.In(site)).Midnight()
-	instant := today.UTC()
-	weekday := calendar.Wall(instant.Weekday())
-	toSunday := (7 - weekday) % 7
-	days := func(first, last calendar.Wall) (calendar.Wall, calendar.Wall) {
-		return today + first*daySeconds, today + last*daySeconds
-	}
+	date := today.UTC()
 	month := func(n int) calendar.Wall {
-		return calendar.Wall(time.Date(instant.Year(), instant.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC).Unix())
+		return calendar.Wall(date.AddDate(0, n, 1-date.Day()).Unix())
+	}
+	passed := calendar.Wall(date.Weekday()+6) % 7 // since Monday
+	end := today + (6-passed)*day
+	if sunday {
+		passed = calendar.Wall(date.Weekday())
 	}
 	switch word {
 	case "tomorrow":
-		return days(1, 1)
+		return today + day, today + day
 	case "this_weekend":
-		return days(max(toSunday-1, 0), toSunday)
+		return max(end-day, today), end
 	case "next_weekend":
-		return days(toSunday+6, toSunday+7)
+		return end + 6*day, end + 7*day
 	case "this_week":
-		if !sunday {
-			weekday = (weekday + 6) % 7
-		}
-		return days(-weekday, 6-weekday)
+		return today - passed*day, today + (6-passed)*day
 	case "next_7_days":
-		return days(0, 6)
+		return today, today + 6*day
 	case "this_month":
-		return month(0), month(1) - daySeconds
+		return month(0), month(1) - day
 	case "next_month":
-		return month(1), month(2) - daySeconds
+		return month(1), month(2) - day
 	default:
-		return days(0, 0)
+		return today, today
 	}
 }

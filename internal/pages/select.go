@@ -265,7 +265,8 @@ func (builder *pageBuilder) canonicalQuery() string {
 			is, _ := calendar.ParseBool(linkParam.Value)
 			return is != selection.dated()
 		}
-		return query.IsDefault(calendar.KindEvent, baseName(linkParam.Name), linkParam.Value)
+		row := query.Params(calendar.KindEvent).Find(baseName(linkParam.Name))
+		return row != nil && row.IsDefault(linkParam.Value)
 	})
 	if selection.page > 1 && selection.criteria.PerPage != defaultPerPage {
 		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(selection.criteria.PerPage)}}, sent...)

@@ -3,6 +3,8 @@
 package param
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +27,14 @@ type Param struct {
 	Extension bool
 	Many      bool // takes several values, though it is declared as one
 	Named     bool // the entries of the list may be slugs or names besides ids
+	// Lists are the lists of query/params.json that have it.
+	Lists []string
+	// Hides reports that a filter by it leaves out the events that the caller gets blanked:
+	// they do not show what it asks for.
+	Hides bool
+	// Free reports that it may change from step to step of a walk, or that it stands in what
+	// a cursor belongs to by another name.
+	Free bool
 	// Schema are the further keywords of its schema in the documentation.
 	Schema map[string]any
 	// Moving returns the default that moves with the day; nil: none does.
@@ -43,8 +53,50 @@ func (param *Param) IsList() bool {
 	return list || param.Many
 }
 
+// Standard returns the default as a query string would have it.
+func (param *Param) Standard() string { return strings.Trim(param.Default, `"`) }
+
+// IsDefault reports whether a value says what holds without it.
+func (param *Param) IsDefault(value string) bool {
+	standard := param.Standard()
+	is, ok := calendar.ParseBool(value)
+	return standard != "" && (value == standard || standard == "false" && ok && !is)
+}
+
+// FromJSON returns what was sent for the parameter in JSON as a query string would have it;
+// what no text of it means stays as it is, and is refused when it is read.
+func (param *Param) FromJSON(value any) any {
+	list, isList := value.([]any)
+	switch {
+	case isList && param.IsList():
+		out := make([]any, len(list))
+		for i, element := range list {
+			out[i] = param.textOf(element)
+		}
+		return out
+	case len(list) == 1:
+		value = list[0]
+	}
+	return param.textOf(value)
+}
+
+// textOf returns a value of JSON as text, where the type of the parameter has it.
+func (param *Param) textOf(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		if param.IsList() || param.Type != "string" && param.Type != "date" {
+			return v.String()
+		}
+	case bool:
+		if param.IsList() || param.Type == "boolean" || param.Type == "" {
+			return strconv.FormatBool(v)
+		}
+	}
+	return value
+}
+
 // Row is a parameter of a table and its reader, which puts what was sent into T. A reader
-// is also called where nothing was sent. nil: the parameter is only listed.
+// is also called where nothing was sent. nil: it is read by its name, see Value.Of.
 type Row[T any] struct {
 	Param
 
@@ -54,14 +106,20 @@ type Row[T any] struct {
 // Table are the parameters of an operation, in the order of the documentation.
 type Table[T any] []Row[T]
 
-// IsList reports whether a name is that of a parameter that takes several values.
-func (table Table[T]) IsList(name string) bool {
+// Find returns the parameter of a name; nil: there is none.
+func (table Table[T]) Find(name string) *Param {
 	for i := range table {
 		if table[i].Name == name {
-			return table[i].IsList()
+			return &table[i].Param
 		}
 	}
-	return false
+	return nil
+}
+
+// IsList reports whether a name is that of a parameter that takes several values.
+func (table Table[T]) IsList(name string) bool {
+	param := table.Find(name)
+	return param != nil && param.IsList()
 }
 
 // Params returns the rows as they are documented.
@@ -82,13 +140,7 @@ func (table Table[T]) Read(value *Value, to *T) {
 
 // ReadFrom reads the parameter out of a request.
 func (row *Row[T]) ReadFrom(value *Value, to *T) {
-	value.Param = &row.Param
-	if row.Required {
-		if _, sent := value.Sent(); !sent {
-			value.missing = append(value.missing, row.Name)
-		}
-	}
-	if row.Read != nil {
+	if value.Of(&row.Param); row.Read != nil {
 		row.Read(to, value)
 	}
 }

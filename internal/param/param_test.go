@@ -24,11 +24,8 @@ type asked struct {
 
 var table = param.Table[asked]{
 	param.From("", "after", 0, func(a *asked, n int64) { a.after = n }),
-	{Param: param.Param{Name: "size", Default: "10"}, Read: func(a *asked, value *param.Value) {
-		a.size = 10
-		if n, ok := value.Whole(1, 50); ok {
-			a.size = int(n)
-		}
+	{Param: param.Param{Name: "size", Default: "10", Schema: map[string]any{"minimum": 1.0, "maximum": 50.0}}, Read: func(a *asked, value *param.Value) {
+		a.size = value.Int()
 	}},
 	{Param: param.Param{Name: "flag"}, Read: func(a *asked, value *param.Value) { a.flag, _ = value.Bool() }},
 	{Param: param.Param{Name: "word", Enum: []string{"up", "down"}}, Read: func(a *asked, value *param.Value) {
@@ -39,8 +36,8 @@ var table = param.Table[asked]{
 	{Param: param.Param{Name: "words", Type: "array of string", Enum: []string{"red", "green"}}, Read: func(a *asked, value *param.Value) { a.words = value.Words() }},
 	param.Language(func(a *asked) *calendar.Lang { return &a.lang }),
 	{Param: param.Param{Name: "id", Required: true}, Read: func(a *asked, value *param.Value) { a.id, _ = value.ID() }},
-	{Param: param.Param{Name: "title", Many: true}, Read: func(a *asked, value *param.Value) {
-		title, ok := value.Text(3)
+	{Param: param.Param{Name: "title", Many: true, Schema: map[string]any{"maxLength": 3.0}}, Read: func(a *asked, value *param.Value) {
+		title, ok := value.Text()
 		a.title, a.withoutValue = title, !ok
 	}},
 	{Param: param.Param{Name: "listed"}},

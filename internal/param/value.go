@@ -1,7 +1,7 @@
 package param
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +32,18 @@ func (v *Value) Missing() error {
 	}
 	return &calendar.Error{Code: calendar.CodeMissingParam, Missing: v.missing}
 }
+
+// Of turns to another parameter. nil: one of other tables, for which nothing is sent.
+func (v *Value) Of(param *Param) *Value {
+	v.Param = cmp.Or(param, &unknown)
+	if _, sent := v.Sent(); v.Required && !sent {
+		v.missing = append(v.missing, v.Name)
+	}
+	return v
+}
+
+// unknown is a parameter that nothing is sent for.
+var unknown Param
 
 // Sent returns what was sent.
 func (v *Value) Sent() (any, bool) {
@@ -72,11 +84,11 @@ func (v *Value) Plain(reason calendar.Reason) (string, bool) {
 	return text, true
 }
 
-// Text reads a text of at most limit characters; 0: without a limit.
-func (v *Value) Text(limit int) (string, bool) {
+// Text reads a text of at most as many characters as the row says.
+func (v *Value) Text() (string, bool) {
 	text, ok := v.Plain(calendar.ReasonTypeText)
-	if ok && limit > 0 && utf8.RuneCountInString(text) > limit {
-		v.Refuse(calendar.ReasonTooLong, strconv.Itoa(limit))
+	if limit, limited := v.Schema["maxLength"].(float64); ok && limited && utf8.RuneCountInString(text) > int(limit) {
+		v.Refuse(calendar.ReasonTooLong, decimal(limit))
 		return "", false
 	}
 	return text, ok
@@ -102,9 +114,10 @@ func (v *Value) Bool() (value, ok bool) {
 // ID reads the id of a record.
 func (v *Value) ID() (calendar.ID, bool) { return parsed(v, calendar.ParseID, calendar.ReasonTypeID) }
 
-// Number reads a number.
+// Number reads a number within the bounds of the row.
 func (v *Value) Number() (float64, bool) {
-	return parsed(v, calendar.ParseNumber, calendar.ReasonTypeNumber)
+	n, ok := parsed(v, calendar.ParseNumber, calendar.ReasonTypeNumber)
+	return n, ok && v.within(n)
 }
 
 // Date reads a date of interface 2.4.
@@ -119,41 +132,44 @@ func (v *Value) Date() (date calendar.Date, ok bool) {
 	return date, ok
 }
 
-// Whole reads a whole number within bounds; math.MaxInt64 is no bound.
-func (v *Value) Whole(least, most int64) (int64, bool) {
+// Whole reads a whole number within the bounds of the row.
+func (v *Value) Whole() (int64, bool) {
 	n, ok := parsed(v, calendar.ParseNearestInt, calendar.ReasonTypeInteger)
-	return n, ok && v.within(n, least, most)
+	return n, ok && v.within(float64(n))
 }
 
-// From reads a whole number from least on. It refuses an empty text as another type.
-func (v *Value) From(least int64) (int64, bool) {
-	sent, ok := v.Sent()
+// Int reads a whole number, the default of the row where there is none.
+func (v *Value) Int() int {
+	n, ok := v.Whole()
 	if !ok {
-		return 0, false
+		n, _ = strconv.ParseInt(v.Standard(), 10, 64)
 	}
-	n, ok := calendar.ParseNearestInt(sent)
-	if !ok {
-		v.Refuse(calendar.ReasonTypeInteger)
-		return 0, false
-	}
-	return n, v.within(n, least, math.MaxInt64)
+	return int(n)
 }
 
-func (v *Value) within(n, least, most int64) bool {
+// within refuses a number beyond the bounds of the row.
+func (v *Value) within(n float64) bool {
+	least, hasLeast := v.Schema["minimum"].(float64)
+	above, hasAbove := v.Schema["exclusiveMinimum"].(float64)
+	most, hasMost := v.Schema["maximum"].(float64)
 	switch {
-	case n >= least && n <= most:
+	case (!hasLeast || n >= least) && (!hasAbove || n > above) && (!hasMost || n <= most):
 		return true
-	case most == math.MaxInt64:
-		v.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(least, 10))
+	case hasAbove:
+		v.Refuse(calendar.ReasonRangeAbove, decimal(above), decimal(most))
+	case hasMost:
+		v.Refuse(calendar.ReasonRange, decimal(least), decimal(most))
 	default:
-		v.Refuse(calendar.ReasonRange, strconv.FormatInt(least, 10), strconv.FormatInt(most, 10))
+		v.Refuse(calendar.ReasonTooSmall, decimal(least))
 	}
 	return false
 }
 
+func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
 // Word reads one of the words of the parameter.
 func (v *Value) Word() (string, bool) {
-	word, ok := v.Text(0)
+	word, ok := v.Text()
 	return word, ok && v.Known(word)
 }
 
@@ -188,6 +204,39 @@ func (v *Value) List() []string {
 	return list
 }
 
+// IDs reads a list of ids, each once, since one has several texts: 5 and 05.
+func (v *Value) IDs() (ids []calendar.ID) {
+	for _, text := range v.List() {
+		id, ok := calendar.ParseID(text)
+		if !ok {
+			v.Refuse(calendar.ReasonTypeID)
+			return nil
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Numbers reads a list of numbers, equal ones as often as they were sent.
+func (v *Value) Numbers() (numbers []float64) {
+	if v.List() == nil {
+		return nil
+	}
+	sent, _ := v.Sent()
+	texts, _ := Elements(sent)
+	for _, text := range texts {
+		n, ok := calendar.ParseNumber(text)
+		if !ok {
+			v.Refuse(calendar.ReasonTypeNumber)
+			return nil
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
 // Fields reads _fields (interface 2.12): nil for all; empty counts as not sent.
 func (v *Value) Fields() []string {
 	list, _ := v.elements()
@@ -215,24 +264,38 @@ func (v *Value) elements() ([]string, bool) {
 	return list, true
 }
 
-// Texts returns the elements of a list of texts, trimmed, empty ones skipped and equal ones
-// once; false where one is no text.
-func Texts(sent any) ([]string, bool) {
-	switch sent.(type) {
-	case nil, string, []any:
-	default:
+// Elements returns the elements of a list of texts, trimmed, empty ones skipped; false where
+// one is no text.
+func Elements(sent any) (texts []string, ok bool) {
+	list, isList := sent.([]any)
+	if text, isText := sent.(string); isText {
+		for element := range strings.SplitSeq(text, ",") {
+			list = append(list, element)
+		}
+	} else if !isList && sent != nil {
 		return nil, false
 	}
-	parsed := calendar.ParseList(sent)
-	list := make([]string, len(parsed))
-	for i, value := range parsed {
-		text, ok := value.(string)
-		if !ok {
+	for _, element := range list {
+		text, isText := element.(string)
+		if !isText && element != nil {
 			return nil, false
 		}
-		list[i] = text
+		if text = calendar.Trim(text); text != "" {
+			texts = append(texts, text)
+		}
 	}
-	return list, true
+	return texts, true
+}
+
+// Texts are Elements, equal ones once.
+func Texts(sent any) ([]string, bool) {
+	texts, ok := Elements(sent)
+	seen := make(map[string]bool, len(texts))
+	return slices.DeleteFunc(texts, func(text string) bool {
+		known := seen[text]
+		seen[text] = true
+		return known
+	}), ok
 }
 
 // Language reads the language of an answer; otherwise is that without one.
