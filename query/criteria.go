@@ -2,12 +2,9 @@ package query
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 )
 
 // view is how much of the posts a caller sees in lists (interface 4.4).
@@ -49,7 +46,7 @@ func (parser *parser) link() {
 			continue
 		}
 		before := len(parser.Links)
-		parser.Links = appendSent(parser.Links, row, value)
+		parser.Links = row.AppendTo(parser.Links, value)
 		if sent {
 			parser.Sent = append(parser.Sent, parser.Links[before:]...)
 		}
@@ -82,28 +79,6 @@ func (parser *parser) carried(name string) (value any, carried bool) {
 		carried = carried && (parser.Kind.IsTerm() || parser.sent("sort"))
 	}
 	return value, carried
-}
-
-// appendSent adds a parameter as it was sent: a list as one comma text, or element by element
-// where one of them holds a comma. Elements that say nothing are left out: a client that sends
-// thousands of them would get each back, percent-encoded, in every link.
-func appendSent(out []LinkParam, row *param.Param, value any) []LinkParam {
-	text, isText := value.(string)
-	if isText && !row.IsList() {
-		return append(out, LinkParam{row.Name, text})
-	}
-	elements := strings.Split(text, ",")
-	if !isText {
-		elements, _ = param.Elements(value)
-	}
-	elements = slices.DeleteFunc(elements, func(element string) bool { return calendar.Trim(element) == "" })
-	if !slices.ContainsFunc(elements, func(element string) bool { return strings.Contains(element, ",") }) {
-		return append(out, LinkParam{row.Name, strings.Join(elements, ",")})
-	}
-	for _, element := range elements {
-		out = append(out, LinkParam{row.Name + "[]", element})
-	}
-	return out
 }
 
 // makeKey makes the key of the criteria. What was sent stands in it as in the

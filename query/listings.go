@@ -22,11 +22,11 @@ func (parser *parser) readEvents() {
 		parser.where(in(readmodel.FieldAuthor, authors...))
 	}
 	parser.readRecord("post_parent", calendar.KindEvent, readmodel.FieldPostParent)
-	var either readmodel.Or
-	for _, word := range parser.parameter("event_status").Words() {
-		either = append(either, readmodel.Term{Field: readmodel.FieldEventStatus, Value: word})
-	}
-	if either != nil {
+	if words := parser.parameter("event_status").Words(); words != nil {
+		either := make(readmodel.Or, len(words))
+		for i, word := range words {
+			either[i] = readmodel.Term{Field: readmodel.FieldEventStatus, Value: word}
+		}
 		parser.where(either)
 	}
 	shortest, limited := parser.parameter("duration_min").Whole() // in minutes

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/internal/testkit/golden"
 )
 
@@ -247,7 +248,7 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", row, err)
 		}
-		links := LinksTo("", criteria.Links)
+		links := param.LinksTo("", criteria.Links)
 		got := links.Page(criteria.Page)
 		if criteria.Fields != nil {
 			got += fmt.Sprint(" ", criteria.Fields)

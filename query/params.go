@@ -34,7 +34,7 @@ var words = map[string][]string{
 	"format":             formats.Names(func(*formats.Format) bool { return true }),
 	"in_language":        calendar.LangNames(),
 	"multilang_language": calendar.LangNames(),
-	"when":               Days,
+	"when":               param.Days,
 }
 
 var tables = func() map[string]Parameters {
@@ -49,9 +49,9 @@ var tables = func() map[string]Parameters {
 		}
 		switch row.Name {
 		case "start_date":
-			row.Moving = startOfWindow
+			row.Moving = param.StartOfWindow
 		case "end_date":
-			row.Moving = endOfWindow
+			row.Moving = param.EndOfWindow
 		}
 		for _, list := range row.Lists {
 			tables[list] = append(tables[list], row)

@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -137,9 +138,9 @@ type Criteria struct {
 
 	window window
 	lap    window // that events overlap
-	search  readmodel.Expression
-	typos   string
-	step    int // of the search, a place in readmodel.Spellings
+	search readmodel.Expression
+	typos  string
+	step   int // of the search, a place in readmodel.Spellings
 
 	filters choice              // of parameters that say it by themselves
 	chosen  map[string][]option // of facets
@@ -195,7 +196,7 @@ type Output struct {
 }
 
 // LinkParam is one parameter of a link.
-type LinkParam struct{ Name, Value string }
+type LinkParam = param.LinkParam
 
 // Generation names a state of the read model as lists show it: the history, how far
 // it goes and what the documents hold. It changes with each visible change, also with

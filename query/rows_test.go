@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 )
 
 // samples are those of a row in testdata/samples.txt.
@@ -56,8 +57,8 @@ func (criteria *Criteria) same(o *Criteria) bool {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for _, kind := range calendar.Kinds {
-		for _, param := range Params(kind) {
-			t.Run(kind.String()+" "+param.Name, func(t *testing.T) {
+		for _, row := range Params(kind) {
+			t.Run(kind.String()+" "+row.Name, func(t *testing.T) {
 				t.Parallel()
 				service, store, _, now := setup(t, world(t))
 				request := func(sent string) Request {
@@ -75,7 +76,7 @@ func TestRows(t *testing.T) {
 					}
 					return criteria
 				}
-				of, keys := samples(t, kind, param.Name), map[string]bool{}
+				of, keys := samples(t, kind, row.Name), map[string]bool{}
 				for _, sent := range of[:2] {
 					store.asked.Store(0)
 					criteria := parse(sent)
@@ -83,7 +84,7 @@ func TestRows(t *testing.T) {
 						t.Errorf("%s: asks the store %t, is marked %t", sent, asked, criteria.LooksUp)
 					}
 					keys[criteria.Key] = true
-					links := LinksTo("", criteria.Links)
+					links := param.LinksTo("", criteria.Links)
 					link := strings.TrimPrefix(links.Page(criteria.Page), "?")
 					if again := parse(link); !again.same(criteria) {
 						t.Errorf("%s: %s is another list", sent, link)
@@ -94,15 +95,15 @@ func TestRows(t *testing.T) {
 				}
 				for _, empty := range []any{"", " \u00a0\t", nil} {
 					r := request(of[0])
-					r.Input[param.Name] = empty
+					r.Input[row.Name] = empty
 					_, err := service.Parse(t.Context(), r)
 					problem, refused := asError(err)
-					if named := refused && slices.ContainsFunc(problem.Fields, func(fieldError calendar.FieldError) bool { return fieldError.Field == param.Name }); named != (param.Name != "_fields") {
-						t.Errorf("%s=%q: %v", param.Name, empty, err)
+					if named := refused && slices.ContainsFunc(problem.Fields, func(fieldError calendar.FieldError) bool { return fieldError.Field == row.Name }); named != (row.Name != "_fields") {
+						t.Errorf("%s=%q: %v", row.Name, empty, err)
 					}
 				}
 				if kind == calendar.KindEvent {
-					showsBlanked(t, of[0], param.Hides)
+					showsBlanked(t, of[0], row.Hides)
 				}
 				if len(of) < 3 {
 					return
@@ -117,7 +118,7 @@ func TestRows(t *testing.T) {
 					"venue": ids(53), "organizer": ids(63), "categories": ids(34), "tags": ids(43),
 				})
 				step := time.Second
-				if param.Name == "when" {
+				if row.Name == "when" {
 					step = 24 * time.Hour
 				}
 				*now = now.Add(step)

@@ -59,14 +59,14 @@ func (criteria *Criteria) Exact() []LinkParam {
 		// What is a second beyond an open end wraps around, to the other one.
 		for i, bound := range []int64{first.Min, last.Max, start.Max + 1, start.Min - 1, end.Max + 1, end.Min - 1} {
 			if bound != readmodel.AllNumbers.Min && bound != readmodel.AllNumbers.Max {
-				out = append(out, LinkParam{DateParams[i], told(bound, zone)})
+				out = append(out, LinkParam{Name: DateParams[i], Value: told(bound, zone)})
 			}
 		}
 	}
 	if overlaps {
-		out = append(out, LinkParam{"overlap", "true"})
+		out = append(out, LinkParam{Name: "overlap", Value: "true"})
 	}
-	return append(out, LinkParam{"strict_dates", "true"})
+	return append(out, LinkParam{Name: "strict_dates", Value: "true"})
 }
 
 // told is a second as a bound, in the years that there are: in a zone, for nil as a wall clock.

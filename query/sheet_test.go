@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 )
 
 // sheetOf reads a sheet: "zone", "past", "first..last" with blanks between, "-" for the zero one.
@@ -98,7 +99,7 @@ func TestListsOfSheets(t *testing.T) {
 			sent += pick(30/(i/2+1), "&"+name+"=", "2030-05-01|2030-04-30 14:00|2030-05-02T04:00:00Z|2030-05-04|now|tomorrow")
 		}
 		if sent == "" {
-			sent = pick(50, "&when=", strings.Join(Days, "|"))
+			sent = pick(50, "&when=", strings.Join(param.Days, "|"))
 		}
 		sent += pick(30, "&overlap=", "true|false") + pick(30, "&strict_dates=", "true|false") + "&per_page=100"
 		criteria := onSheet(t, service, sheet, sent)

@@ -19,7 +19,7 @@ type source struct {
 // readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
 // the zone or of each event.
 func (parser *parser) readSource() {
-	source := &source{timed: newWindow()}
+	source, site := &source{timed: newWindow()}, parser.service.o.Site
 	value := parser.parameter("timeZone")
 	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
 		zone, known := calendar.ParseZone(text)
@@ -28,13 +28,12 @@ func (parser *parser) readSource() {
 		}
 	}
 	for _, name := range []string{"start", "end"} {
-		date, ok := parser.date(name)
+		date, ok := parser.parameter(name).Date(parser.now, site)
 		if !ok {
 			continue
 		}
 		parser.source = source
-		zone, site := source.zone, parser.service.o.Site
-		digits := date.Wall(parser.now, cmp.Or(date.Zone(), site))
+		zone, digits := source.zone, date.Wall(parser.now, cmp.Or(date.Zone(), site))
 		at := int64(digits)
 		if date.IsInstant() {
 			zone, at = time.UTC, date.Instant(parser.now, site).Unix()

@@ -5,15 +5,11 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
-const (
-	daySeconds = 24 * 60 * 60
-	// declaredStart is the time of day of the declared default of start_date,
-	// 23:59:00; without strict_dates it is widened to the whole day.
-	declaredStart = 23*3600 + 59*60
-)
+const daySeconds = 24 * 60 * 60
 
 // window is what the date parameters of events ask for (interface 4.6): wall
 // clocks are compared with the event's own wall clock, instants with its UTC
@@ -85,22 +81,6 @@ func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) 
 // DateParams are the parameters that bound the dates of a list; when does not stand next to them.
 var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
-// date reads a date of the years 0001–9999, as it is compared.
-func (parser *parser) date(name string) (date calendar.Date, ok bool) {
-	value := parser.parameter(name)
-	if date, ok = value.Date(); !ok {
-		return date, false
-	}
-	zone := parser.service.o.Site
-	if date.IsInstant() {
-		zone = time.UTC
-	}
-	if ok = date.Wall(parser.now, zone).InYears(); !ok {
-		value.Refuse(calendar.ReasonDateRange)
-	}
-	return date, ok
-}
-
 // readWindow reads the window of interface 4.6. Of the parameters that have a default the
 // bound is the date itself, and with overlap they bound what events overlap.
 func (parser *parser) readWindow() {
@@ -114,7 +94,7 @@ func (parser *parser) readWindow() {
 	fixed := sheet.Past || sheet.Period
 	for at, name := range DateParams {
 		fixed = fixed || at > 1 && parser.sent(name)
-		date, ok := parser.date(name)
+		date, ok := parser.parameter(name).Date(parser.now, site)
 		if !ok {
 			continue
 		}
@@ -166,14 +146,14 @@ func (parser *parser) readWindow() {
 	site = cmp.Or(sheet.Zone, site)
 	from, until := window.spans(sheet.Zone)
 	if !parser.sent("start_date") {
-		parser.startDefault, parser.Moves = startOfWindow(parser.now, site), true
+		parser.startDefault, parser.Moves = param.StartOfWindow(parser.now, site), true
 		if !strict {
 			parser.startDefault = parser.startDefault.Midnight()
 		}
 		from.Min = calendar.WallToInstant(parser.startDefault, sheet.Zone).Unix()
 	}
 	if !parser.sent("end_date") {
-		parser.endDefault, parser.Moves = endOfWindow(parser.now, site), true
+		parser.endDefault, parser.Moves = param.EndOfWindow(parser.now, site), true
 		until.Max = calendar.WallToInstant(parser.endDefault, sheet.Zone).Unix()
 	}
 }
@@ -192,62 +172,9 @@ func (parser *parser) readWhen() bool {
 			parser.bad.Add(name, calendar.ReasonTogether, value.Name)
 		}
 	}
-	first, last := DaysOf(word, parser.now, parser.service.o.Site, parser.service.o.Sunday)
+	first, last := param.DaysOf(word, parser.now, parser.service.o.Site, parser.service.o.Sunday)
 	parser.lap.days(first, last, parser.sheet.Zone)
 	parser.resolved = parser.resolved.Number(int64(first))
 	parser.Moves = true
 	return true
-}
-
-// startOfWindow returns the declared default of start_date on the day that a clock in the
-// site zone shows, 23:59:00.
-func startOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	return calendar.WallOf(now.In(site)).Midnight() + declaredStart
-}
-
-// endOfWindow returns the declared default of end_date: 23:59:59, two years later; 29 February
-// goes to the 28th.
-func endOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	y, month, d := now.In(site).Date()
-	if month == time.February {
-		d = min(d, 28)
-	}
-	return calendar.Wall(time.Date(y+2, month, d, 23, 59, 59, 0, time.UTC).Unix())
-}
-
-// Days are the words of when (listings, section 2).
-var Days = []string{"today", "tomorrow", "this_weekend", "next_weekend", "this_week", "next_7_days", "this_month", "next_month"}
-
-// DaysOf returns 00:00:00 of the first and the last day of a word of Days, on the day that
-// a clock in the site zone shows.
-func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first, last calendar.Wall) {
-	const day = calendar.Wall(daySeconds)
-	today := calendar.WallOf(now.In(site)).Midnight()
-	date := today.UTC()
-	month := func(n int) calendar.Wall {
-		return calendar.Wall(date.AddDate(0, n, 1-date.Day()).Unix())
-	}
-	passed := calendar.Wall(date.Weekday()+6) % 7 // since Monday
-	end := today + (6-passed)*day
-	if sunday {
-		passed = calendar.Wall(date.Weekday())
-	}
-	switch word {
-	case "tomorrow":
-		return today + day, today + day
-	case "this_weekend":
-		return max(end-day, today), end
-	case "next_weekend":
-		return end + 6*day, end + 7*day
-	case "this_week":
-		return today - passed*day, today + (6-passed)*day
-	case "next_7_days":
-		return today, today + 6*day
-	case "this_month":
-		return month(0), month(1) - day
-	case "next_month":
-		return month(1), month(2) - day
-	default:
-		return today, today
-	}
 }

@@ -175,6 +175,6 @@ func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
 			sent, all = append(sent, linkParam), append(all, linkParam)
 		}
 	}
-	original, dated := query.LinksTo(call.address(), sent), query.LinksTo(call.address(), all)
+	original, dated := param.LinksTo(call.address(), sent), param.LinksTo(call.address(), all)
 	return original.Page(1), dated.Page(1)
 }

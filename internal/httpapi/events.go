@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
@@ -223,7 +224,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 		later(call.today())
 	}
 	lang := listing.criteria.Lang
-	sent := query.LinksTo(listing.address, listing.criteria.Sent)
+	sent := param.LinksTo(listing.address, listing.criteria.Sent)
 	self := sent.Page(listing.criteria.Page)
 	name := call.o.CalendarName
 	if name == "" {

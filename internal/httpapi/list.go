@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/internal/ground/cache"
 	"daybook/internal/param"
 	"daybook/query"
@@ -273,12 +274,12 @@ func (pageSet *pageSet) with(others string) string {
 }
 
 func pageLinks(address string, criteria *query.Criteria, list *query.List) pageSet {
-	urls := query.LinksTo(address, criteria.Links)
+	urls := param.LinksTo(address, criteria.Links)
 	page := criteria.Page
 	set := pageSet{self: urls.Page(page)}
 	if criteria.InSteps() {
 		if list.Next != "" {
-			next := query.LinksTo(address, criteria.LinksOf(list.Next))
+			next := param.LinksTo(address, criteria.LinksOf(list.Next))
 			set.next = next.Page(1)
 			if header := "<" + set.next + `>; rel="next"`; len(header) <= maxLinks {
 				set.header = header

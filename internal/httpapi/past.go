@@ -129,7 +129,7 @@ func linkTo(address string, input calendar.Input, names []string, replaced, valu
 			params = append(params, query.LinkParam{Name: name, Value: text})
 		}
 	}
-	links := query.LinksTo(address, params)
+	links := param.LinksTo(address, params)
 	return links.Page(1)
 }
 

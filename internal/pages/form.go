@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"daybook/query"
+	"daybook/internal/param"
 )
 
 // filterForm is form#filters of a page: what was sent stands in it, with the messages of
@@ -51,8 +51,8 @@ func (builder *pageBuilder) form(facets []facet, problems ...problem) *filterFor
 		if builder.Page != pageHome {
 			form.Action = selection.path
 		}
-		if word := sent.value(paramWhen); slices.Contains(names, paramStart) && slices.Contains(query.Days, word) { // its days stand in the fields
-			first, last := query.DaysOf(word, builder.options.Now(), builder.options.Site, builder.options.Sunday)
+		if word := sent.value(paramWhen); slices.Contains(names, paramStart) && slices.Contains(param.Days, word) { // its days stand in the fields
+			first, last := param.DaysOf(word, builder.options.Now(), builder.options.Site, builder.options.Sunday)
 			sent = sent.without(paramWhen, paramStrict).with(paramStart, first.UTC().Format(time.DateOnly)).with(paramEnd, last.UTC().Format(time.DateOnly)).with(paramOverlap, "true")
 		}
 	}

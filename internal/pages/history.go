@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/internal/history"
 	"daybook/query"
 )
@@ -113,7 +114,7 @@ func (builder *pageBuilder) serveHistory() {
 	if builder.err = hidden(kind, builder.err); builder.err != nil {
 		return
 	}
-	links := query.LinksTo(builder.Href(builder.Canonical+"history/"), body.Kept.without(paramPage))
+	links := param.LinksTo(builder.Href(builder.Canonical+"history/"), body.Kept.without(paramPage))
 	body.Pager = builder.pagerOf(page, pages, links.Page)
 	builder.Canonical = params(nil).link(builder.Canonical+"history/", page)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -105,7 +106,7 @@ func (params params) String() string { return params.link("", 1) }
 
 // link is the link to a page of a list, as the interface has it.
 func (params params) link(address string, page int) string {
-	links := query.LinksTo(address, params)
+	links := param.LinksTo(address, params)
 	return links.Page(page)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"daybook/calendar"
@@ -120,14 +121,21 @@ func (v *Value) Number() (float64, bool) {
 	return n, ok && v.within(n)
 }
 
-// Date reads a date of interface 2.4.
-func (v *Value) Date() (date calendar.Date, ok bool) {
+// Date reads a date of interface 2.4, of the years 0001–9999 as it is compared.
+func (v *Value) Date(now time.Time, site *time.Location) (date calendar.Date, ok bool) {
 	text, ok := v.Plain(calendar.ReasonTypeDate)
 	if !ok {
 		return date, false
 	}
 	if date, ok = calendar.ParseDate(text); !ok {
 		v.Refuse(calendar.ReasonDate)
+		return date, false
+	}
+	if date.IsInstant() {
+		site = time.UTC
+	}
+	if ok = date.Wall(now, site).InYears(); !ok {
+		v.Refuse(calendar.ReasonDateRange)
 	}
 	return date, ok
 }

@@ -1,10 +1,38 @@
-package query
+package param
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"daybook/calendar"
 )
+
+// LinkParam is one parameter of a link.
+type LinkParam struct{ Name, Value string }
+
+// AppendTo adds the parameter as it was sent: a list as one comma text, or element by element
+// where one of them holds a comma. Elements that say nothing are left out: a client that sends
+// thousands of them would get each back, percent-encoded, in every link.
+func (param *Param) AppendTo(links []LinkParam, value any) []LinkParam {
+	text, isText := value.(string)
+	if isText && !param.IsList() {
+		return append(links, LinkParam{param.Name, text})
+	}
+	elements := strings.Split(text, ",")
+	if !isText {
+		elements, _ = Elements(value)
+	}
+	elements = slices.DeleteFunc(elements, func(element string) bool { return calendar.Trim(element) == "" })
+	if !slices.ContainsFunc(elements, func(element string) bool { return strings.Contains(element, ",") }) {
+		return append(links, LinkParam{param.Name, strings.Join(elements, ",")})
+	}
+	for _, element := range elements {
+		links = append(links, LinkParam{param.Name + "[]", element})
+	}
+	return links
+}
 
 // PageLinks are the links to the pages of one list (interface 4.3).
 type PageLinks struct{ first, others, after string }
