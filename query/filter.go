@@ -102,7 +102,9 @@ func (criteria *Criteria) text() readmodel.Text {
 }
 
 func (criteria *Criteria) name() readmodel.Text {
-	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: criteria.search, Spelling: criteria.spelling()}
+	text := criteria.text()
+	text.Fields = []string{readmodel.TextName}
+	return text
 }
 
 // choice is what a list filters by.
@@ -213,10 +215,6 @@ func (criteria *Criteria) protect(and readmodel.And) readmodel.And {
 		return and
 	case filter == nil:
 		return append(and, criteria.text())
-	case len(criteria.search.Not) == 0:
-		// What fits in the title fits in all texts: one search, then a look at
-		// the few that are blanked.
-		return append(and, criteria.text(), readmodel.Or{not(filter), readmodel.And{filter, criteria.name()}})
 	default:
 		return append(and, readmodel.Or{readmodel.And{not(filter), criteria.text()}, readmodel.And{filter, criteria.name()}})
 	}
@@ -230,10 +228,7 @@ func (state *state) byEvents(ctx context.Context, criteria *Criteria) (and readm
 		err = cmp.Or(err, failed, above)
 		return withIDs(ids)
 	}
-	if criteria.ofEvent {
-		and = append(and, withIDs(criteria.linked))
-	}
-	if criteria.hasEvents != nil && (!criteria.ofEvent || !criteria.Kind.IsTerm()) {
+	if criteria.hasEvents != nil {
 		with := withEvents(state.countedOf(ctx, criteria.Kind))
 		if !*criteria.hasEvents {
 			with = not(with)

@@ -79,10 +79,9 @@ func (state *state) months(ctx context.Context) (*Months, error) {
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (service *Service) StartingIn(first time.Time) *Criteria {
 	criteria := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
-	for i, bound := range []*int64{&criteria.window[utcStart].Min, &criteria.window[utcStart].Max} {
-		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), service.o.Site)
-		*bound = begin.Unix() - int64(i)
-	}
+	begin, _ := calendar.Day(calendar.WallOf(first), service.o.Site)
+	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.o.Site)
+	criteria.window[utcStart] = readmodel.Span{Min: begin.Unix(), Max: next.Unix() - 1}
 	return criteria
 }
 

@@ -31,6 +31,9 @@ type parser struct {
 	ctx     context.Context // of the lookups
 	err     error           // of a lookup, not of the request
 
+	ofEvent bool          // event or post was sent
+	linked  []calendar.ID // the records of the kind that this event links to
+
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	// resolved is what was sent means beyond its text, by the moment and the store.
 	resolved cache.Key
@@ -120,6 +123,12 @@ func (parser *parser) read() {
 	}
 	readEvent(parser, parser.parameter("post"))
 	readEvent(parser, parser.parameter("event"))
+	if parser.ofEvent {
+		parser.where(withIDs(parser.linked))
+		if parser.Kind.IsTerm() { // hide_empty has no effect
+			parser.hasEvents = nil
+		}
+	}
 }
 
 // readTerms reads what only lists of categories and tags have (interface 4.11).

@@ -160,8 +160,6 @@ type Criteria struct {
 	statuses     []calendar.Status // nil: not sent
 	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
 
-	ofEvent    bool          // event or post was sent
-	linked     []calendar.ID // the records of the kind that this event links to
 	hasEvents  *bool         // by hide_empty, too
 	upcomingAt calendar.Wall // only_with_upcoming, and suggestions: the present second, UTC; 0: not sent
 
