@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
+	"daybook/internal/param"
 	"daybook/internal/render"
 	"daybook/internal/texts"
 	"daybook/query"

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/internal/ground/cache"
 	"daybook/internal/param"
 	"daybook/query"

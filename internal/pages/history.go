@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
