@@ -21,8 +21,9 @@ const (
 	dateWeekday                     // a day named by its weekday
 )
 
-// presentClock in Date.clock means the present time of day.
-const presentClock = -1
+// presentClock in Date.clock means the present time of day, noOffset in Date.offset that the date
+// is Unix seconds.
+const presentClock, noOffset = -1, -1
 
 // Date is a date of interface 2.4 that is read but not yet resolved: words and
 // wall clocks need a zone, words also the present moment.
@@ -31,7 +32,7 @@ type Date struct {
 	seconds int64 // dateWall: the first second of the day; dateInstant: Unix seconds
 	clock   int32 // second of the day, or presentClock
 
-	zone *time.Location // dateInstant: of its offset; nil: it has none
+	offset int // dateInstant: seconds east of UTC, or noOffset
 
 	days, months int // dateMoved
 
@@ -43,7 +44,12 @@ type Date struct {
 func (date Date) IsInstant() bool { return date.form == dateInstant }
 
 // Zone returns the zone of the offset that the date was written with, nil without one.
-func (date Date) Zone() *time.Location { return date.zone }
+func (date Date) Zone() *time.Location {
+	if date.form != dateInstant || date.offset == noOffset {
+		return nil
+	}
+	return time.FixedZone("", date.offset)
+}
 
 // IsWord reports whether the date depends on the present moment.
 func (date Date) IsWord() bool { return date.form >= dateNow }
@@ -195,7 +201,7 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 		date.seconds, ok = civilDay(part("year"), part("month"), part("day"))
 	case part("unix") != "":
 		unix, err := strconv.ParseInt(part("unix"), 10, 64)
-		return Date{form: dateInstant, seconds: unix}, err == nil && unix <= int64(maxWall)
+		return Date{form: dateInstant, seconds: unix, offset: noOffset}, err == nil && unix <= int64(maxWall)
 	case part("now") != "":
 		return Date{form: dateNow}, true
 	case part("weekday") != "":
@@ -223,7 +229,7 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 	}
 	offset, okOffset := readOffset(part("offset"))
 	instant := date.seconds + int64(date.clock) - int64(offset) // with an offset it is one
-	return Date{form: dateInstant, seconds: instant, zone: time.FixedZone("", offset)}, ok && okClock && okOffset && Wall(instant).InYears()
+	return Date{form: dateInstant, seconds: instant, offset: offset}, ok && okClock && okOffset && Wall(instant).InYears()
 }
 
 // civilDay returns the first second of a day.

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -168,35 +167,27 @@ func (state *state) choice(ctx context.Context, criteria *Criteria) (choice choi
 }
 
 // addLinked adds the filters of events by linked records, as far as the caller sees them.
-func (state *state) addLinked(ctx context.Context, criteria *Criteria, choice *choice) error {
-	add := func(facet string, kind calendar.Kind, ids []calendar.ID) error {
-		if kind != calendar.KindTag {
-			shown, err := state.visible(ctx, criteria, kind)
-			if err != nil {
-				return err
-			}
-			if kind == calendar.KindCategory {
-				ids = shown.withBelow(ids)
-			} else {
-				ids = shown.among(ids)
-			}
+func (state *state) addLinked(ctx context.Context, criteria *Criteria, choice *choice) (err error) {
+	add := func(facet string, kind calendar.Kind, ids []calendar.ID) {
+		if ids == nil || err != nil {
+			return
 		}
-		choice.add(facet, in(linkField(kind), slices.DeleteFunc(slices.Clone(ids), criteria.withdrawn.has)...))
-		return nil
+		var shown *visibleRecords
+		if shown, err = state.visible(ctx, criteria, kind); err != nil {
+			return
+		}
+		if kind == calendar.KindCategory {
+			ids = shown.withBelow(ids)
+		}
+		choice.add(facet, in(linkField(kind), shown.among(ids)...))
 	}
 	for _, kind := range linkKinds {
-		if ids := criteria.named[kind]; ids != nil {
-			if err := add(linkField(kind), kind, ids); err != nil {
-				return err
-			}
-		}
+		add(linkField(kind), kind, criteria.named[kind])
 	}
 	if of := criteria.of; of.ID != 0 {
-		if err := add("", of.Kind, []calendar.ID{of.ID}); err != nil {
-			return err
-		}
+		add("", of.Kind, []calendar.ID{of.ID})
 	}
-	return state.addPlaces(ctx, criteria, choice)
+	return cmp.Or(err, state.addPlaces(ctx, criteria, choice))
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the

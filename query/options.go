@@ -197,15 +197,14 @@ func month(n int64) option {
 	return option{word: word, label: word, numbers: numbersIn(n, n+1)}
 }
 
-var dayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-
 func readWeekday(entry string) (option, bool) {
-	entry = strings.ToLower(entry)
-	day := slices.IndexFunc(dayNames, func(name string) bool { return entry == name || entry == name[:3] })
-	if day < 0 {
-		return option{}, false
+	for i, option := range weekdays {
+		name := time.Weekday((i + 1) % 7).String()
+		if strings.EqualFold(entry, name) || strings.EqualFold(entry, name[:3]) {
+			return option, true
+		}
 	}
-	return weekdays[day], true
+	return option{}, false
 }
 
 // readTime reads HH:MM-HH:MM, over midnight where the second is not after the first.
