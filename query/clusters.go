@@ -78,32 +78,31 @@ func (state *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters
 	}
 	placed, places := visible.within(within), map[cell]int{}
 	var cells []cell
-	var groups [][]calendar.ID
+	var options []option // by cell
 	for _, id := range placed {
 		at, _ := visible.find(id)
 		key := cellAt(visible.points[at].lat, visible.points[at].lng, criteria.zoom)
 		if _, known := places[key]; !known {
 			places[key] = len(cells)
-			cells, groups = append(cells, key), append(groups, nil)
+			cells, options = append(cells, key), append(options, option{})
 		}
-		groups[places[key]] = append(groups[places[key]], id)
+		option := &options[places[key]]
+		option.numbers = append(option.numbers, id)
 	}
-	shown := readmodel.And{}
-	if filter := blanked(criteria.Caller); filter != nil {
-		shown = append(shown, not(filter))
+	tally := tallyOf(readmodel.FieldVenue, append(options, option{numbers: placed}))
+	if tally.Field = readmodel.FieldVenue; blanked(criteria.Caller) != nil {
+		tally.Filter = not(blanked(criteria.Caller))
 	}
-	parts := append(partsOf(readmodel.FieldVenue, groups), in(readmodel.FieldVenue, placed...))
-	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: and, Tallies: []readmodel.Tally{
-		{Filter: shown, Field: readmodel.FieldVenue, Parts: parts},
-	}})
+	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: and, Tallies: []readmodel.Tally{tally}})
 	if err != nil {
 		return nil, err
 	}
-	counted := page.Tallied[0]
-	out := &Clusters{Total: page.Total, Placed: counted.Parts[len(parts)-1], Position: state.view.Shown().Position}
-	for i, n := range groupCounts(groups, &counted) {
-		if n > 0 {
-			out.Clusters = append(out.Clusters, visible.cluster(cells[i], groups[i], n, counted.Values))
+	counted := &page.Tallied[0]
+	counts := countsOf(append(options, option{numbers: placed}), counted)
+	out := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: state.view.Shown().Position}
+	for i, cell := range cells {
+		if counts[i] > 0 {
+			out.Clusters = append(out.Clusters, visible.cluster(cell, options[i].numbers, counts[i], counted.Values))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int {

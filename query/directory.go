@@ -3,8 +3,9 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
-	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -13,10 +14,10 @@ import (
 // directory has all live records of a kind that events link to, with what facets show of
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
-	records []*calendar.Record // by id, with some of their fields
-	views   [viewAll + 1]atomic.Pointer[visibleRecords]
-	points  []point         // of venues, by place
-	trees   [][]calendar.ID // by place: the record, and of categories those below it
+	records []*calendar.Record                  // by id, with some of their fields
+	points  []point                             // of venues, by place
+	options []option                            // by place: the record, and of categories those below it
+	names   map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
 }
 
 // currentDirectory is the directory of a state of the index.
@@ -32,12 +33,12 @@ type point struct {
 	known    bool
 }
 
-// visibleRecords is what of a directory some callers see on events.
+// visibleRecords is what of a directory a caller sees on events: what is not trashed and the
+// caller could read singly.
 type visibleRecords struct {
 	*directory
-	due   int64
-	seen  []bool                              // by place
-	names map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
+	criteria *Criteria
+	now      time.Time
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -64,22 +65,40 @@ func (state *state) directory(ctx context.Context, kind calendar.Kind) (*directo
 }
 
 func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
-	d := &directory{}
+	d := &directory{names: map[string]map[string][]calendar.ID{}}
+	for _, detail := range placeDetails {
+		d.names[detail] = map[string][]calendar.ID{}
+	}
 	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
 	err := state.view.Walk(ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
-			record := documents[i].Record
-			d.records = append(d.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: record.Fields.Copy(directoryFields)})
-			if kind == calendar.KindVenue {
-				lat, hasLat := record.Fields.Number("geo_lat")
-				lng, hasLng := record.Fields.Number("geo_lng")
-				d.points = append(d.points, point{lat, lng, hasLat && hasLng})
-			}
+			d.add(documents[i].Record)
 		}
 		return nil
 	})
-	d.addTrees()
+	for at := range d.records {
+		for _, above := range d.above(at) {
+			d.options[above].numbers = append(d.options[above].numbers, d.records[at].ID)
+		}
+	}
 	return d, err
+}
+
+func (directory *directory) add(record *calendar.Record) {
+	fields := record.Fields.Copy(directoryFields)
+	directory.records = append(directory.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields})
+	directory.options = append(directory.options, option{word: record.ID.String(), numbers: []calendar.ID{record.ID}})
+	if record.Kind != calendar.KindVenue {
+		return
+	}
+	lat, hasLat := fields.Number("geo_lat")
+	lng, hasLng := fields.Number("geo_lng")
+	directory.points = append(directory.points, point{lat, lng, hasLat && hasLng})
+	for detail, names := range directory.names {
+		if key := readmodel.PlaceKey(fields.String(detail)); key != "" {
+			names[key] = append(names[key], record.ID)
+		}
+	}
 }
 
 // find returns the place of a record.
@@ -99,66 +118,47 @@ func (directory *directory) above(at int) (out []int) {
 	return out
 }
 
-// addTrees adds the trees.
-func (directory *directory) addTrees() {
-	directory.trees = make([][]calendar.ID, len(directory.records))
-	for at, record := range directory.records {
-		directory.trees[at] = append(directory.trees[at], record.ID)
-		for _, above := range directory.above(at) {
-			directory.trees[above] = append(directory.trees[above], record.ID)
-		}
-	}
-}
-
 // withBelow adds to categories all that stand below them.
 func (directory *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	out := slices.Clone(ids)
 	for _, id := range ids {
 		if at, known := directory.find(id); known {
-			out = append(out, directory.trees[at]...)
+			out = append(out, directory.options[at].numbers...)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// visible returns what the caller of a list sees of a directory on events: what is not
-// trashed and the caller could read singly.
+// visible returns what the caller of a list sees of a directory on events.
 func (state *state) visible(ctx context.Context, criteria *Criteria, kind calendar.Kind) (*visibleRecords, error) {
 	directory, err := state.directory(ctx, kind)
-	if err != nil {
-		return nil, err
-	}
-	view := viewOf(criteria.Caller)
-	shared := view != viewOwn && len(criteria.withdrawn) == 0
-	if known := directory.views[view].Load(); shared && known != nil && known.due == state.gen.Due {
-		return known, nil
-	}
-	out := &visibleRecords{directory: directory, due: state.gen.Due, seen: make([]bool, len(directory.records)), names: map[string]map[string][]calendar.ID{}}
-	for _, detail := range placeDetails {
-		out.names[detail] = map[string][]calendar.ID{}
-	}
-	for at, record := range directory.records {
-		out.seen[at] = isShown(record, criteria.Caller, state.moment()) && !criteria.withdrawn.has(record.ID)
-		for detail, names := range out.names {
-			if key := readmodel.PlaceKey(record.Fields.String(detail)); out.seen[at] && key != "" {
-				names[key] = append(names[key], record.ID)
-			}
-		}
-	}
-	if shared {
-		directory.views[view].Store(out)
-	}
-	return out, nil
+	return &visibleRecords{directory, criteria, state.moment()}, err
+}
+
+// sees reports whether the caller sees the record at a place.
+func (visible *visibleRecords) sees(at int) bool {
+	record := visible.records[at]
+	return isShown(record, visible.criteria.Caller, visible.now) && !visible.criteria.withdrawn.has(record.ID)
 }
 
 // among returns those of some records that the caller sees.
 func (visible *visibleRecords) among(ids []calendar.ID) []calendar.ID {
 	out := []calendar.ID{}
 	for _, id := range ids {
-		if at, known := visible.find(id); known && visible.seen[at] {
+		if at, known := visible.find(id); known && visible.sees(at) {
 			out = append(out, id)
 		}
 	}
 	return out
+}
+
+// placed returns the values of a detail of visible venues.
+func (visible *visibleRecords) placed(detail string) (options []option) {
+	for _, key := range slices.Sorted(maps.Keys(visible.names[detail])) {
+		if ids := visible.among(visible.names[detail][key]); len(ids) > 0 {
+			options = append(options, option{word: key, numbers: ids})
+		}
+	}
+	return options
 }

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ type facet struct {
 	name    string
 	kind    calendar.Kind // of the linked records that are counted, the most frequent first; 0: options are
 	blanked bool          // events that the caller gets blanked count in it
-	field   string        // that the spans of options are of
+	field   string        // that the numbers of options are of
 	options []option      // in order
 	// read reads an entry of the parameter that is the word of none of options.
 	read func(entry string) (option, bool)
@@ -25,12 +24,12 @@ type facet struct {
 
 // The facets, in the order of the interface.
 var facets = []facet{
-	{name: "categories", kind: calendar.KindCategory},
-	{name: "tags", kind: calendar.KindTag},
-	{name: "venue", kind: calendar.KindVenue},
-	{name: "organizer", kind: calendar.KindOrganizer},
-	{name: "city", kind: calendar.KindVenue},
-	{name: "country", kind: calendar.KindVenue},
+	{name: "categories", kind: calendar.KindCategory, field: readmodel.FieldCategories},
+	{name: "tags", kind: calendar.KindTag, field: readmodel.FieldTags},
+	{name: "venue", kind: calendar.KindVenue, field: readmodel.FieldVenue},
+	{name: "organizer", kind: calendar.KindOrganizer, field: readmodel.FieldOrganizer},
+	{name: "city", kind: calendar.KindVenue, field: readmodel.FieldVenue},
+	{name: "country", kind: calendar.KindVenue, field: readmodel.FieldVenue},
 	{name: "month", blanked: true, field: readmodel.FieldMonth, read: readMonth}, // whatever there is
 	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays, read: readWeekday},
 	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay, read: readTime},
@@ -117,20 +116,20 @@ type facetCount struct {
 	criteria *Criteria
 	options  []option        // those of the facet, and chosen ones that are none of them
 	own      int             // of options: of the facet; 0: all values are
-	visible  *visibleRecords // linked records
-	// Of linked records: those that each value stands for, and of places the values.
-	groups [][]calendar.ID
-	places []string
+	chosen   map[string]bool // words of options, and of linked records
+	visible  *visibleRecords // of the kind, by the places of the options but for those of cities and countries
 }
 
 // facet prepares one facet.
 func (state *state) facet(ctx context.Context, criteria *Criteria, name string) (*facetCount, error) {
-	own := state.options(name)
-	count := &facetCount{facet: facetOf(name), criteria: criteria, options: slices.Clone(own), own: len(own)}
+	count := &facetCount{facet: facetOf(name), criteria: criteria, options: slices.Clone(state.options(name)), chosen: map[string]bool{}}
+	count.own = len(count.options)
 	for _, option := range criteria.chosen[name] {
-		if !slices.ContainsFunc(count.options, option.same) {
-			count.options = append(count.options, option)
+		at := slices.IndexFunc(count.options, option.same)
+		if at < 0 {
+			at, count.options = len(count.options), append(count.options, option)
 		}
+		count.chosen[count.options[at].word] = true
 	}
 	if count.kind == 0 {
 		return count, nil
@@ -139,53 +138,56 @@ func (state *state) facet(ctx context.Context, criteria *Criteria, name string) 
 	if count.visible, err = state.visible(ctx, criteria, count.kind); err != nil {
 		return nil, err
 	}
-	count.groups = count.visible.trees
-	if names := count.visible.names[name]; names != nil {
-		count.places, count.groups = slices.AppendSeq([]string{}, maps.Keys(names)), nil
-		slices.Sort(count.places)
-		for _, key := range count.places {
-			count.groups = append(count.groups, names[key])
+	words := criteria.places[name]
+	if count.options = count.visible.options; count.isPlace() {
+		count.options = count.visible.placed(name)
+	} else {
+		for _, id := range criteria.named[count.kind] {
+			words = append(words, id.String())
 		}
+	}
+	for _, word := range words {
+		count.chosen[word] = true
 	}
 	return count, nil
 }
 
+// isPlace reports whether cities or countries are counted.
+func (facet *facet) isPlace() bool { return facet.kind != 0 && facet.name != facet.field }
+
 // tally asks for the counts among what a filter admits.
 func (facetCount *facetCount) tally(among readmodel.Filter) readmodel.Tally {
-	tally := readmodel.Tally{Filter: among}
-	switch {
-	case facetCount.kind != 0:
-		tally.Field = linkField(facetCount.kind)
-		tally.Parts = partsOf(tally.Field, facetCount.groups)
-	case facetCount.field == readmodel.FieldMonth: // there may be any
+	tally := tallyOf(facetCount.field, facetCount.options)
+	if tally.Filter = among; facetCount.kind != 0 || facetCount.field == readmodel.FieldMonth { // there may be any month
 		tally.Field = facetCount.field
-	default:
-		for i := range facetCount.options {
-			tally.Parts = append(tally.Parts, anyOf(facetCount.field, facetCount.options[i:i+1]))
+	}
+	return tally
+}
+
+// tallyOf asks how many events have each of some options: those of a single number are counted
+// as values, others as parts.
+func tallyOf(field string, options []option) (tally readmodel.Tally) {
+	for i := range options {
+		switch option := &options[i]; {
+		case len(option.numbers) == 1:
+			tally.Field = field
+		case option.other != nil:
+			tally.Parts = append(tally.Parts, option.other)
+		default:
+			tally.Parts = append(tally.Parts, in(field, option.numbers...))
 		}
 	}
 	return tally
 }
 
-// partsOf are the parts of a tally that count the events of groups of linked records. Those of
-// a single record are counted as values.
-func partsOf(field string, groups [][]calendar.ID) (parts []readmodel.Filter) {
-	for _, group := range groups {
-		if len(group) > 1 {
-			parts = append(parts, in(field, group...))
-		}
-	}
-	return parts
-}
-
-// groupCounts returns the counts of the groups.
-func groupCounts(groups [][]calendar.ID, got *readmodel.TallyAnswer) []int {
-	counts, parts := make([]int, len(groups)), got.Parts
-	for at, group := range groups {
-		if len(group) > 1 {
-			counts[at], parts = parts[0], parts[1:]
+// countsOf returns the counts of the options of tallyOf.
+func countsOf(options []option, got *readmodel.TallyAnswer) []int {
+	counts, parts := make([]int, len(options)), got.Parts
+	for at := range options {
+		if numbers := options[at].numbers; len(numbers) == 1 {
+			counts[at] = got.Values[numbers[0]]
 		} else {
-			counts[at] = got.Values[group[0]]
+			counts[at], parts = parts[0], parts[1:]
 		}
 	}
 	return counts
@@ -194,95 +196,74 @@ func groupCounts(groups [][]calendar.ID, got *readmodel.TallyAnswer) []int {
 // made makes the facet of what was counted: the first values, and the chosen ones.
 func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	out, limit := Facet{Name: facetCount.name}, maxMonths
-	var all []FacetValue
-	if facetCount.kind != 0 {
-		all, limit = facetCount.mostFrequent(got), facetCount.criteria.facetLimit
-	} else {
-		all = facetCount.inOrder(got)
+	if facetCount.field == readmodel.FieldMonth {
+		for id := range got.Values {
+			facetCount.options = append(facetCount.options, month(int64(id)))
+		}
+		slices.SortFunc(facetCount.options, func(a, b option) int { return strings.Compare(a.word, b.word) })
+		facetCount.options = slices.CompactFunc(facetCount.options, option.same)
 	}
-	for i, facetValue := range all {
-		if facetValue.Count > 0 && (i < facetCount.own || facetCount.own == 0) {
+	all := facetCount.values(got)
+	if facetCount.kind != 0 {
+		limit = facetCount.criteria.facetLimit
+		if query := facetCount.criteria.facetQuery; query.facet == facetCount.name {
+			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, query.text) })
+		}
+		slices.SortFunc(all, func(a, b FacetValue) int { // the most frequent first
+			return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
+		})
+	}
+	for i, value := range all {
+		if value.Count > 0 && (i < facetCount.own || facetCount.own == 0) {
 			out.Total++
 		}
-		if facetValue.Selected || facetValue.Count > 0 && out.Total <= limit {
-			out.Values = append(out.Values, facetValue)
+		if value.Selected || value.Count > 0 && out.Total <= limit {
+			out.Values = append(out.Values, value)
 		}
 	}
 	return out
 }
 
-// inOrder returns the values of options.
-func (facetCount *facetCount) inOrder(got *readmodel.TallyAnswer) (all []FacetValue) {
-	options, count := facetCount.options, func(at int, _ option) int { return got.Parts[at] }
-	if facetCount.field == readmodel.FieldMonth {
-		for id := range got.Values {
-			options = append(options, month(int64(id)))
-		}
-		slices.SortFunc(options, func(a, b option) int { return strings.Compare(a.word, b.word) })
-		options = slices.CompactFunc(options, option.same)
-		count = func(_ int, o option) int { return got.Values[o.numbers[0]] }
-	}
-	for at, o := range options {
-		all = append(all, FacetValue{Value: o.word, Label: o.label, Count: count(at, o), Selected: slices.ContainsFunc(facetCount.criteria.chosen[facetCount.name], o.same)})
-	}
-	return all
-}
-
-// mostFrequent returns the values of linked records, the first ones by count.
-func (facetCount *facetCount) mostFrequent(got *readmodel.TallyAnswer) []FacetValue {
-	all := facetCount.counted(got)
-	if facetQuery := facetCount.criteria.facetQuery; facetQuery.facet == facetCount.name {
-		all = slices.DeleteFunc(all, func(facetValue FacetValue) bool { return !strings.Contains(facetValue.SortKey, facetQuery.text) })
-	}
-	slices.SortFunc(all, func(facetValue, value FacetValue) int {
-		return cmp.Or(value.Count-facetValue.Count, facetValue.Level-value.Level, strings.Compare(facetValue.SortKey, value.SortKey), strings.Compare(facetValue.Value, value.Value))
-	})
-	return all
-}
-
-// counted returns the values that have a count or are chosen; of a chosen one that the caller
-// does not see the word that was sent.
-func (facetCount *facetCount) counted(got *readmodel.TallyAnswer) (all []FacetValue) {
-	visible, lang, chosen := facetCount.visible, facetCount.criteria.Lang, map[string]bool{}
-	if facetCount.places != nil {
-		for _, key := range facetCount.criteria.places[facetCount.name] {
-			chosen[key] = true
-		}
-	} else {
-		for _, id := range facetCount.criteria.named[facetCount.kind] {
-			chosen[id.String()] = true
+// values returns the values of the options; of a chosen record that the caller does not see
+// the word that was sent.
+func (facetCount *facetCount) values(got *readmodel.TallyAnswer) (all []FacetValue) {
+	for at, n := range countsOf(facetCount.options, got) {
+		option := &facetCount.options[at]
+		value := FacetValue{Value: option.word, Label: option.label, Count: n, Selected: facetCount.chosen[option.word]}
+		if facetCount.kind == 0 || (n > 0 || value.Selected) && facetCount.describe(&value, at, got) {
+			delete(facetCount.chosen, value.Value)
+			all = append(all, value)
 		}
 	}
-	for at, n := range groupCounts(facetCount.groups, got) {
-		if n == 0 && len(chosen) == 0 {
-			continue
-		}
-		facetValue := FacetValue{Count: n}
-		if facetCount.places != nil {
-			facetValue.Value, facetValue.Label = facetCount.places[at], facetCount.spelling(at, got)
-		} else if record := visible.records[at]; visible.seen[at] {
-			facetValue.Label, facetValue.In = record.Name(lang)
-			facetValue.Value, facetValue.Slug, facetValue.Parent, facetValue.City = record.ID.String(), record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-			facetValue.Level = len(visible.above(at))
-		}
-		if facetValue.Selected = chosen[facetValue.Value]; facetValue.Value != "" && (n > 0 || facetValue.Selected) {
-			facetValue.SortKey = readmodel.Fold(facetValue.Label)
-			delete(chosen, facetValue.Value)
-			all = append(all, facetValue)
-		}
-	}
-	for word := range chosen {
+	for word := range facetCount.chosen {
 		all = append(all, FacetValue{Value: word, Label: word, SortKey: word, Selected: true})
 	}
 	return all
 }
 
-// spelling returns the most frequent spelling of a place among the visible venues that are
-// counted, of equally frequent ones the first by code points; the key of a chosen place that
-// nothing carries.
-func (facetCount *facetCount) spelling(at int, got *readmodel.TallyAnswer) string {
-	label, counts := facetCount.places[at], map[string]int{}
-	for _, id := range facetCount.groups[at] {
+// describe fills in what a value shows of its records, and reports whether the caller sees it.
+func (facetCount *facetCount) describe(value *FacetValue, at int, got *readmodel.TallyAnswer) bool {
+	switch visible := facetCount.visible; {
+	case facetCount.isPlace():
+		value.Label = facetCount.spelling(&facetCount.options[at], got)
+	case !visible.sees(at):
+		return false
+	default:
+		record := visible.records[at]
+		value.Label, value.In = record.Name(facetCount.criteria.Lang)
+		value.Slug, value.Parent, value.City = record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
+		value.Level = len(visible.above(at))
+	}
+	value.SortKey = readmodel.Fold(value.Label)
+	return true
+}
+
+// spelling returns the most frequent spelling of a place among the venues that are counted, of
+// equally frequent ones the first by code points; the key of a chosen place that nothing
+// carries.
+func (facetCount *facetCount) spelling(place *option, got *readmodel.TallyAnswer) string {
+	label, counts := place.word, map[string]int{}
+	for _, id := range place.numbers {
 		if got.Values[id] == 0 {
 			continue
 		}

@@ -63,7 +63,7 @@ func (state *state) addPlaces(ctx context.Context, criteria *Criteria, choice *c
 		if keys := criteria.places[detail]; keys != nil {
 			ids := []calendar.ID{}
 			for _, key := range keys {
-				ids = append(ids, visible.names[detail][key]...)
+				ids = append(ids, visible.among(visible.names[detail][key])...)
 			}
 			choice.add(detail, at(ids))
 		}
@@ -75,7 +75,7 @@ func (state *state) addPlaces(ctx context.Context, criteria *Criteria, choice *c
 func (visible *visibleRecords) within(holds func(lat, lng float64) bool) []calendar.ID {
 	out := []calendar.ID{}
 	for at, point := range visible.points {
-		if point.known && visible.seen[at] && holds(point.lat, point.lng) {
+		if point.known && holds(point.lat, point.lng) && visible.sees(at) {
 			out = append(out, visible.records[at].ID)
 		}
 	}

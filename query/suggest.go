@@ -111,7 +111,7 @@ func (state *state) suggestEvents(ctx context.Context, criteria *Criteria) ([]Su
 		view.Record, view.Status = document.Record, document.Record.Status(now)
 		out[i].Count = document.Repeats.Count
 		for _, id := range document.Record.Fields.IDs("venue") {
-			if at, ok := venues.find(id); ok && venues.seen[at] {
+			if at, ok := venues.find(id); ok && venues.sees(at) {
 				view.Venues = []LinkedView{{Record: venues.records[at]}}
 				break
 			}
