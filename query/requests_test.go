@@ -195,7 +195,7 @@ func wholeText(t *testing.T, service *Service, criteria *Criteria) string {
 		t.Fatal(err)
 	}
 	defer whole.Close()
-	out := fmt.Sprintf("%d, %+v", whole.Total(), whole.Spelling())
+	out := fmt.Sprintf("%d, %+v", whole.Total, whole.Spelling)
 	err = whole.Each(t.Context(), func(view *View) error {
 		out += viewText(view)
 		return nil

@@ -44,43 +44,28 @@ func (state *state) list(ctx context.Context, criteria *Criteria) (*List, error)
 	if err != nil {
 		return nil, err
 	}
-	page, order := &found.page, found.query.Sort
-	list := &List{
-		Total:      page.Total,
-		TotalPages: (page.Total + criteria.PerPage - 1) / criteria.PerPage,
-		Position:   state.view.Shown().Position,
-		Facets:     found.facets,
-		Spelling:   found.criteria.spelling(),
+	list, documents := &found.List, found.documents
+	if walk := criteria.walk; walk != nil && len(documents) > criteria.PerPage {
+		documents = documents[:criteria.PerPage]
+		list.Next = walk.next(found.query.Sort, documents[criteria.PerPage-1].Record, found.criteria.step)
 	}
-	if walk := criteria.walk; walk != nil && len(page.Documents) > criteria.PerPage {
-		page.Documents = page.Documents[:criteria.PerPage]
-		list.Next = walk.next(order, page.Documents[criteria.PerPage-1].Record, found.criteria.step)
-	}
-	list.Views, err = state.views(ctx, found.criteria, page.Documents, order)
+	list.Views, err = found.views(ctx, documents)
 	return list, err
 }
 
-// searchOutcome is what a search found.
-type searchOutcome struct {
-	criteria *Criteria // of the step that found something
-	query    readmodel.Query
-	page     readmodel.Page
-	facets   []Facet // nil: none were asked for
-}
-
 // search searches in the steps of typos=auto.
-func (state *state) search(ctx context.Context, criteria *Criteria) (*searchOutcome, error) {
-	var out *searchOutcome
+func (state *state) search(ctx context.Context, criteria *Criteria) (found *Selection, err error) {
 	at, err := stepped(criteria, func(criteria *Criteria) (int, error) {
 		query, counts, err := state.query(ctx, criteria)
 		if err != nil {
 			return 0, err
 		}
-		page, err := state.page(ctx, criteria, query)
-		if err == nil && (out == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
-			out = &searchOutcome{query: query, page: page}
+		page, err := state.view.Search(ctx, query)
+		if err == nil && (found == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
+			found = &Selection{state: state, query: query, documents: page.Documents}
+			found.Total, found.Position = page.Total, state.view.Shown().Position
 			for i, count := range counts {
-				out.facets = append(out.facets, count.made(&page.Tallied[i]))
+				found.Facets = append(found.Facets, count.made(&page.Tallied[i]))
 			}
 		}
 		return page.Total, err
@@ -88,8 +73,9 @@ func (state *state) search(ctx context.Context, criteria *Criteria) (*searchOutc
 	if err != nil {
 		return nil, err
 	}
-	out.criteria = at
-	return out, nil
+	perPage := cmp.Or(at.PerPage, max(found.Total, 1))
+	found.criteria, found.Spelling, found.TotalPages = at, at.spelling(), (found.Total+perPage-1)/perPage
+	return found, nil
 }
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
@@ -134,25 +120,6 @@ func (state *state) query(ctx context.Context, criteria *Criteria) (query readmo
 	return query, counts, nil
 }
 
-// page finds the documents of the page.
-func (state *state) page(ctx context.Context, criteria *Criteria, query readmodel.Query) (readmodel.Page, error) {
-	switch {
-	case criteria.Kind.IsTerm() && criteria.orderBy == "count":
-		counts, err := state.countedOf(ctx, criteria.Kind)
-		if err != nil {
-			return readmodel.Page{}, err
-		}
-		return state.ranked(ctx, criteria, query.Filter, counts)
-	case criteria.Kind.IsTerm() && criteria.orderBy == "include" && criteria.include != nil:
-		place := make(map[calendar.ID]int, len(criteria.include))
-		for i, id := range criteria.include {
-			place[id] = i
-		}
-		return state.ranked(ctx, criteria, query.Filter, place)
-	}
-	return state.view.Search(ctx, query)
-}
-
 // order returns the order of the list.
 func (state *state) order(ctx context.Context, criteria *Criteria) ([]readmodel.Sort, error) {
 	switch {
@@ -166,6 +133,9 @@ func (state *state) order(ctx context.Context, criteria *Criteria) ([]readmodel.
 		// That of events which the caller gets blanked is of their title.
 		rank := &readmodel.Relevance{Text: criteria.text(), Title: blanked(criteria.Caller)}
 		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil
+	case criteria.Kind.IsTerm() && (criteria.orderBy == "count" || criteria.orderBy == "include" && criteria.include != nil):
+		ranks, err := state.ranks(ctx, criteria)
+		return []readmodel.Sort{{Field: readmodel.FieldID, Desc: criteria.desc, Least: ranks}, {Field: readmodel.FieldID}}, err
 	}
 	return criteria.order(), nil
 }
@@ -200,35 +170,32 @@ func (criteria *Criteria) order() []readmodel.Sort {
 	return []readmodel.Sort{{Field: field, Desc: criteria.desc}, {Field: readmodel.FieldID}}
 }
 
-// ranked answers a page of terms in an order that the read model does not have: by rank,
-// then by id.
-func (state *state) ranked(ctx context.Context, criteria *Criteria, filter readmodel.Filter, rank map[calendar.ID]int) (readmodel.Page, error) {
-	found, err := readmodel.Counts(ctx, state.view, criteria.Kind, readmodel.FieldID, filter)
+// ranks returns the numbers by which all terms of a list are ordered that are in no field.
+func (state *state) ranks(ctx context.Context, criteria *Criteria) (map[calendar.ID]int64, error) {
+	ranks := map[calendar.ID]int64{}
+	if criteria.orderBy == "include" {
+		for i, id := range criteria.include {
+			ranks[id] = int64(i)
+		}
+		return ranks, nil
+	}
+	counts, err := state.countedOf(ctx, criteria.Kind)
 	if err != nil {
-		return readmodel.Page{}, err
+		return nil, err
 	}
-	ids := keys(found)
-	slices.SortStableFunc(ids, func(a, b calendar.ID) int {
-		if criteria.desc {
-			a, b = b, a
-		}
-		return cmp.Compare(rank[a], rank[b])
-	})
-	page := readmodel.Page{Total: len(ids)}
-	from := min((criteria.Page-1)*criteria.PerPage, len(ids))
-	ids = ids[from:min(from+criteria.PerPage, len(ids))]
-	documents, err := state.view.Get(ctx, ids)
-	for _, id := range ids {
-		if document, ok := documents[id]; ok {
-			page.Documents = append(page.Documents, document)
-		}
+	directory, err := state.directory(ctx, criteria.Kind)
+	if err != nil {
+		return nil, err
 	}
-	return page, err
+	for _, record := range directory.records {
+		ranks[record.ID] = int64(counts[record.ID])
+	}
+	return ranks, nil
 }
 
-// views makes the views of a page, with what its events embed.
-func (state *state) views(ctx context.Context, criteria *Criteria, documents []readmodel.Document, order []readmodel.Sort) ([]View, error) {
-	now := state.moment()
+// views makes the views of documents, with what events embed.
+func (selection *Selection) views(ctx context.Context, documents []readmodel.Document) ([]View, error) {
+	criteria, now := selection.criteria, selection.moment()
 	out := make([]View, len(documents))
 	for i, document := range documents {
 		out[i] = View{
@@ -236,12 +203,12 @@ func (state *state) views(ctx context.Context, criteria *Criteria, documents []r
 			Blanked: criteria.Kind == calendar.KindEvent && calendar.NeedsPassword(criteria.Caller, document.Record),
 		}
 		if criteria.sort == "distance" {
-			if key := readmodel.Place(order[:1], document.Record)[0]; key.Has {
+			if key := readmodel.Place(selection.query.Sort[:1], document.Record)[0]; key.Has {
 				out[i].Distance = &key.N
 			}
 		}
 	}
-	join := state.join(criteria.Caller, criteria.Lang, criteria.Embeds)
+	join := selection.join(criteria.Caller, criteria.Lang, criteria.Embeds)
 	join.withdrawn = criteria.withdrawn
 	return out, join.views(ctx, criteria.Kind, out)
 }

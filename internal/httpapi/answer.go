@@ -31,7 +31,7 @@ type answer struct {
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
 	// selection are the events of an answer that is sent while its body is written by what open
 	// returns; nil: the body is there.
-	selection *query.WholeSelection
+	selection *query.Selection
 	open      func() (encoder, error)
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// none exists.

@@ -51,7 +51,7 @@ type Queries interface {
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, criteria *query.Criteria) (*query.WholeSelection, error)
+	Whole(ctx context.Context, criteria *query.Criteria) (*query.Selection, error)
 	// Clusters returns the clusters of a map.
 	Clusters(ctx context.Context, criteria *query.Criteria) (*query.Clusters, error)
 	// Run answers a list.

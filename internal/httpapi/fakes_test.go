@@ -129,7 +129,7 @@ func (fakeQueries fakeQueries) Clusters(context.Context, *query.Criteria) (*quer
 	return nil, nil //nolint:nilnil // nobody asks
 }
 
-func (fakeQueries fakeQueries) Whole(context.Context, *query.Criteria) (*query.WholeSelection, error) {
+func (fakeQueries fakeQueries) Whole(context.Context, *query.Criteria) (*query.Selection, error) {
 	return nil, readmodel.ErrUnavailable
 }
 

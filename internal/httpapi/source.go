@@ -25,8 +25,8 @@ func (call *call) calendarSource() error {
 			return nil, err
 		}
 		ans := newAnswer(nil, valueJSON, call.weakTag(state.key), criteria.Lang)
-		ans.show(selection.Position())
-		call.addTotals(ans, selection.Total())
+		ans.show(selection.Position)
+		call.addTotals(ans, selection.Total)
 		ans.selection = selection
 		ans.open = func() (encoder, error) {
 			return &entries{api: call.api, root: call.root, lang: criteria.Lang, zone: criteria.Zone()}, nil

@@ -33,9 +33,8 @@ func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, state
 	if err != nil {
 		return nil, err
 	}
-	total := selection.Total()
-	l.list = &query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
-	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets(), criteria.Lang), total
+	l.list = &selection.List
+	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets, criteria.Lang), selection.Total
 	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
@@ -56,12 +55,12 @@ func (call *call) enterWhole() error {
 }
 
 // selectEvents opens a selection of at most so many events.
-func (call *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.WholeSelection, error) {
+func (call *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.Selection, error) {
 	selection, err := call.Queries.Whole(ctx, criteria)
 	if err != nil {
 		return nil, err
 	}
-	if total := selection.Total(); total > limit {
+	if total := selection.Total; total > limit {
 		selection.Close()
 		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: total, Limit: limit}
 	}
@@ -69,7 +68,7 @@ func (call *call) selectEvents(ctx context.Context, criteria *query.Criteria, li
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
-func (call *call) survey(ctx context.Context, listing *listing, selection *query.WholeSelection) error {
+func (call *call) survey(ctx context.Context, listing *listing, selection *query.Selection) error {
 	if !call.format.Surveys {
 		return nil
 	}

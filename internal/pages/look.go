@@ -250,7 +250,7 @@ func (builder *pageBuilder) each(criteria *query.Criteria, most int, do func(*qu
 		return
 	}
 	defer whole.Close()
-	if builder.Position = max(builder.Position, whole.Position()); whole.Total() > most {
+	if builder.Position = max(builder.Position, whole.Position); whole.Total > most {
 		builder.err = calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
 		return
 	}

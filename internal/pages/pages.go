@@ -22,7 +22,7 @@ type Lists interface {
 	// Count gives how many events a list has over all pages.
 	Count(ctx context.Context, criteria *query.Criteria) (int, error)
 	// Whole begins to answer a list over all pages.
-	Whole(ctx context.Context, criteria *query.Criteria) (*query.WholeSelection, error)
+	Whole(ctx context.Context, criteria *query.Criteria) (*query.Selection, error)
 	// Months counts the listed events of everybody by month.
 	Months(ctx context.Context) (*query.Months, error)
 	// StartingIn is the list of the events that a month of Months.Started counts.

@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -79,32 +80,21 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 }
 
 // point returns a point, which may have to be built.
-func (service *Service) point(ctx context.Context, client client, asked pointRequest) (*point, error) {
-	if p := service.find(func(p *point) bool { return p.names[asked] }); p != nil {
+func (service *Service) point(ctx context.Context, client client, asked pointRequest) (p *point, err error) {
+	if p = service.find(func(p *point) bool { return p.names[asked] }); p != nil {
 		return p, nil
 	}
 	release, err := service.clients.Acquire(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	last, err := service.store.Head(ctx, asked.point) // may look at many entries
-	if err != nil {
-		release()
-		return nil, err
-	}
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*service.options.Wait)
-	var p *point
 	done := make(chan struct{})
 	go func() {
 		defer release()
 		defer cancel()
 		defer close(done)
-		p, err = service.make(work, pointKey{last.Position, last.Time.UTC(), asked.epoch, asked.texts}, client.user != 0)
-		if err == nil {
-			service.mu.Lock()
-			defer service.mu.Unlock()
-			cached(p.names)[asked] = true
-		}
+		p, err = service.make(work, asked, client.user != 0)
 	}()
 	select {
 	case <-done:
@@ -117,22 +107,40 @@ func (service *Service) point(ctx context.Context, client client, asked pointReq
 	}
 }
 
-// make finds or builds the point of a key, when it has a place for that: equal requests wait
-// for one building.
-func (service *Service) make(ctx context.Context, pointKey pointKey, user bool) (*point, error) {
-	release, err := service.building.Acquire(ctx, pointKey)
+// make finds or builds the point of a request, when it has a place for that: equal requests
+// wait for one building.
+func (service *Service) make(ctx context.Context, asked pointRequest, user bool) (p *point, err error) {
+	last, err := service.store.Head(ctx, asked.point) // may look at many entries
+	if err != nil {
+		return nil, err
+	}
+	key := pointKey{last.Position, last.Time.UTC(), asked.epoch, asked.texts}
+	release, err := service.building.Acquire(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	same := func(p *point) bool { // one with texts serves all lists
+	p = service.find(func(p *point) bool { // one with texts serves all lists
 		own := p.key
-		own.Texts = own.Texts && pointKey.Texts
-		return own == pointKey
+		own.Texts = own.Texts && key.Texts
+		return own == key
+	})
+	if p == nil {
+		if p, err = service.build(ctx, key, user); err != nil {
+			return nil, err
+		}
 	}
-	if p := service.find(same); p != nil {
-		return p, nil
+	service.mu.Lock()
+	defer service.mu.Unlock()
+	if len(p.names) >= maxNames {
+		clear(p.names)
 	}
+	p.names[asked] = true
+	return p, nil
+}
+
+// build builds the point of a key and caches it.
+func (service *Service) build(ctx context.Context, key pointKey, user bool) (*point, error) {
 	var reserved chan struct{}
 	if user {
 		reserved = service.users
@@ -145,7 +153,7 @@ func (service *Service) make(ctx context.Context, pointKey pointKey, user bool) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	p, err := service.build(ctx, pointKey)
+	p, err := service.read(ctx, key)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, errTooLarge) {
 			service.options.Log.WarnContext(ctx, "point of the past not built", "error", err)
@@ -155,7 +163,7 @@ func (service *Service) make(ctx context.Context, pointKey pointKey, user bool) 
 	service.mu.Lock()
 	defer service.mu.Unlock()
 	service.built++
-	if service.store.Epoch() == pointKey.Epoch {
+	if service.store.Epoch() == key.Epoch {
 		for service.points = append(service.points, p); len(service.points) > service.options.Points || service.bytes() > service.options.Memory; {
 			service.points = slices.Delete(service.points, 0, 1)
 		}
@@ -198,6 +206,19 @@ func (point *point) listOf(ctx context.Context, service *Service, head calendar.
 	if err := point.follow(ctx, service, head); err != nil {
 		return nil, err
 	}
-	q, err := point.queries(service.options.Query, moment)
-	return &List{q, query.Past{AsOf: asOf, Now: moment, Withdrawn: point.withdrawnFrom(caller, service.options.Query.Now())}}, err
+	if point.lists == nil || !point.moment.Equal(moment) {
+		options := service.options.Query
+		options.Now, options.LocalIndex = func() time.Time { return moment }, true
+		for _, id := range slices.Sorted(maps.Keys(point.closed)) {
+			if point.closed[id].Fields.Bool("protected") {
+				options.ProtectedNow = append(options.ProtectedNow, id)
+			}
+		}
+		lists, err := query.New(point.index, records{point.index}, options)
+		if err != nil {
+			return nil, err
+		}
+		point.lists, point.moment = lists, moment
+	}
+	return &List{point.lists, query.Past{AsOf: asOf, Now: moment, Withdrawn: point.withdrawnFrom(caller, service.options.Query.Now())}}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -46,12 +45,13 @@ type point struct {
 	mu   sync.Mutex        // of what follows
 	seen calendar.Position // up to where the log was read for closed
 	// closed are the records that not everybody may read now, as they are now.
-	closed   map[calendar.ID]*calendar.Record
-	services map[int64]*query.Service // by the second of the moment
+	closed map[calendar.ID]*calendar.Record
+	lists  *query.Service // at moment; nil: closed has changed
+	moment time.Time
 }
 
-// maxCached bounds names and services of a point.
-const maxCached = 64
+// maxNames bounds the names of a point.
+const maxNames = 64
 
 // How much is read or decoded in one piece.
 const (
@@ -77,8 +77,8 @@ func inParallel[T any](ctx context.Context, pieces iter.Seq[T], do func(context.
 	return work.Wait()
 }
 
-// build makes the point of a key.
-func (service *Service) build(ctx context.Context, pointKey pointKey) (*point, error) {
+// read makes the point of a key.
+func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, error) {
 	latest, seen, err := service.latest(ctx, pointKey)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (service *Service) build(ctx context.Context, pointKey pointKey) (*point, e
 		return nil, err
 	}
 	p := &point{
-		key: pointKey, index: index, names: map[pointRequest]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{}, services: map[int64]*query.Service{},
+		key: pointKey, index: index, names: map[pointRequest]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{},
 	}
 	for i := range documents {
 		document := &documents[i]
@@ -130,7 +130,7 @@ func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[cale
 		}
 	}
 	err := inParallel(ctx, pages, func(ctx context.Context, after calendar.Position) error {
-		return service.read(ctx, after, min(after+pageEntries, pointKey.Position), func(page []eventstore.Entry) error {
+		return service.entries(ctx, after, min(after+pageEntries, pointKey.Position), func(page []eventstore.Entry) error {
 			mu.Lock()
 			defer mu.Unlock()
 			for i := range page {
@@ -153,8 +153,8 @@ func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[cale
 	return latest, whole, err
 }
 
-// read reads the entries behind a position up to another one.
-func (service *Service) read(ctx context.Context, after, position calendar.Position, use func([]eventstore.Entry) error) error {
+// entries reads the entries behind a position up to another one.
+func (service *Service) entries(ctx context.Context, after, position calendar.Position, use func([]eventstore.Entry) error) error {
 	for after < position {
 		page, err := service.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(pageEntries, position-after))})
 		if err == nil && len(page) == 0 {
@@ -173,25 +173,16 @@ func (service *Service) read(ctx context.Context, after, position calendar.Posit
 
 // follow learns how the records are now, when the log ends at head.
 func (point *point) follow(ctx context.Context, service *Service, head calendar.Position) error {
+	changed, now := point.ids, service.options.Query.Now()
 	if head <= point.seen {
 		return nil
 	}
-	now := service.options.Query.Now()
-	note := func(version int64, body []byte) error {
-		record, err := calendar.DecodeRecord(body)
-		if err != nil {
-			return fmt.Errorf("version %d of a record of a point: %w: %w", version, eventstore.ErrDamaged, err)
-		}
-		point.note(record, now)
-		return nil
-	}
-	if head-point.seen <= calendar.Position(len(point.ids)) {
-		err := service.read(ctx, point.seen, head, func(page []eventstore.Entry) error {
-			for _, entry := range page {
-				if _, ours := slices.BinarySearch(point.ids, entry.ID); ours && entry.Redacted == nil {
-					if err := note(entry.Version, entry.State); err != nil {
-						return err
-					}
+	if head-point.seen <= calendar.Position(len(point.ids)) { // few entries
+		changed = nil
+		err := service.entries(ctx, point.seen, head, func(page []eventstore.Entry) error {
+			for i := range page {
+				if _, ours := slices.BinarySearch(point.ids, page[i].ID); ours {
+					changed = append(changed, page[i].ID)
 				}
 			}
 			return nil
@@ -199,17 +190,18 @@ func (point *point) follow(ctx context.Context, service *Service, head calendar.
 		if err != nil {
 			return err
 		}
-	} else {
-		for some := range slices.Chunk(point.ids, pageEntries) { // fewer than the entries
-			states, err := service.store.Load(ctx, some...)
+	}
+	for some := range slices.Chunk(changed, pageEntries) {
+		states, err := service.store.Load(ctx, some...)
+		if err != nil {
+			return err
+		}
+		for i := range states {
+			record, err := calendar.DecodeRecord(states[i].Record)
 			if err != nil {
-				return err
+				return fmt.Errorf("version %d of a record of a point: %w: %w", states[i].Version, eventstore.ErrDamaged, err)
 			}
-			for i := range states {
-				if err := note(states[i].Version, states[i].Record); err != nil {
-					return err
-				}
-			}
+			point.note(record, now)
 		}
 	}
 	point.seen = head
@@ -218,7 +210,7 @@ func (point *point) follow(ctx context.Context, service *Service, head calendar.
 
 // note notes how a record is now.
 func (point *point) note(record *calendar.Record, now time.Time) {
-	clear(point.services)
+	point.lists = nil
 	if history.Gate(calendar.Caller{}, record.Kind, record, now) != nil {
 		point.closed[record.ID] = history.Outline(record)
 	} else {
@@ -235,32 +227,6 @@ func (point *point) withdrawnFrom(caller calendar.Caller, now time.Time) (out qu
 	}
 	slices.Sort(out)
 	return out
-}
-
-// queries returns the Service of lists at a moment.
-func (point *point) queries(options query.Options, moment time.Time) (*query.Service, error) {
-	if service := point.services[moment.Unix()]; service != nil {
-		return service, nil
-	}
-	options.Now, options.LocalIndex = func() time.Time { return moment }, true
-	for _, id := range slices.Sorted(maps.Keys(point.closed)) {
-		if point.closed[id].Fields.Bool("protected") {
-			options.ProtectedNow = append(options.ProtectedNow, id)
-		}
-	}
-	service, err := query.New(point.index, records{point.index}, options)
-	if err == nil {
-		cached(point.services)[moment.Unix()] = service
-	}
-	return service, err
-}
-
-// cached makes room for one more.
-func cached[K comparable, V any](of map[K]V) map[K]V {
-	if len(of) >= maxCached {
-		clear(of)
-	}
-	return of
 }
 
 // records are the records of a point.

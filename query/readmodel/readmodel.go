@@ -90,7 +90,7 @@ type Sort struct {
 	// no Field, and is Desc.
 	Rank *Relevance
 	// Least makes the key of an id field, of the first one only: the least number that it
-	// has for one of the ids; those without a number come last.
+	// has for one of the ids; those without a number come last. Fields of numbers follow it.
 	Least map[calendar.ID]int64
 }
 

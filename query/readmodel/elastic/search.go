@@ -46,8 +46,8 @@ type hit struct {
 	ID      string `json:"_id"`
 	Version int64  `json:"_version"`
 	Fields  struct {
-		Body  []string
-		Venue []int64 // of an order by distance
+		Body      []string
+		ID, Venue []int64 // of an order by the numbers of ids
 	}
 	Sort []json.RawMessage
 	// Matched are the names of the named queries that it matches.
@@ -126,9 +126,9 @@ func searchAfter(order []readmodel.Sort, after []readmodel.Key) (out list) {
 }
 
 // walks reports whether the order of a query is not one of the engines'.
-func walks(query *readmodel.Query) bool { return query.Collapse != nil || byDistance(query) }
+func walks(query *readmodel.Query) bool { return query.Collapse != nil || byNumbers(query) }
 
-func byDistance(query *readmodel.Query) bool {
+func byNumbers(query *readmodel.Query) bool {
 	return len(query.Sort) > 0 && query.Sort[0].Least != nil
 }
 
@@ -212,7 +212,7 @@ func (view *view) walk(ctx context.Context, compiler *compiler, query object, q 
 // rankedDocument is a document in an order.
 type rankedDocument struct {
 	id   calendar.ID
-	keys []readmodel.Key // of an order by distance
+	keys []readmodel.Key // of an order by the numbers of ids
 
 	// Of a query that collapses: the number of its group, its start, whether it is a group
 	// alone, and in the end the group.
@@ -235,7 +235,7 @@ func (view *view) places(ctx context.Context, compiler *compiler, searchRequest 
 		order = readmodel.By(false, readmodel.FieldID)
 	}
 	searchRequest.Sort, searchRequest.Total, searchRequest.Stored, searchRequest.Size = sortOf(order), false, "_none_", min(walkPage, view.x.options.MaxResultWindow)
-	if byDistance(query) {
+	if byNumbers(query) {
 		searchRequest.DocValues = []string{order[0].Field}
 	}
 	if query.Collapse != nil { // the last keys are the group and the start
@@ -271,7 +271,7 @@ func (view *view) places(ctx context.Context, compiler *compiler, searchRequest 
 			return nil
 		}
 	}
-	if byDistance(query) {
+	if byNumbers(query) {
 		slices.SortFunc(all, func(a, b rankedDocument) int { return readmodel.ComparePlaces(query.Sort, a.keys, b.keys) })
 	}
 	if query.Collapse != nil {
@@ -287,7 +287,7 @@ func (placed *rankedDocument) read(hit *hit, order []readmodel.Sort, query *read
 	sent := hit.Sort
 	for i, sort := range order {
 		if sort.Least != nil {
-			keys[i] = sort.KeyOf(hit.Fields.Venue)
+			keys[i] = sort.KeyOf(append(hit.Fields.ID, hit.Fields.Venue...))
 			continue
 		}
 		if len(sent) == 0 {
@@ -302,7 +302,7 @@ func (placed *rankedDocument) read(hit *hit, order []readmodel.Sort, query *read
 		placed.group, placed.start, keys = keys[last], keys[last+1], keys[:last]
 		placed.alone = !placed.group.Has || slices.Contains(hit.Matched, nameAlone)
 	}
-	if placed.id = calendar.ID(keys[len(keys)-1].N); byDistance(query) {
+	if placed.id = calendar.ID(keys[len(keys)-1].N); byNumbers(query) {
 		placed.keys = keys
 	}
 	return nil

@@ -343,12 +343,16 @@ func (generator generator) query() readmodel.Query {
 			text.Fields = text.Fields[:1]
 			query.Filter = readmodel.Or{readmodel.And{readmodel.Not{Filter: rank.Title}, rank.Text}, readmodel.And{rank.Title, text}}
 		}
-	case event && generator.chance(25):
+	case numbers && generator.chance(25):
+		field := readmodel.FieldID
+		if event && generator.chance(70) {
+			field = readmodel.FieldVenue
+		}
 		least := map[calendar.ID]int64{}
 		for _, id := range append(generator.ids(), generator.ids()...) {
 			least[id] = generator.Int64N(9) - 2
 		}
-		query.Sort = append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: generator.chance(50), Least: least}}, query.Sort...)
+		query.Sort = append([]readmodel.Sort{{Field: field, Desc: generator.chance(50), Least: least}}, query.Sort...)
 	}
 	if event && generator.chance(20) {
 		query.Collapse = generator.collapse()
