@@ -116,13 +116,14 @@ func (call *call) listThen() error {
 	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
 		return refused
 	}
-	list, err := call.listsThen(then, point)
+	lists, withdrawn, err := call.listsThen(then)
 	if err != nil {
 		return cmp.Or(refused, err)
 	}
+	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
 	ctx, cancel := call.within(call.o.ReadDeadline)
 	defer cancel()
-	criteria, err := call.parse(ctx, request, list.Parse)
+	criteria, err := call.parse(ctx, request, lists.Parse)
 	if err != nil {
 		return err
 	}
@@ -131,9 +132,9 @@ func (call *call) listThen() error {
 	if !byHeader {
 		location = ""
 	}
-	run := call.runList(list.Run, criteria, original)
+	run := call.runList(lists.Run, criteria, original)
 	return call.read(&question{
-		state: list.Generation,
+		state: lists.Generation,
 		space: pastKey, number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, state answerState) (*answer, error) {
@@ -151,12 +152,12 @@ func (call *call) listThen() error {
 }
 
 // listsThen waits for the lists of a point, without a slot.
-func (call *call) listsThen(then past.PointInTime, point param.Point) (*past.List, error) {
+func (call *call) listsThen(then past.PointInTime) (*query.Service, query.Withdrawn, error) {
 	if !call.pass.Enter(admit.Wait, 1) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+		return nil, nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer call.pass.Resume()
-	return call.Past.List(call.client, call.caller, call.pass.Address, then, point.String(), call.sends("search"))
+	return call.Past.List(call.client, call.caller, call.pass.Address, then, call.sends("search"))
 }
 
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with

@@ -10,24 +10,12 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/history"
 	"daybook/query"
 )
 
 // errTooLarge says that a point would need more than Options.Memory.
 var errTooLarge = errors.New("too much memory for a point of the past")
-
-// List answers lists as of one point for one caller.
-type List struct {
-	*query.Service
-
-	past query.Past
-}
-
-// Parse is query.Service.Parse as of the point.
-func (list *List) Parse(ctx context.Context, request query.Request) (*query.Criteria, error) {
-	request.Past = list.past
-	return list.Service.Parse(ctx, request)
-}
 
 // client is who waits for points: a user, or an address without credentials.
 type client struct {
@@ -46,12 +34,12 @@ type pointRequest struct {
 	texts bool
 }
 
-// List returns the lists of a point, once it is built: *calendar.Error with
-// CodeAsOfTooLarge, or with CodeAsOfNotReady after the longest wait, while it goes on being
-// built. from is the address of a caller without credentials.
+// List returns the lists of a point, once it is built, and what the caller gets no more:
+// *calendar.Error with CodeAsOfTooLarge, or with CodeAsOfNotReady after the longest wait, while
+// it goes on being built. from is the address of a caller without credentials.
 //
 // Without searches the lists of a point are there sooner.
-func (service *Service) List(ctx context.Context, caller calendar.Caller, from netip.Addr, then PointInTime, asOf string, searches bool) (*List, error) {
+func (service *Service) List(ctx context.Context, caller calendar.Caller, from netip.Addr, then PointInTime, searches bool) (*query.Service, query.Withdrawn, error) {
 	wait, cancel := context.WithTimeout(ctx, service.options.Wait)
 	defer cancel()
 	of := client{user: caller.ID}
@@ -61,20 +49,20 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 	for {
 		head, err := service.store.Head(wait, eventstore.Point{})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		point, err := service.point(wait, of, pointRequest{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch, searches})
 		switch {
 		case errors.Is(err, errTooLarge):
-			return nil, &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: service.options.Memory}
+			return nil, nil, &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: service.options.Memory}
 		case err != nil && ctx.Err() == nil && wait.Err() != nil:
-			return nil, calendar.Fail(calendar.CodeAsOfNotReady, 0)
+			return nil, nil, calendar.Fail(calendar.CodeAsOfNotReady, 0)
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		}
-		list, err := point.listOf(wait, service, head.Position, caller, then.Moment, asOf)
+		lists, withdrawn, err := point.listsFor(wait, service, head.Position, caller, then.Moment)
 		if err != nil || service.store.Epoch() == head.Epoch {
-			return list, err
+			return lists, withdrawn, err
 		}
 	}
 }
@@ -199,12 +187,13 @@ func (service *Service) Forget() {
 	service.points = nil
 }
 
-// listOf returns the lists of a point, when the log ends at head.
-func (point *point) listOf(ctx context.Context, service *Service, head calendar.Position, caller calendar.Caller, moment time.Time, asOf string) (*List, error) {
+// listsFor returns the lists of a point at a moment, when the log ends at head, and what a caller
+// gets no more.
+func (point *point) listsFor(ctx context.Context, service *Service, head calendar.Position, caller calendar.Caller, moment time.Time) (*query.Service, query.Withdrawn, error) {
 	point.mu.Lock()
 	defer point.mu.Unlock()
 	if err := point.follow(ctx, service, head); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if point.lists == nil || !point.moment.Equal(moment) {
 		options := service.options.Query
@@ -216,9 +205,17 @@ func (point *point) listOf(ctx context.Context, service *Service, head calendar.
 		}
 		lists, err := query.New(point.index, records{point.index}, options)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		point.lists, point.moment = lists, moment
 	}
-	return &List{point.lists, query.Past{AsOf: asOf, Now: moment, Withdrawn: point.withdrawnFrom(caller, service.options.Query.Now())}}, nil
+	now := service.options.Query.Now()
+	var withdrawn query.Withdrawn
+	for id, record := range point.closed {
+		if history.Gate(caller, record.Kind, record, now) != nil {
+			withdrawn = append(withdrawn, id)
+		}
+	}
+	slices.Sort(withdrawn)
+	return point.lists, withdrawn, nil
 }

@@ -78,7 +78,7 @@ func setup(t *testing.T, options past.Options) *points {
 func (points *points) list(ctx context.Context, n int) error {
 	then, err := points.Past.Resolve(ctx, param.Point{Position: points.first + calendar.Position(n-1)})
 	if err == nil {
-		_, err = points.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false)
+		_, _, err = points.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, false)
 	}
 	return err
 }

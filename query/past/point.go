@@ -218,17 +218,6 @@ func (point *point) note(record *calendar.Record, now time.Time) {
 	}
 }
 
-// withdrawnFrom returns what a caller may read no more.
-func (point *point) withdrawnFrom(caller calendar.Caller, now time.Time) (out query.Withdrawn) {
-	for id, record := range point.closed {
-		if history.Gate(caller, record.Kind, record, now) != nil {
-			out = append(out, id)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // records are the records of a point.
 type records struct{ index readmodel.Index }
 

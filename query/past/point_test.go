@@ -147,7 +147,7 @@ func second(instant time.Time) time.Time {
 func contents(t *testing.T, service *past.Service, point eventstore.Point) *past.Contents {
 	t.Helper()
 	then := past.PointInTime{Point: point, Moment: point.Time}
-	if _, err := service.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "", false); err != nil {
+	if _, _, err := service.List(t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, false); err != nil {
 		t.Fatal(err)
 	}
 	contents, err := service.Contents(t.Context(), then)

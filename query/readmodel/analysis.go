@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"unicode"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"daybook/calendar"
+	"daybook/internal/ground/cache"
 )
 
 // AnalysisVersion changes whenever the same record would give other tokens, stems
@@ -158,7 +160,7 @@ func Tokens(text string) []string {
 	return out
 }
 
-// textSpan is a part of a text, in bytes.
+// textSpan is a part of a text, in characters.
 type textSpan struct{ from, to int }
 
 // eachToken calls use with each token of a text and the place of its word in it; that of a
@@ -176,9 +178,12 @@ func eachToken(text string, use func(token string, span textSpan)) {
 			begin, afterCJK = words.Len(), false
 		}
 	}
-	for from := 0; from < len(text); {
-		to := from + characterSize(text[from:])
-		for _, r := range foldCharacter(text[from:to]) {
+	for from := 0; text != ""; {
+		size := characterSize(text)
+		character := text[:size]
+		text = text[size:]
+		to := from + utf8.RuneCountInString(character)
+		for _, r := range foldCharacter(character) {
 			switch {
 			case !isWordRune(r):
 				endWord()
@@ -216,16 +221,14 @@ var stemmers = [...]func(*snowballstem.Env) bool{
 	calendar.LangES: spanish.Stem,
 }
 
-// stemmer computes stems and caches them by language. It is for one goroutine.
-type stemmer struct {
-	env   *snowballstem.Env
-	stems [len(stemmers)]map[string]string
+// wordIn is a token of a text of a language.
+type wordIn struct {
+	lang  calendar.Lang
+	token string
 }
 
-// maxStems is how many stems of a language are cached.
-const maxStems = 20_000
-
-var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.NewEnv("")} }}
+// stems are the stems of some 20,000 words.
+var stems = cache.New(6<<20, func(word wordIn, stem string) int { return len(word.token) + len(stem) })
 
 // Stem returns the stem of a token (Snowball: English, French, Spanish) in the
 // language of the text that it is from. Chinese has no stems: there the word is
@@ -234,26 +237,14 @@ func Stem(token string, lang calendar.Lang) string {
 	if int(lang) >= len(stemmers) || stemmers[lang] == nil || len(token) < 3 || !hasLatin(token) {
 		return token
 	}
-	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
-	defer stemmerPool.Put(s)
-	return s.stem(token, lang)
-}
-
-func (stemmer *stemmer) stem(token string, lang calendar.Lang) string {
-	stem, cached := stemmer.stems[lang][token]
-	if cached {
-		return stem
+	stem, known := stems.Get(wordIn{lang, token})
+	if !known {
+		env := snowballstem.NewEnv(token)
+		stemmers[lang](env)
+		token = strings.Clone(token) // without the text that it is from
+		stem = cmp.Or(env.Current(), token)
+		stems.Set(wordIn{lang, token}, stem)
 	}
-	stemmer.env.SetCurrent(token)
-	stemmers[lang](stemmer.env)
-	token = strings.Clone(token) // without the text that it is from
-	if stem = stemmer.env.Current(); stem == "" {
-		stem = token
-	}
-	if len(stemmer.stems[lang]) == maxStems || stemmer.stems[lang] == nil {
-		stemmer.stems[lang] = map[string]string{}
-	}
-	stemmer.stems[lang][token] = stem
 	return stem
 }
 

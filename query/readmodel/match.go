@@ -75,12 +75,6 @@ func (texts texts) have(piece Piece, spelling Spelling) (fits bool) {
 	return fits
 }
 
-// Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.
-// Documents that are equal by all keys stand by id ascending.
-func Compare(order []Sort, a, b *Document) int {
-	return cmp.Or(ComparePlaces(order, Place(order, a.Record), Place(order, b.Record)), cmp.Compare(a.Record.ID, b.Record.ID))
-}
-
 // key returns the key of a record.
 func (sort *Sort) key(record *calendar.Record) (out Key) {
 	if sort.Rank != nil {

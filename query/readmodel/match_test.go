@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
+	"daybook/query/readmodel/readmodeltest"
 )
 
 // documents makes documents of a kind with the ids 1, 2, 3 …
@@ -175,7 +176,7 @@ func TestCompare(t *testing.T) {
 		{[]readmodel.Sort{{Field: readmodel.FieldVenue, Least: map[calendar.ID]int64{1: 4, 2: 7, 3: 5}, Desc: true}}, ids(1, 2, 3, 4)},
 	} {
 		sorted := slices.Clone(docs)
-		slices.SortFunc(sorted, func(a, b readmodel.Document) int { return readmodel.Compare(c.order, &a, &b) })
+		slices.SortFunc(sorted, func(a, b readmodel.Document) int { return readmodeltest.Compare(c.order, &a, &b) })
 		if got := idsOf(sorted); !slices.Equal(got, c.ids) {
 			t.Errorf("%+v: %v, want %v", c.order, got, c.ids)
 		}

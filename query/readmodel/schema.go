@@ -1,10 +1,12 @@
 package readmodel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/htmltext"
@@ -24,8 +26,8 @@ const (
 type Field struct {
 	Name string
 	Type Type
-	Sort bool     // a Sort may name it
-	From []string // the rows of the field table that it is made from
+	Sort bool   // a Sort may name it
+	From string // the row of the field table that it is; "" of what follows from several
 
 	// Keyword returns the value of a keyword field, "" if none exists.
 	Keyword func(*calendar.Record) string
@@ -68,17 +70,11 @@ func SchemaOf(kind calendar.Kind) *Schema {
 }
 
 var schemas = func() (all [calendar.KindTag + 1]*Schema) {
-	fields := [len(all)][]Field{
-		calendar.KindEvent:     append(postFields("title"), eventFields()...),
-		calendar.KindVenue:     append(postFields("venue"), details(TextAddress, TextCity, TextCountry, TextProvince, TextState, TextStateProv, TextZip, TextPhone, TextWebsite)...),
-		calendar.KindOrganizer: append(postFields("organizer"), details(TextPhone, TextEmail, TextWebsite)...),
-		calendar.KindCategory:  append(termFields(), linkField(FieldParent)),
-		calendar.KindTag:       termFields(),
-	}
 	for _, kind := range calendar.Kinds {
-		field := numberField(FieldID, func(record *calendar.Record) (int64, bool) { return int64(record.ID), true })
-		field.Sort = true
-		schema := &Schema{kind, append([]Field{field}, fields[kind]...), map[string]*Field{}}
+		schema := &Schema{kind, derivedFields(kind), map[string]*Field{}}
+		for name := range strings.FieldsSeq(storedNames[kind]) {
+			schema.Fields = append(schema.Fields, storedField(kind, name))
+		}
 		for i := range schema.Fields {
 			schema.byName[schema.Fields[i].Name] = &schema.Fields[i]
 		}
@@ -87,64 +83,108 @@ var schemas = func() (all [calendar.KindTag + 1]*Schema) {
 	return all
 }()
 
-// postFields are the fields that all posts have.
-func postFields(name string) []Field {
-	return []Field{
-		linkField(FieldAuthor), stringField(FieldStatus), wallField(FieldDate), wallField(FieldPublished),
-		nameField(name), htmlField(TextDescription), htmlField(TextExcerpt),
-	}
+// storedNames are the rows of the field tables that lists filter, order or search by;
+// TextName is the one of the name.
+var storedNames = [...]string{
+	calendar.KindEvent: ofPosts + "categories tags venue organizer post_parent start_date end_date utc_start_date utc_end_date modified_utc event_status " +
+		"hide_from_listings featured ticketed protected all_day",
+	calendar.KindVenue:     ofPosts + "address city country province state stateprovince zip phone website",
+	calendar.KindOrganizer: ofPosts + "phone email website",
+	calendar.KindCategory:  "slug name parent",
+	calendar.KindTag:       "slug name",
 }
 
-func eventFields() []Field {
-	fields := []Field{
-		linksField(FieldCategories), linksField(FieldTags), linksField(FieldVenue), linksField(FieldOrganizer), linkField(FieldPostParent),
-		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
-		lackField(FieldPublished), lackField(FieldModified),
-		keywordField(FieldEventStatus, func(record *calendar.Record) string { return string(record.Fields.EventStatus()) }, FieldEventStatus),
-		numberField(FieldCost, lowestCost, "cost"),
-		numberField(FieldRepeats, repeats, "title", "venue"),
-		numberField(FieldMonth, month, "start_date"),
-		numberField(FieldWeekday, weekday, "start_date"),
-		numberField(FieldMinute, minute, "start_date", "all_day"),
-		numberField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
-		{Name: FieldLanguages, Type: TypeNumber, From: []string{"title", "description", "excerpt"}, Numbers: languages},
+const ofPosts = "author status date date_utc name description excerpt "
+
+// storedField is the field of a row of the field table of a kind.
+func storedField(kind calendar.Kind, name string) Field {
+	spec := calendar.SpecOf(kind)
+	row := spec.Field(name)
+	if name == TextName {
+		row = spec.Field(kind.NameField())
 	}
-	for _, name := range []string{FieldHidden, FieldFeatured, FieldTicketed, FieldProtected, FieldAllDay} {
-		fields = append(fields, keywordField(name, func(record *calendar.Record) string {
-			if record.Fields.Bool(name) {
-				return "true"
+	field := Field{Name: name, From: row.Name, Type: TypeKeyword, Sort: name == FieldSlug || row.Stored == calendar.TypeWall}
+	switch row.Form {
+	case calendar.FormName, calendar.FormHTML:
+		field.Type, field.Text = TypeText, func(record *calendar.Record) calendar.Text {
+			text := record.Fields.Text(row.Name)
+			for lang := range text {
+				if row.Form == calendar.FormHTML {
+					text[lang] = htmltext.PlainText(text[lang])
+				}
 			}
-			return ""
-		}, name))
+			return text
+		}
+	case calendar.FormDetail, calendar.FormURL, calendar.FormEmail:
+		field.Type, field.Text = TypeText, func(record *calendar.Record) (text calendar.Text) {
+			text[record.Home] = record.Fields.String(row.Name)
+			return text
+		}
+	case calendar.FormStatus, calendar.FormSlug:
+		field.Keyword = func(record *calendar.Record) string { return record.Fields.String(row.Name) }
+	case calendar.FormWord:
+		field.Keyword = func(record *calendar.Record) string { return cmp.Or(record.Fields.String(row.Name), row.Enum[0]) }
+	default:
+		if row.Stored == calendar.TypeBool {
+			field.Keyword = func(record *calendar.Record) string { return trueWords[record.Fields.Bool(row.Name)] }
+		} else {
+			field.Type, field.Numbers = TypeNumber, func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
+		}
 	}
-	for _, lang := range calendar.Langs {
-		fields = append(fields, numberField(FieldTitleKey(lang), func(record *calendar.Record) (int64, bool) {
-			name, _ := record.Name(lang)
-			return keyNumber(foldTitle(name))
-		}, "title"))
-	}
-	return fields
+	return field
 }
 
-func termFields() []Field {
-	slug := stringField(FieldSlug)
-	slug.Sort = true
-	fields := append(make([]Field, 0, 2+3*len(calendar.Langs)), slug, nameField("name"))
+var trueWords = map[bool]string{true: "true"}
+
+// numbersOf returns the numbers of a stored value, each once.
+func numbersOf(value any) (numbers []int64) {
+	switch value := value.(type) {
+	case calendar.ID:
+		if value != 0 {
+			numbers = append(numbers, int64(value))
+		}
+	case calendar.Wall:
+		if value != calendar.NoWall {
+			numbers = append(numbers, int64(value))
+		}
+	case []calendar.ID:
+		for _, id := range value {
+			if !slices.Contains(numbers, int64(id)) { // a record may name one twice
+				numbers = append(numbers, int64(id))
+			}
+		}
+	}
+	return numbers
+}
+
+// derivedFields are the fields of a kind that are no row of its field table.
+func derivedFields(kind calendar.Kind) []Field {
+	fields := []Field{sorted(numberField(FieldID, func(record *calendar.Record) (int64, bool) { return int64(record.ID), true }))}
+	if kind == calendar.KindEvent {
+		fields = append(fields,
+			lackField(FieldPublished), lackField(FieldModified),
+			numberField(FieldCost, lowestCost), numberField(FieldRepeats, repeats), numberField(FieldMonth, month), numberField(FieldWeekday, weekday),
+			numberField(FieldMinute, minute), numberField(FieldDuration, duration), Field{Name: FieldLanguages, Type: TypeNumber, Numbers: languages},
+		)
+	}
 	for _, lang := range calendar.Langs {
-		lower := keywordField(FieldNameLower(lang), func(record *calendar.Record) string {
-			name, _ := record.Name(lang)
-			return htmltext.NameKey(name)
-		}, "name")
-		key := keywordField(FieldNameKey(lang), func(record *calendar.Record) string {
-			name, _ := record.Name(lang)
-			return Fold(name)
-		}, "name")
-		description := keywordField(FieldDescriptionKey(lang), func(record *calendar.Record) string {
-			text, _ := record.Fields.Text("description").In(lang, record.Home)
-			return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
-		}, "description")
-		key.Sort, description.Sort = true, true
-		fields = append(fields, lower, key, description)
+		name := func(record *calendar.Record) string {
+			text, _ := record.Name(lang)
+			return text
+		}
+		switch {
+		case kind == calendar.KindEvent:
+			fields = append(fields, numberField(FieldTitleKey(lang), func(record *calendar.Record) (int64, bool) { return keyNumber(foldTitle(name(record))) }))
+		case kind.IsTerm():
+			fields = append(fields,
+				Field{Name: FieldNameLower(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
+				sorted(Field{Name: FieldNameKey(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }}),
+				sorted(Field{Name: FieldDescriptionKey(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string {
+					text, _ := record.Fields.Text("description").In(lang, record.Home)
+					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
+				}}),
+			)
+		}
 	}
 	return fields
 }
@@ -170,17 +210,9 @@ func firstRunes(text string, n int) string {
 	return text
 }
 
-func keywordField(name string, keyword func(*calendar.Record) string, from ...string) Field {
-	return Field{Name: name, Type: TypeKeyword, From: from, Keyword: keyword}
-}
-
-func stringField(name string) Field {
-	return keywordField(name, func(record *calendar.Record) string { return record.Fields.String(name) }, name)
-}
-
 // numberField is a field of one number or none.
-func numberField(name string, number func(*calendar.Record) (n int64, has bool), from ...string) Field {
-	return Field{Name: name, Type: TypeNumber, From: from, Numbers: func(record *calendar.Record) []int64 {
+func numberField(name string, number func(*calendar.Record) (n int64, has bool)) Field {
+	return Field{Name: name, Type: TypeNumber, Numbers: func(record *calendar.Record) []int64 {
 		if n, has := number(record); has {
 			return []int64{n}
 		}
@@ -188,68 +220,17 @@ func numberField(name string, number func(*calendar.Record) (n int64, has bool),
 	}}
 }
 
-func linkField(name string) Field {
-	return numberField(name, func(record *calendar.Record) (int64, bool) {
-		id := record.Fields.ID(name)
-		return int64(id), id != 0
-	}, name)
-}
-
-func linksField(name string) Field {
-	return Field{Name: name, Type: TypeNumber, From: []string{name}, Numbers: func(record *calendar.Record) (out []int64) {
-		for _, id := range record.Fields.IDs(name) {
-			if !slices.Contains(out, int64(id)) { // a record may name one twice
-				out = append(out, int64(id))
-			}
-		}
-		return out
-	}}
-}
-
-func wallField(name string) Field {
-	field := numberField(name, func(record *calendar.Record) (int64, bool) {
-		wall := record.Fields.Wall(name)
-		return int64(wall), wall != calendar.NoWall
-	}, name)
-	field.Sort = true
-	return field
-}
-
 // lackField is the id of documents that have no wall clock in a field.
 func lackField(name string) Field {
-	field := numberField(FieldLack(name), func(record *calendar.Record) (int64, bool) {
+	return sorted(numberField(FieldLack(name), func(record *calendar.Record) (int64, bool) {
 		return int64(record.ID), record.Fields.Wall(name) == calendar.NoWall
-	}, name)
+	}))
+}
+
+// sorted is a field by which a Sort may order.
+func sorted(field Field) Field {
 	field.Sort = true
 	return field
-}
-
-func textField(name, from string, text func(*calendar.Record) calendar.Text) Field {
-	return Field{Name: name, Type: TypeText, From: []string{from}, Text: text}
-}
-
-func nameField(from string) Field {
-	return textField(TextName, from, func(record *calendar.Record) calendar.Text { return record.Fields.Text(from) })
-}
-
-func htmlField(name string) Field {
-	return textField(name, name, func(record *calendar.Record) calendar.Text {
-		text := record.Fields.Text(name)
-		for l := range text {
-			text[l] = htmltext.PlainText(text[l])
-		}
-		return text
-	})
-}
-
-func details(names ...string) (fields []Field) {
-	for _, name := range names {
-		fields = append(fields, textField(name, name, func(record *calendar.Record) (text calendar.Text) {
-			text[record.Home] = record.Fields.String(name)
-			return text
-		}))
-	}
-	return fields
 }
 
 // Fingerprint names the schemas and the analysis: what an engine keeps under

@@ -146,7 +146,7 @@ func withTexts(record *calendar.Record, names ...string) *readmodel.Document {
 	some.Fields = maps.Clone(record.Fields)
 	for _, name := range readmodel.SchemaOf(record.Kind).Texts() {
 		if !slices.Contains(names, name) {
-			delete(some.Fields, field(record, name).From[0])
+			delete(some.Fields, field(record, name).From)
 		}
 	}
 	return &readmodel.Document{Record: &some}
@@ -188,7 +188,7 @@ func misspelt(fits func(word, token string, most int) bool) func(broken *broken)
 func order(with func(sorts []readmodel.Sort, document, b *readmodel.Document) []readmodel.Sort) func(x *broken) {
 	return func(x *broken) {
 		x.compare = func(sorts []readmodel.Sort, a, b *readmodel.Document) int {
-			return readmodel.Compare(with(slices.Clone(sorts), a, b), a, b)
+			return Compare(with(slices.Clone(sorts), a, b), a, b)
 		}
 	}
 }
@@ -198,12 +198,12 @@ func ranks(score func(relevance readmodel.Relevance, record *calendar.Record) in
 	return func(x *broken) {
 		x.compare = func(sorts []readmodel.Sort, a, b *readmodel.Document) int {
 			if len(sorts) == 0 || sorts[0].Rank == nil {
-				return readmodel.Compare(sorts, a, b)
+				return Compare(sorts, a, b)
 			}
 			if c := score(*sorts[0].Rank, b.Record) - score(*sorts[0].Rank, a.Record); c != 0 {
 				return c
 			}
-			return readmodel.Compare(sorts[1:], a, b)
+			return Compare(sorts[1:], a, b)
 		}
 	}
 }
@@ -445,9 +445,9 @@ var mutants = []mutant{
 	{"missing values first", events, func(x *broken) {
 		x.compare = func(sorts []readmodel.Sort, a, b *readmodel.Document) int {
 			if len(sorts) > 0 && has(sorts, a) != has(sorts, b) {
-				return -readmodel.Compare(sorts, a, b)
+				return -Compare(sorts, a, b)
 			}
-			return readmodel.Compare(sorts, a, b)
+			return Compare(sorts, a, b)
 		}
 	}},
 	{"the first id is the least", events, order(func(sorts []readmodel.Sort, a, b *readmodel.Document) []readmodel.Sort {

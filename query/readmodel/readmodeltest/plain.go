@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -30,7 +31,7 @@ var _ readmodel.Index = (*Plain)(nil)
 // NewPlain returns an empty index.
 func NewPlain() *Plain {
 	return &Plain{
-		match: readmodel.Match, compare: readmodel.Compare, advanced: make(chan struct{}),
+		match: readmodel.Match, compare: Compare, advanced: make(chan struct{}),
 		documents: map[calendar.ID]readmodel.Document{}, quarantined: map[calendar.ID]readmodel.Quarantined{},
 	}
 }
@@ -241,4 +242,10 @@ func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (out []re
 		repeats.Add(record.ID, record.Fields.Wall("start_date"))
 	}
 	return out
+}
+
+// Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.
+// Documents that are equal by all keys stand by id ascending.
+func Compare(order []readmodel.Sort, a, b *readmodel.Document) int {
+	return cmp.Or(readmodel.ComparePlaces(order, readmodel.Place(order, a.Record), readmodel.Place(order, b.Record)), cmp.Compare(a.Record.ID, b.Record.ID))
 }
