@@ -18,13 +18,9 @@ type directory struct {
 	points  []point                             // of venues, by place
 	options []option                            // by place: the record, and of categories those below it
 	names   map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
-}
 
-// currentDirectory is the directory of a state of the index.
-type currentDirectory struct {
-	*directory
-	shown readmodel.VisibleState
-	stamp uint64 // of readmodel.View
+	shown readmodel.VisibleState // of the index
+	stamp uint64                 // of readmodel.View
 }
 
 // point is the place of a venue, in degrees.
@@ -46,22 +42,21 @@ var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "
 
 // directory returns the directory of a kind.
 func (state *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {
-	isCurrent := func(directory *currentDirectory) bool { return directory.shown == state.gen.VisibleState }
-	d, err := state.directories[kind].get(ctx, isCurrent, func(previous *currentDirectory) (*currentDirectory, error) {
+	isCurrent := func(directory *directory) bool { return directory.shown == state.gen.VisibleState }
+	return state.directories[kind].get(ctx, isCurrent, func(previous *directory) (*directory, error) {
 		stamp, err := state.view.Stamp(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
+		next := &directory{}
 		if previous != nil && previous.stamp == stamp {
-			return &currentDirectory{previous.directory, state.gen.VisibleState, stamp}, nil
+			*next = *previous
+		} else if next, err = state.readDirectory(ctx, kind); err != nil {
+			return nil, err
 		}
-		fresh, err := state.readDirectory(ctx, kind)
-		return &currentDirectory{fresh, state.gen.VisibleState, stamp}, err
+		next.shown, next.stamp = state.gen.VisibleState, stamp
+		return next, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return d.directory, nil
 }
 
 func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {

@@ -17,7 +17,7 @@ type Service struct {
 	o       Options
 
 	shared      lazy[shared] // of the last generation that was asked for
-	directories [calendar.KindTag + 1]lazy[currentDirectory]
+	directories [calendar.KindTag + 1]lazy[directory]
 
 	bands []option // of costs
 }

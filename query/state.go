@@ -35,14 +35,9 @@ type shared struct {
 	published readmodel.Filter // published posts
 	counted   readmodel.And    // events that counts are of
 
-	counts    sync.Map                                        // counted events of the terms that were asked for: calendar.ID → int
-	allCounts [calendar.KindTag + 1]lazy[map[calendar.ID]int] // of all records that counted events link to, by kind
+	counts    sync.Map // counted events of the terms that were asked for: calendar.ID → int
+	allCounts sync.Map // of all records that counted events link to: calendar.Kind → map[calendar.ID]int
 	links     linkedRecords
-}
-
-// holds returns what is valid for a state of the index at a moment.
-func holds(shown readmodel.VisibleState, now int64) func(*shared) bool {
-	return func(g *shared) bool { return g.gen.VisibleState == shown && g.gen.Due <= now && now < g.nextDue }
 }
 
 // lazy is a value that is loaded by the first caller who needs it; others wait. An error is
@@ -76,14 +71,7 @@ func (lazy *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(pre
 // Generation returns the present generation. While nothing changes it costs one look at
 // what the index shows and the clock.
 func (service *Service) Generation(ctx context.Context) (Generation, error) {
-	shown, err := service.index.Visible(ctx)
-	if err != nil {
-		return Generation{}, err
-	}
-	if shared := service.shared.Load(); shared != nil && holds(shown, service.now().Unix())(shared) {
-		return shared.gen, nil
-	}
-	return present(ctx, service, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
+	return present(ctx, service, func(st *state) (Generation, error) { return st.gen, nil })
 }
 
 // present returns what is made of the present state, again when it moved meanwhile.
@@ -100,8 +88,9 @@ func present[T any](ctx context.Context, service *Service, made func(*state) (T,
 
 // stateOf adds to a view what its generation shares.
 func (service *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
-	now := service.now().Unix()
-	g, err := service.shared.get(ctx, holds(view.Shown(), now), func(*shared) (*shared, error) {
+	now, shown := service.now().Unix(), view.Shown()
+	holds := func(g *shared) bool { return g.gen.VisibleState == shown && g.gen.Due <= now && now < g.nextDue }
+	g, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
 		due, next, err := dueTimes(ctx, view, now)
 		return &shared{
 			gen: Generation{VisibleState: view.Shown(), Due: due}, second: now, nextDue: next,
@@ -149,14 +138,15 @@ func (state *state) eventsOf(ctx context.Context, kind calendar.Kind, filter rea
 
 // countedOf returns how many counted events link to each record of a kind; the map is shared.
 func (state *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calendar.ID]int, error) {
-	counts, err := state.allCounts[kind].get(ctx, func(*map[calendar.ID]int) bool { return true }, func(*map[calendar.ID]int) (*map[calendar.ID]int, error) {
-		counts, err := state.eventsOf(ctx, kind, state.counted)
-		return &counts, err
-	})
-	if err != nil {
-		return nil, err
+	if known, ok := state.allCounts.Load(kind); ok {
+		counts, _ := known.(map[calendar.ID]int)
+		return counts, nil
 	}
-	return *counts, nil
+	counts, err := state.eventsOf(ctx, kind, state.counted)
+	if err == nil {
+		state.allCounts.Store(kind, counts)
+	}
+	return counts, err
 }
 
 // countsOf returns the numbers of counted events of some terms, by kind, the same for every

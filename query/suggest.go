@@ -53,6 +53,9 @@ type Suggestion struct {
 	Count int // events: that have the name; others: coming events
 	// Namesake tells that another venue that fits has the same name.
 	Namesake bool
+
+	score int    // others than events: how well they fit
+	name  string // and their name, folded
 }
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
@@ -138,13 +141,8 @@ func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind 
 	if err != nil {
 		return nil, err
 	}
-	type entry struct {
-		Suggestion
-		score int
-		name  string // folded
-	}
-	all := make([]entry, 0, len(found))
-	named := map[string]int{} // by folded name
+	all := make([]Suggestion, 0, len(found))
+	named := map[string]int{}
 	rank := readmodel.Relevance{Text: name}
 	now := state.moment()
 	for id := range found {
@@ -154,23 +152,19 @@ func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind 
 		}
 		record := directory.records[at]
 		label, _ := record.Name(criteria.Lang)
-		folded := readmodel.Fold(label)
-		named[oneBlank(folded)]++
-		all = append(all, entry{Suggestion{View: View{Record: record, Status: statusOf(record, now)}, Count: counts[id]}, rank.Score(record), folded})
+		suggestion := Suggestion{View: View{Record: record, Status: statusOf(record, now)}, Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
+		named[suggestion.name]++
+		all = append(all, suggestion)
 	}
-	slices.SortFunc(all, func(a, b entry) int {
+	slices.SortFunc(all, func(a, b Suggestion) int {
 		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.View.Record.ID, b.View.Record.ID))
 	})
-	out := make([]Suggestion, min(len(all), criteria.suggested))
-	for i := range out {
-		out[i] = all[i].Suggestion
-		out[i].Namesake = kind == calendar.KindVenue && named[oneBlank(all[i].name)] > 1
+	all = all[:min(len(all), criteria.suggested)]
+	for i := range all {
+		all[i].Namesake = kind == calendar.KindVenue && named[all[i].name] > 1
 	}
-	return out, nil
+	return all, nil
 }
-
-// oneBlank gives a text with each run of white space as one blank.
-func oneBlank(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Typed is what suggestions are for.
 func (criteria *Criteria) Typed() readmodel.Expression { return criteria.search }

@@ -103,9 +103,9 @@ func languages(record *calendar.Record) (out []int64) {
 	return out
 }
 
-// foldTitle returns a title in the form in which titles are compared: folded, with runs of
+// FoldTitle returns a title in the form in which titles are compared: folded, with runs of
 // white space as one blank. All signs stay.
-func foldTitle(title string) string { return strings.Join(strings.Fields(Fold(title)), " ") }
+func FoldTitle(title string) string { return strings.Join(strings.Fields(Fold(title)), " ") }
 
 // keyNumber is a number of 63 bits that stands for a text.
 func keyNumber(text string) (int64, bool) {
@@ -117,7 +117,7 @@ func keyNumber(text string) (int64, bool) {
 // list of venues.
 func repeats(record *calendar.Record) (int64, bool) {
 	var key strings.Builder
-	key.WriteString(foldTitle(record.Fields.Text("title")[record.Home]))
+	key.WriteString(FoldTitle(record.Fields.Text("title")[record.Home]))
 	for _, id := range record.Fields.IDs("venue") {
 		key.WriteString("\n" + id.String()) // a line break is in no title
 	}
@@ -127,7 +127,7 @@ func repeats(record *calendar.Record) (int64, bool) {
 // PlaceKey is the form in which cities and countries are compared: without case and
 // accents, each run of white space one blank, all apostrophes and all hyphens one.
 func PlaceKey(text string) string {
-	return placeSigns.Replace(foldTitle(text))
+	return placeSigns.Replace(FoldTitle(text))
 }
 
 var placeSigns = strings.NewReplacer("’", "'", "ʼ", "'", "‘", "'", "\u2010", "-", "\u2011", "-", "–", "-")

@@ -174,7 +174,7 @@ func derivedFields(kind calendar.Kind) []Field {
 		}
 		switch {
 		case kind == calendar.KindEvent:
-			fields = append(fields, numberField(FieldTitleKey(lang), func(record *calendar.Record) (int64, bool) { return keyNumber(foldTitle(name(record))) }))
+			fields = append(fields, numberField(FieldTitleKey(lang), func(record *calendar.Record) (int64, bool) { return keyNumber(FoldTitle(name(record))) }))
 		case kind.IsTerm():
 			fields = append(fields,
 				Field{Name: FieldNameLower(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},

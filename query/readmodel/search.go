@@ -198,14 +198,12 @@ func (expression *Expression) split(text string) (pieces []sentPiece) {
 		}
 		isWord := !not && len(tokens) == 1 && piece.IsWord()
 		folded := Fold(part)
-		first, _ := utf8.DecodeRuneInString(folded)
-		last, _ := utf8.DecodeLastRuneInString(folded)
-		if isWord && afterWord && isWordRune(first) {
+		if isWord && afterWord && strings.HasPrefix(folded, tokens[0]) {
 			before := &pieces[len(pieces)-1]
 			piece.neighbors = []string{before.Tokens[0] + tokens[0]}
 			before.neighbors = append(before.neighbors, piece.neighbors...)
 		}
-		afterWord = isWord && isWordRune(last)
+		afterWord = isWord && strings.HasSuffix(folded, tokens[0])
 		if len(tokens) > 0 {
 			pieces = append(pieces, piece)
 		}
