@@ -69,7 +69,7 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 
 // point returns a point, which may have to be built.
 func (service *Service) point(ctx context.Context, client client, asked pointRequest) (p *point, err error) {
-	if p = service.find(func(p *point) bool { return p.names[asked] }); p != nil {
+	if p = service.find(func(p *point) bool { return p.asked == asked }); p != nil {
 		return p, nil
 	}
 	release, err := service.clients.Acquire(ctx, client)
@@ -120,10 +120,7 @@ func (service *Service) make(ctx context.Context, asked pointRequest, user bool)
 	}
 	service.mu.Lock()
 	defer service.mu.Unlock()
-	if len(p.names) >= maxNames {
-		clear(p.names)
-	}
-	p.names[asked] = true
+	p.asked = asked
 	return p, nil
 }
 

@@ -40,7 +40,7 @@ type point struct {
 	index *memindex.Index
 	ids   []calendar.ID // ascending
 	bytes int
-	names map[pointRequest]bool // under mu of the Service
+	asked pointRequest // the last one that was answered from the store, under mu of the Service
 
 	mu   sync.Mutex        // of what follows
 	seen calendar.Position // up to where the log was read for closed
@@ -49,9 +49,6 @@ type point struct {
 	lists  *query.Service // at moment; nil: closed has changed
 	moment time.Time
 }
-
-// maxNames bounds the names of a point.
-const maxNames = 64
 
 // How much is read or decoded in one piece.
 const (
@@ -105,7 +102,7 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 		return nil, err
 	}
 	p := &point{
-		key: pointKey, index: index, names: map[pointRequest]bool{}, seen: seen, closed: map[calendar.ID]*calendar.Record{},
+		key: pointKey, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{},
 	}
 	for i := range documents {
 		document := &documents[i]

@@ -57,22 +57,12 @@ const CostFree = -1
 // LanguageID is what FieldLanguages has for a language.
 func LanguageID(lang calendar.Lang) calendar.ID { return calendar.ID(lang) + 1 }
 
-// The text fields (Text). For venues the details are one field per detail:
-// interface 4.7 lists them; they are shown the same in all languages.
+// The text fields (Text) that all posts have. Others are details of venues and organizers, one
+// field each, which are shown the same in all languages (interface 4.7).
 const (
 	TextName        = "name" // title, venue, organizer or name, by kind
 	TextDescription = "description"
 	TextExcerpt     = "excerpt"
-	TextAddress     = "address"
-	TextCity        = "city"
-	TextCountry     = "country"
-	TextProvince    = "province"
-	TextState       = "state"
-	TextStateProv   = "stateprovince"
-	TextZip         = "zip"
-	TextPhone       = "phone"
-	TextEmail       = "email"
-	TextWebsite     = "website"
 )
 
 // FieldNameLower is the keyword field of the shown name in a language, as names are
