@@ -55,32 +55,27 @@ func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) 
 		return nil
 	}
 	var numbers []calendar.ID
+	var sent []string
 	for _, text := range list {
 		if id, ok := calendar.ParseID(text); ok {
-			numbers = append(numbers, id)
+			numbers, sent = append(numbers, id), append(sent, text)
 		}
 	}
-	live := map[calendar.ID]bool{}
-	for _, record := range parser.load(kind, numbers) {
+	known := map[string]calendar.ID{} // the entries may all be the same in other letters
+	for i, record := range parser.load(kind, numbers) {
 		if record != nil {
-			live[record.ID] = true
+			known[sent[i]] = record.ID
 		}
-	}
-	if parser.err != nil {
-		return nil
 	}
 	var ids []calendar.ID
-	looked := map[string]calendar.ID{} // the entries may all be the same in other letters
 	for _, text := range list {
-		id, _ := calendar.ParseID(text)
-		if lower := strings.ToLower(text); !live[id] {
-			if id = looked[lower]; id == 0 {
-				id = parser.bySlug(kind, lower)
-			}
-			if id == 0 && names && parser.err == nil {
-				id = parser.byName(kind, text)
-			}
-			looked[lower] = id
+		lower := strings.ToLower(text)
+		id := known[lower]
+		if id == 0 && parser.err == nil {
+			id = parser.bySlug(kind, lower)
+		}
+		if id == 0 && names && parser.err == nil {
+			id = parser.byName(kind, text)
 		}
 		switch {
 		case parser.err != nil:
@@ -89,6 +84,7 @@ func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) 
 			value.Refuse(calendar.UnknownReason(kind), text)
 			return nil
 		}
+		known[lower] = id
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

@@ -37,8 +37,6 @@ func New(index readmodel.Index, records Records, options Options) (*Service, err
 		return nil, errors.New("query: an index is required")
 	case records == nil:
 		return nil, errors.New("query: records are required")
-	case min(options.PerPageMax, options.MaxAnswer, int(options.PositionWait)) < 0:
-		return nil, errors.New("query: an option is negative")
 	}
 	options.Site = cmp.Or(options.Site, time.UTC)
 	options.PerPageMax = cmp.Or(options.PerPageMax, 100)

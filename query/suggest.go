@@ -76,27 +76,23 @@ func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (out []
 	return out, position, err
 }
 
-func (state *state) suggestKind(ctx context.Context, criteria *Criteria, kind calendar.Kind) (Suggested, error) {
-	suggested := Suggested{Kind: kind}
+func (state *state) suggestKind(ctx context.Context, criteria *Criteria, kind calendar.Kind) (suggested Suggested, err error) {
+	suggest := state.suggestOthers
+	if kind == calendar.KindEvent {
+		suggest = state.suggestEvents
+	}
 	found, err := stepped(criteria, func(criteria *Criteria) (_ int, err error) {
-		if kind == calendar.KindEvent {
-			suggested.List, err = state.suggestEvents(ctx, criteria)
-		} else {
-			suggested.List, err = state.suggestOthers(ctx, criteria, kind)
-		}
+		suggested.List, err = suggest(ctx, criteria, kind)
 		return len(suggested.List), err
 	})
-	if err != nil {
-		return Suggested{}, err
-	}
-	suggested.Spelling = found.spelling()
-	return suggested, nil
+	suggested.Kind, suggested.Spelling = kind, found.spelling()
+	return suggested, err
 }
 
-func (state *state) suggestEvents(ctx context.Context, criteria *Criteria) ([]Suggestion, error) {
+func (state *state) suggestEvents(ctx context.Context, criteria *Criteria, kind calendar.Kind) ([]Suggestion, error) {
 	name := criteria.name()
 	page, err := state.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: append(state.coming(criteria.upcomingAt), name), Limit: criteria.suggested,
+		Kind: kind, Filter: append(state.coming(criteria.upcomingAt), name), Limit: criteria.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
 		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(criteria.Lang)},
 	})

@@ -53,11 +53,8 @@ type Service struct {
 
 // New makes a Service; it starts nothing.
 func New(store eventstore.Store, reader *history.Reader, views *query.Service, options Options) (*Service, error) {
-	switch {
-	case store == nil || reader == nil || views == nil:
+	if store == nil || reader == nil || views == nil {
 		return nil, errors.New("past: a part is missing")
-	case options.Memory < 0 || options.Points < 0 || options.Wait < 0 || options.Idle < 0:
-		return nil, errors.New("past: an option is negative")
 	}
 	options.Memory = cmp.Or(options.Memory, 64<<20)
 	options.Points = cmp.Or(options.Points, 4)

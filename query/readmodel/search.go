@@ -109,7 +109,8 @@ const joinedFrom = 4
 // Joined returns the joined spellings of the piece: rows of tokens that it also fits, each
 // as it is, without stems.
 func (piece Piece) Joined() (rows [][]string) {
-	switch n := len(piece.Tokens); {
+	unbroken := slices.DeleteFunc(slices.Clone(piece.Tokens), func(token string) bool { return token == Break })
+	switch {
 	case !piece.Open:
 	case piece.IsWord():
 		for _, word := range piece.neighbors {
@@ -124,11 +125,11 @@ func (piece Piece) Joined() (rows [][]string) {
 			}
 		}
 	case piece.IsRun():
-		for at := 1; n >= joinedFrom && at < n; at++ {
+		for at := 1; len(piece.Tokens) >= joinedFrom && at < len(piece.Tokens); at++ {
 			rows = append(rows, slices.Insert(slices.Clone(piece.Tokens), at, Break))
 		}
-	case !slices.ContainsFunc(piece.Tokens, func(t string) bool { return t != Break && !IsCJKToken(t) }):
-		rows = append(rows, slices.DeleteFunc(slices.Clone(piece.Tokens), func(t string) bool { return t == Break }))
+	case (Piece{Tokens: unbroken}).IsRun():
+		rows = append(rows, unbroken)
 	case !slices.ContainsFunc(piece.Tokens, IsCJKToken):
 		rows = append(rows, []string{strings.Join(piece.Tokens, "")})
 	}
