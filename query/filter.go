@@ -97,7 +97,7 @@ func blanked(caller calendar.Caller) readmodel.Filter {
 
 // text is the search in all texts of the kind, name that in names alone.
 func (criteria *Criteria) text() readmodel.Text {
-	return readmodel.Text{Fields: readmodel.SchemaOf(criteria.Kind).Texts(), Search: criteria.search, Spelling: criteria.spelling()}
+	return readmodel.Text{Fields: readmodel.SchemaOf(criteria.Kind).Texts, Search: criteria.search, Spelling: criteria.spelling()}
 }
 
 func (criteria *Criteria) name() readmodel.Text {

@@ -43,23 +43,15 @@ type Field struct {
 type Schema struct {
 	Kind   calendar.Kind
 	Fields []Field
+	// Texts are the names of all text fields: where a search of the kind looks
+	// (interface 4.7).
+	Texts []string
 
 	byName map[string]*Field
 }
 
 // Field finds a field by name, nil if none exists.
 func (schema *Schema) Field(name string) *Field { return schema.byName[name] }
-
-// Texts returns the names of all text fields: where a search of the kind looks
-// (interface 4.7).
-func (schema *Schema) Texts() (names []string) {
-	for _, field := range schema.Fields {
-		if field.Type == TypeText {
-			names = append(names, field.Name)
-		}
-	}
-	return names
-}
 
 // SchemaOf returns the schema of a kind, nil for one that has no documents.
 func SchemaOf(kind calendar.Kind) *Schema {
@@ -71,12 +63,15 @@ func SchemaOf(kind calendar.Kind) *Schema {
 
 var schemas = func() (all [calendar.KindTag + 1]*Schema) {
 	for _, kind := range calendar.Kinds {
-		schema := &Schema{kind, derivedFields(kind), map[string]*Field{}}
+		schema := &Schema{Kind: kind, Fields: derivedFields(kind), byName: map[string]*Field{}}
 		for name := range strings.FieldsSeq(storedNames[kind]) {
 			schema.Fields = append(schema.Fields, storedField(kind, name))
 		}
 		for i := range schema.Fields {
-			schema.byName[schema.Fields[i].Name] = &schema.Fields[i]
+			field := &schema.Fields[i]
+			if schema.byName[field.Name] = field; field.Type == TypeText {
+				schema.Texts = append(schema.Texts, field.Name)
+			}
 		}
 		all[kind] = schema
 	}

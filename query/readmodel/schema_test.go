@@ -19,7 +19,7 @@ func TestTexts(t *testing.T) {
 		calendar.KindCategory:  {"name"}, // of suggestions
 		calendar.KindTag:       {"name"},
 	} {
-		if diff := cmp.Diff(want, readmodel.SchemaOf(kind).Texts()); diff != "" {
+		if diff := cmp.Diff(want, readmodel.SchemaOf(kind).Texts); diff != "" {
 			t.Errorf("texts of %s (-want +got):\n%s", kind.Collection(), diff)
 		}
 	}

@@ -89,11 +89,8 @@ func (repeats *Repeats) Add(id calendar.ID, start calendar.Wall) {
 	if repeats.Count++; len(repeats.IDs) < MostRepeats {
 		repeats.IDs = append(repeats.IDs, id)
 	}
-	if start == calendar.NoWall {
-		return
+	if start != calendar.NoWall && (repeats.First == calendar.NoWall || start < repeats.First) {
+		repeats.First = start
 	}
-	if repeats.Count == 1 || repeats.First == calendar.NoWall {
-		repeats.First, repeats.Last = start, start
-	}
-	repeats.First, repeats.Last = min(repeats.First, start), max(repeats.Last, start)
+	repeats.Last = max(repeats.Last, start) // NoWall is before all
 }

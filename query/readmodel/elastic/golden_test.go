@@ -32,7 +32,7 @@ func TestWorstSearch(t *testing.T) {
 				}
 				return nil
 			}}
-			text := readmodel.Text{Fields: readmodel.SchemaOf(kind).Texts(), Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spelling{Typos: readmodel.MaxTypos, Joined: true}}
+			text := readmodel.Text{Fields: readmodel.SchemaOf(kind).Texts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spelling{Typos: readmodel.MaxTypos, Joined: true}}
 			inName := text
 			inName.Fields = text.Fields[:1] // as what is protected is searched
 			list := readmodel.Query{Kind: kind, Filter: readmodel.And{text, inName}, Sort: []readmodel.Sort{{Desc: true, Rank: &readmodel.Relevance{

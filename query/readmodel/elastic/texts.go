@@ -63,7 +63,7 @@ func rowOf(words []string, lang calendar.Lang, asked func(i int, mark byte) bool
 // same, else for each language.
 func addTexts(fields object, record *calendar.Record) {
 	schema := readmodel.SchemaOf(record.Kind)
-	names := schema.Texts()
+	names := schema.Texts
 	texts := make([]calendar.Text, len(names))
 	alike := true
 	for i, name := range names {

@@ -37,7 +37,7 @@ func TestMerges(t *testing.T) {
 	}
 	compare := func() {
 		t.Helper()
-		word := readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(corpus.Word(3+dice.IntN(20)), calendar.LangEN)}
+		word := readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts, Search: readmodel.ParseSearch(corpus.Word(3+dice.IntN(20)), calendar.LangEN)}
 		for _, query := range []readmodel.Query{
 			{Kind: calendar.KindEvent, Sort: readmodeltest.ByStart(), Offset: dice.IntN(n), Limit: 20},
 			{Kind: calendar.KindEvent, Filter: word, Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldID, Desc: true}}, Limit: 20},
@@ -115,7 +115,7 @@ func TestEndOfARequestEndsItsSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	query := readmodel.Query{Kind: calendar.KindEvent, Limit: 10, Filter: readmodel.Text{
-		Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(`"`+corpus.Word(0)+" "+corpus.Word(1)+`"`, calendar.LangEN),
+		Fields: readmodel.SchemaOf(calendar.KindEvent).Texts, Search: readmodel.ParseSearch(`"`+corpus.Word(0)+" "+corpus.Word(1)+`"`, calendar.LangEN),
 	}}
 	if _, err := viewOf(t, index).Search(&ending{t.Context(), 1}, query); err != context.Canceled { //nolint:errorlint // as it is
 		t.Errorf("error %v, want that of the context", err)

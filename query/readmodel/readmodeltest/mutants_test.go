@@ -144,7 +144,7 @@ func admits(all bool) readmodel.Filter {
 func withTexts(record *calendar.Record, names ...string) *readmodel.Document {
 	some := *record
 	some.Fields = maps.Clone(record.Fields)
-	for _, name := range readmodel.SchemaOf(record.Kind).Texts() {
+	for _, name := range readmodel.SchemaOf(record.Kind).Texts {
 		if !slices.Contains(names, name) {
 			delete(some.Fields, field(record, name).From)
 		}

@@ -300,7 +300,7 @@ func (generator generator) text() readmodel.Text {
 		builder.WriteString(pick(generator, []string{" ", " ", "  ", `"`, "-"}))
 	}
 	return readmodel.Text{
-		Fields: generator.schema.Texts(), Search: readmodel.ParseSearch(builder.String(), generator.lang()),
+		Fields: generator.schema.Texts, Search: readmodel.ParseSearch(builder.String(), generator.lang()),
 		Spelling: readmodel.Spelling{Typos: generator.IntN(readmodel.MaxTypos + 1), Joined: generator.chance(50)},
 	}
 }

@@ -106,9 +106,9 @@ func largestSearches(pair *indexPair) {
 	for _, value := range []string{long, long[:64], strings.Repeat("ba", 200), strings.Repeat("乐音", 250), "*?\\"} {
 		pair.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}, Value: value})
 	}
-	fields := readmodel.SchemaOf(calendar.KindVenue).Texts()
+	fields := readmodel.SchemaOf(calendar.KindVenue).Texts
 	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
-		pair.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts()...))
+		pair.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts...))
 	}
 	for _, lang := range calendar.Langs {
 		for _, query := range []string{
