@@ -40,6 +40,11 @@ type shared struct {
 	links     linkedRecords
 }
 
+// holds reports whether it is valid for a state of the index at a moment.
+func (shared *shared) holds(shown readmodel.VisibleState, now time.Time) bool {
+	return shared.gen.VisibleState == shown && shared.gen.Due <= now.Unix() && now.Unix() < shared.nextDue
+}
+
 // lazy is a value that is loaded by the first caller who needs it; others wait. An error is
 // not stored.
 type lazy[T any] struct {
@@ -71,7 +76,14 @@ func (lazy *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(pre
 // Generation returns the present generation. While nothing changes it costs one look at
 // what the index shows and the clock.
 func (service *Service) Generation(ctx context.Context) (Generation, error) {
-	return present(ctx, service, func(st *state) (Generation, error) { return st.gen, nil })
+	shown, err := service.index.Visible(ctx)
+	if err != nil {
+		return Generation{}, err
+	}
+	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
+		return shared.gen, nil
+	}
+	return present(ctx, service, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
 }
 
 // present returns what is made of the present state, again when it moved meanwhile.
@@ -88,12 +100,12 @@ func present[T any](ctx context.Context, service *Service, made func(*state) (T,
 
 // stateOf adds to a view what its generation shares.
 func (service *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
-	now, shown := service.now().Unix(), view.Shown()
-	holds := func(g *shared) bool { return g.gen.VisibleState == shown && g.gen.Due <= now && now < g.nextDue }
+	now := service.now()
+	holds := func(shared *shared) bool { return shared.holds(view.Shown(), now) }
 	g, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
-		due, next, err := dueTimes(ctx, view, now)
+		due, next, err := dueTimes(ctx, view, now.Unix())
 		return &shared{
-			gen: Generation{VisibleState: view.Shown(), Due: due}, second: now, nextDue: next,
+			gen: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
 			// All moments from the last due publication on decide alike. With that one the
 			// filters are the same in most generations.
 			published: published(due), counted: countedEvents(due, service.o.ProtectedNow),

@@ -46,11 +46,12 @@ type Suggested struct {
 	List               []Suggestion
 }
 
-// Suggestion is a record whose name fits what was typed, with what suggestions show of it;
-// of the venues of an event the first one.
+// Suggestion is a record whose name fits what was typed.
 type Suggestion struct {
-	View  View
-	Count int // events: that have the name; others: coming events
+	Record *calendar.Record
+	Status calendar.Status  // that holds now
+	Venue  *calendar.Record // of events: the first one that everybody sees, nil for none
+	Count  int              // events: that have the name; others: coming events
 	// Namesake tells that another venue that fits has the same name.
 	Namesake bool
 
@@ -104,15 +105,11 @@ func (state *state) suggestEvents(ctx context.Context, criteria *Criteria, kind 
 		return nil, err
 	}
 	out := make([]Suggestion, len(page.Documents))
-	now := state.moment()
 	for i, document := range page.Documents {
-		view := &out[i].View
-		view.Record, view.Status = document.Record, document.Record.Status(now)
-		out[i].Count = document.Repeats.Count
-		for _, id := range document.Record.Fields.IDs("venue") {
+		out[i] = Suggestion{Record: document.Record, Status: document.Record.Status(state.moment()), Count: document.Repeats.Count}
+		for _, id := range slices.Backward(document.Record.Fields.IDs("venue")) {
 			if at, ok := venues.find(id); ok && venues.sees(at) {
-				view.Venues = []LinkedView{{Record: venues.records[at]}}
-				break
+				out[i].Venue = venues.records[at]
 			}
 		}
 	}
@@ -140,7 +137,6 @@ func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind 
 	all := make([]Suggestion, 0, len(found))
 	named := map[string]int{}
 	rank := readmodel.Relevance{Text: name}
-	now := state.moment()
 	for id := range found {
 		at, ok := directory.find(id)
 		if !ok || counts[id] == 0 {
@@ -148,12 +144,12 @@ func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind 
 		}
 		record := directory.records[at]
 		label, _ := record.Name(criteria.Lang)
-		suggestion := Suggestion{View: View{Record: record, Status: statusOf(record, now)}, Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
+		suggestion := Suggestion{Record: record, Status: statusOf(record, state.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
 		named[suggestion.name]++
 		all = append(all, suggestion)
 	}
 	slices.SortFunc(all, func(a, b Suggestion) int {
-		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.View.Record.ID, b.View.Record.ID))
+		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.Record.ID, b.Record.ID))
 	})
 	all = all[:min(len(all), criteria.suggested)]
 	for i := range all {

@@ -67,11 +67,11 @@ func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) 
 }
 
 func suggestionOf(root *root, lang calendar.Lang, s *query.Suggestion, highlighter *readmodel.Highlighter) suggestion {
-	record := s.View.Record
+	record := s.Record
 	fields := record.Fields
 	name, in := record.Name(lang)
 	out := suggestion{
-		ID: record.ID, Slug: record.Slug(), URL: root.Page(record, s.View.Status), RestURL: root.Self(record), Text: name,
+		ID: record.ID, Slug: record.Slug(), URL: root.Page(record, s.Status), RestURL: root.Self(record), Text: name,
 		Highlight: cmp.Or(highlighter.Name(name, in), readmodel.EscapeHTML(name)), Count: s.Count,
 	}
 	if s.Namesake {
@@ -79,8 +79,8 @@ func suggestionOf(root *root, lang calendar.Lang, s *query.Suggestion, highlight
 	}
 	if record.Kind == calendar.KindEvent {
 		out.suggestedEvent = &suggestedEvent{fields.Wall("start_date").String(), fields.Wall("end_date").String(), fields.String("timezone"), fields.Bool("all_day"), ""}
-		if len(s.View.Venues) > 0 {
-			out.Venue, _ = s.View.Venues[0].Record.Name(lang)
+		if s.Venue != nil {
+			out.Venue, _ = s.Venue.Name(lang)
 		}
 	}
 	return out
