@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -38,7 +39,7 @@ type visibleRecords struct {
 }
 
 // directoryFields are the fields that a directory holds of records.
-var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc", "geo_lat", "geo_lng"}
+var directoryFields = strings.Fields("name venue organizer slug parent city country author status date_utc geo_lat geo_lng")
 
 // directory returns the directory of a kind.
 func (state *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {

@@ -2,6 +2,7 @@ package readmodel
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -93,8 +94,7 @@ func digit(r rune) rune {
 
 // strokes are letters whose stroke or ligature Unicode does not decompose, and the keycap
 // of ten.
-var strokes = strings.NewReplacer("ø", "o", "đ", "d", "ð", "d", "ł", "l", "ħ", "h", "ı", "i",
-	"œ", "oe", "æ", "ae", "þ", "th", "ŧ", "t", "ƀ", "b", "ɨ", "i", "ʉ", "u", "🔟", "10")
+var strokes = strings.NewReplacer(strings.Fields("ø o đ d ð d ł l ħ h ı i œ oe æ ae þ th ŧ t ƀ b ɨ i ʉ u 🔟 10")...)
 
 func foldSlowly(text string) string {
 	text = strings.Map(func(r rune) rune {
@@ -259,7 +259,7 @@ func hasLatin(text string) bool {
 
 // keptWords are words of the stop lists that carry meaning in a calendar once they
 // are without accents: "été" is the summer too.
-var keptWords = map[string]bool{"ete": true, "etes": true, "etee": true, "etees": true}
+var keptWords = strings.Fields("ete etes etee etees")
 
 var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 	all := map[calendar.Lang]map[string]bool{}
@@ -272,7 +272,7 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 		for line := range strings.Lines(string(list)) {
 			line, _, _ = strings.Cut(line, "|")
 			// A contraction ("don't") is several words; none of them is common by itself.
-			if t := Tokens(line); len(t) == 1 && !keptWords[t[0]] {
+			if t := Tokens(line); len(t) == 1 && !slices.Contains(keptWords, t[0]) {
 				words[t[0]] = true
 			}
 		}

@@ -45,9 +45,7 @@ func duration(record *calendar.Record) (int64, bool) {
 }
 
 // freeWords stand for a cost of nothing, folded.
-var freeWords = map[string]bool{
-	"free": true, "gratis": true, "gratuit": true, "gratuite": true, "gratuito": true, "gratuita": true, "免费": true, "免費": true,
-}
+var freeWords = strings.Fields("free gratis gratuit gratuite gratuito gratuita 免费 免費")
 
 // IsFree reports whether an event has a cost, and all of it is nothing.
 func IsFree(record *calendar.Record) bool {
@@ -59,7 +57,7 @@ func IsFree(record *calendar.Record) bool {
 func lowestCost(record *calendar.Record) (lowest int64, has bool) {
 	cost := calendar.ReadCost(record.Fields.Strings("cost"), calendar.Currency{})
 	texts, numbers := cost.Values[:cost.Texts], cost.Values[cost.Texts:]
-	free := !slices.ContainsFunc(texts, func(text string) bool { return !freeWords[PlaceKey(text)] }) &&
+	free := !slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(freeWords, PlaceKey(text)) }) &&
 		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
 	switch {
 	case free && len(cost.Values) > 0:

@@ -141,7 +141,7 @@ func (expression Expression) IsZero() bool {
 	return len(expression.Must) == 0 && len(expression.Not) == 0
 }
 
-var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`, "‹", `"`, "›", `"`, "＂", `"`)
+var quotes = strings.NewReplacer(strings.Fields(`“ " ” " „ " ‟ " « " » " ‹ " › " ＂ "`)...)
 
 // searchParts finds the parts of a search: what stands between two quotes, what is typed
 // without a blank and a quote, and a quote without a partner.
@@ -241,10 +241,7 @@ func (piece Piece) isCommon(lang calendar.Lang) bool {
 }
 
 // elided are French words that lose their last letter before an apostrophe.
-var elided = map[string]bool{
-	"c": true, "d": true, "j": true, "l": true, "m": true, "n": true, "s": true, "t": true,
-	"qu": true, "jusqu": true, "lorsqu": true, "puisqu": true, "quoiqu": true,
-}
+var elided = strings.Fields("c d j l m n s t qu jusqu lorsqu puisqu quoiqu")
 
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "＇", "'")
 
@@ -255,7 +252,7 @@ func withoutElision(text string) []string {
 	for {
 		before, after, found := strings.Cut(rest, "'")
 		word, others := Tokens(before), Tokens(after)
-		if !found || len(word) != 1 || !elided[word[0]] || len(others) == 0 {
+		if !found || len(word) != 1 || !slices.Contains(elided, word[0]) || len(others) == 0 {
 			return tokens
 		}
 		tokens, rest = others, after
