@@ -183,7 +183,7 @@ func (join *join) load(ctx context.Context, ids []calendar.ID) error {
 			}
 			l := joinedRecord{changed: record.Changed}
 			if isShown(record, join.caller, join.now) && !join.withdrawn.has(record.ID) {
-				l.Record, l.Status = record, statusOf(record, join.now)
+				l.Record, l.Status = record, record.Status(join.now)
 				if record.Kind.IsTerm() {
 					name, _ := record.Name(join.lang)
 					l.sortName = readmodel.Fold(name)
@@ -201,22 +201,7 @@ func (join *join) load(ctx context.Context, ids []calendar.ID) error {
 
 // isShown reports whether an answer to a caller embeds a record.
 func isShown(record *calendar.Record, caller calendar.Caller, now time.Time) bool {
-	switch status := statusOf(record, now); {
-	case record.Deleted || status == calendar.StatusTrash:
-		return false
-	case record.Kind.IsTerm() || status == calendar.StatusPublish:
-		return true
-	default:
-		return calendar.MayRead(caller, record, now)
-	}
-}
-
-// statusOf returns the status of a record at a moment, "" for terms.
-func statusOf(record *calendar.Record, instant time.Time) calendar.Status {
-	if !record.Kind.IsPost() {
-		return ""
-	}
-	return record.Status(instant)
+	return !record.Deleted && record.Status(now) != calendar.StatusTrash && calendar.MayRead(caller, record, now)
 }
 
 // mark is a hash of all that the view depends on besides the version of its record.

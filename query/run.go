@@ -199,7 +199,7 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 	out := make([]View, len(documents))
 	for i, document := range documents {
 		out[i] = View{
-			Record: document.Record, Repeats: document.Repeats, Status: statusOf(document.Record, now),
+			Record: document.Record, Repeats: document.Repeats, Status: document.Record.Status(now),
 			Blanked: criteria.Kind == calendar.KindEvent && calendar.NeedsPassword(criteria.Caller, document.Record),
 		}
 		if criteria.sort == "distance" {

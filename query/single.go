@@ -25,7 +25,7 @@ func (service *Service) View(ctx context.Context, caller calendar.Caller, record
 
 // view makes the view of a record whose own status is that of a moment.
 func (join *join) view(ctx context.Context, record *calendar.Record, own time.Time) (View, error) {
-	views := []View{{Record: record, Status: statusOf(record, own)}}
+	views := []View{{Record: record, Status: record.Status(own)}}
 	err := join.views(ctx, record.Kind, views)
 	return views[0], err
 }

@@ -144,7 +144,7 @@ func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind 
 		}
 		record := directory.records[at]
 		label, _ := record.Name(criteria.Lang)
-		suggestion := Suggestion{Record: record, Status: statusOf(record, state.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
+		suggestion := Suggestion{Record: record, Status: record.Status(state.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
 		named[suggestion.name]++
 		all = append(all, suggestion)
 	}

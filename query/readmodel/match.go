@@ -124,12 +124,10 @@ func ComparePlaces(order []Sort, a, b []Key) int {
 // Compare orders two values of the key: missing ones come last whatever the direction,
 // texts by their UTF-8 bytes.
 func (sort *Sort) Compare(a, b Key) int {
-	switch {
-	case !a.Has && !b.Has:
-		return 0
-	case !b.Has:
-		return -1
-	case !a.Has:
+	if a.Has != b.Has {
+		if a.Has {
+			return -1
+		}
 		return 1
 	}
 	c := cmp.Or(cmp.Compare(a.N, b.N), strings.Compare(a.Text, b.Text))
