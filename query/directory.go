@@ -16,7 +16,7 @@ import (
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
 	records []*calendar.Record                  // by id, with some of their fields
-	points  []point                             // of venues, by place
+	points  []point                             // by place
 	options []option                            // by place: the record, and of categories those below it
 	names   map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
 
@@ -24,7 +24,7 @@ type directory struct {
 	stamp uint64                 // of readmodel.View
 }
 
-// point is the place of a venue, in degrees.
+// point is where a venue lies, in degrees; others are known nowhere.
 type point struct {
 	lat, lng float64
 	known    bool
@@ -84,9 +84,6 @@ func (directory *directory) add(record *calendar.Record) {
 	fields := record.Fields.Copy(directoryFields)
 	directory.records = append(directory.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields})
 	directory.options = append(directory.options, option{word: record.ID.String(), numbers: []calendar.ID{record.ID}})
-	if record.Kind != calendar.KindVenue {
-		return
-	}
 	lat, hasLat := fields.Number("geo_lat")
 	lng, hasLng := fields.Number("geo_lng")
 	directory.points = append(directory.points, point{lat, lng, hasLat && hasLng})

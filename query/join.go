@@ -106,7 +106,7 @@ func (join *join) views(ctx context.Context, kind calendar.Kind, views []View) e
 		view := &views[i]
 		if view.Touched = view.Record.Changed; kind.IsTerm() {
 			terms[kind] = append(terms[kind], view.Record.ID)
-		} else if kind == calendar.KindEvent && (!view.Blanked || join.embeds&EmbedTouched != 0) {
+		} else if !view.Blanked || join.embeds&EmbedTouched != 0 {
 			of[i] = linksOf(view.Record, join.embeds)
 		}
 	}

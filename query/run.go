@@ -200,7 +200,7 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 	for i, document := range documents {
 		out[i] = View{
 			Record: document.Record, Repeats: document.Repeats, Status: document.Record.Status(now),
-			Blanked: criteria.Kind == calendar.KindEvent && calendar.NeedsPassword(criteria.Caller, document.Record),
+			Blanked: calendar.NeedsPassword(criteria.Caller, document.Record),
 		}
 		if criteria.sort == "distance" {
 			if key := readmodel.Place(selection.query.Sort[:1], document.Record)[0]; key.Has {
