@@ -69,7 +69,7 @@ func (ordering *ordering) on(evaluation *evaluation, docs bitset) *ordered {
 	return o
 }
 
-// compare orders two hits as readmodel.Compare does.
+// compare orders two hits as readmodeltest.Compare does.
 func (ordering *ordering) compare(a, b *hit) int {
 	for i := range ordering.sorts {
 		if c := ordering.sorts[i].Compare(a.key(i), b.key(i)); c != 0 {
