@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"projector/upkeep":          {"calendar", "eventstore", "internal/ground/lifecycle", "internal/ground/pause", "projector", "query/readmodel"},
 	"query":                     {"calendar", "internal/formats", "internal/ground/cache", "internal/ground/keylock", "internal/htmltext", "internal/param", "query/readmodel"},
 	"query/past":                {"calendar", "eventstore", "internal/ground/keylock", "internal/history", "internal/htmltext", "internal/param", "query", "query/readmodel", "query/readmodel/memindex"},
-	"query/readmodel":           {"calendar", "internal/ground/cache", "internal/htmltext"},
+	"query/readmodel":           {"calendar", "internal/htmltext"},
 	"query/readmodel/memindex":  {"calendar", "internal/ground/compact", "query/readmodel"},
 	"query/readmodel/elastic":   {"calendar", "internal/canonjson", "query/readmodel"},
 	"internal/access":           {"calendar", "eventstore"},

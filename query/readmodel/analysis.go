@@ -1,7 +1,6 @@
 package readmodel
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cache"
 )
 
 // AnalysisVersion changes whenever the same record would give other tokens, stems
@@ -221,14 +219,16 @@ var stemmers = [...]func(*snowballstem.Env) bool{
 	calendar.LangES: spanish.Stem,
 }
 
-// wordIn is a token of a text of a language.
-type wordIn struct {
-	lang  calendar.Lang
-	token string
+// stemmer computes stems and caches them by language. It is for one goroutine.
+type stemmer struct {
+	env   *snowballstem.Env
+	stems [len(stemmers)]map[string]string
 }
 
-// stems are the stems of some 20,000 words.
-var stems = cache.New(6<<20, func(word wordIn, stem string) int { return len(word.token) + len(stem) })
+// maxStems is how many stems of a language are cached.
+const maxStems = 20_000
+
+var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.NewEnv("")} }}
 
 // Stem returns the stem of a token (Snowball: English, French, Spanish) in the
 // language of the text that it is from. Chinese has no stems: there the word is
@@ -237,14 +237,26 @@ func Stem(token string, lang calendar.Lang) string {
 	if int(lang) >= len(stemmers) || stemmers[lang] == nil || len(token) < 3 || !hasLatin(token) {
 		return token
 	}
-	stem, known := stems.Get(wordIn{lang, token})
-	if !known {
-		env := snowballstem.NewEnv(token)
-		stemmers[lang](env)
-		token = strings.Clone(token) // without the text that it is from
-		stem = cmp.Or(env.Current(), token)
-		stems.Set(wordIn{lang, token}, stem)
+	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
+	defer stemmerPool.Put(s)
+	return s.stem(token, lang)
+}
+
+func (stemmer *stemmer) stem(token string, lang calendar.Lang) string {
+	stem, cached := stemmer.stems[lang][token]
+	if cached {
+		return stem
 	}
+	stemmer.env.SetCurrent(token)
+	stemmers[lang](stemmer.env)
+	token = strings.Clone(token) // without the text that it is from
+	if stem = stemmer.env.Current(); stem == "" {
+		stem = token
+	}
+	if len(stemmer.stems[lang]) == maxStems || stemmer.stems[lang] == nil {
+		stemmer.stems[lang] = map[string]string{}
+	}
+	stemmer.stems[lang][token] = stem
 	return stem
 }
 
