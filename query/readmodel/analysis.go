@@ -128,21 +128,10 @@ func isIgnorable(r rune) bool {
 
 // isCJK reports whether r is compared by pairs of characters (interface 4.7).
 func isCJK(r rune) bool {
-	if r < 0x1100 {
-		return false
-	}
-	if r >= 0x4E00 && r <= 0x9FFF || r == 'ー' {
-		return true
-	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+	return r >= 0x1100 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo))
 }
 
-func isWordRune(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z'
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-}
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // maxTokenRunes is how much of a word counts. Stemmers take quadratic time for
 // some words, and engines limit the length of one.
@@ -234,7 +223,7 @@ var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.
 // language of the text that it is from. Chinese has no stems: there the word is
 // its own stem, and so is every word without a Latin letter.
 func Stem(token string, lang calendar.Lang) string {
-	if int(lang) >= len(stemmers) || stemmers[lang] == nil || len(token) < 3 || !hasLatin(token) {
+	if int(lang) >= len(stemmers) || stemmers[lang] == nil || len(token) < 3 {
 		return token
 	}
 	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
@@ -258,15 +247,6 @@ func (stemmer *stemmer) stem(token string, lang calendar.Lang) string {
 	}
 	stemmer.stems[lang][token] = stem
 	return stem
-}
-
-func hasLatin(text string) bool {
-	for i := range len(text) {
-		if text[i] >= 'a' && text[i] <= 'z' {
-			return true
-		}
-	}
-	return false
 }
 
 // keptWords are words of the stop lists that carry meaning in a calendar once they

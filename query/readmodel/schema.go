@@ -191,9 +191,6 @@ const descriptionKeyRunes = 256
 const descriptionKeyStart = "="
 
 func firstRunes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
 	for i := range text {
 		if n == 0 {
 			return text[:i]
