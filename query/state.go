@@ -209,24 +209,17 @@ func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known 
 
 // withAbove returns the counted records, ascending, and of categories those above them, too,
 // so that a list has whole branches.
-func (state *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) ([]calendar.ID, error) {
-	ids := keys(counts)
-	if kind != calendar.KindCategory {
-		return ids, nil
-	}
+func (state *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID, err error) {
 	directory, err := state.directory(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range keys(counts) {
-		if at, known := directory.find(id); known {
-			for _, above := range directory.above(at) {
-				ids = append(ids, directory.records[above].ID)
-			}
+	for at, record := range directory.records {
+		if slices.ContainsFunc(directory.options[at].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
+			ids = append(ids, record.ID)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return ids, nil
 }
 
 // coming admits the counted events that end at a moment or later.

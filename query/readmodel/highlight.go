@@ -152,7 +152,7 @@ func EscapeHTML(text string) string { return escapeHTML.Replace(text) }
 // html returns a part of the text with the marks in it.
 func (marked *markedText) html(part textSpan) string {
 	var builder strings.Builder
-	write := func(from, to int) { _, _ = escapeHTML.WriteString(&builder, string(marked.letters[from:to])) } // a Builder takes all
+	write := func(from, to int) { builder.WriteString(EscapeHTML(string(marked.letters[from:to]))) }
 	at := part.from
 	for _, mark := range marked.marks {
 		from, to := max(mark.from, part.from), min(mark.to, part.to)
