@@ -68,8 +68,9 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 }
 
 // point returns a point, which may have to be built.
-func (service *Service) point(ctx context.Context, client client, asked pointRequest) (p *point, err error) {
-	if p = service.find(func(p *point) bool { return p.asked == asked }); p != nil {
+func (service *Service) point(ctx context.Context, client client, asked pointRequest) (*point, error) {
+	p := service.find(func(p *point) bool { return p.asked == asked })
+	if p != nil {
 		return p, nil
 	}
 	release, err := service.clients.Acquire(ctx, client)
