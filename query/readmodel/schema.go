@@ -226,11 +226,12 @@ func sorted(field Field) Field {
 // Fingerprint describes the schemas and names the analysis: what an engine keeps under
 // another one has to be rebuilt.
 func Fingerprint() string {
-	fingerprint := AnalysisVersion
+	var fingerprint strings.Builder
+	fmt.Fprintln(&fingerprint, AnalysisVersion)
 	for _, schema := range schemas[calendar.KindEvent:] {
 		for _, field := range schema.Fields {
-			fingerprint += fmt.Sprintln(schema.Kind, field.Name, field.Type, field.Sort, field.From)
+			fmt.Fprintln(&fingerprint, schema.Kind, field.Name, field.Type, field.Sort, field.From)
 		}
 	}
-	return fingerprint
+	return fingerprint.String()
 }
