@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,6 +28,10 @@ func TestMain(m *testing.M) {
 			go dumpHeap(file)
 		}
 		os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Most tests wait for processes, so there may be more of them than processors.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
 	}
 	status := m.Run()
 	_ = os.RemoveAll(plainDir) // "" is nothing
@@ -58,7 +63,8 @@ func child(ctx context.Context, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, text)
 		}
 	}
-	cmd.Env = append(cmd.Env, childEnv+"=1")
+	// What lives in a short-lived process is little, and collecting it takes most of its start.
+	cmd.Env = append(cmd.Env, childEnv+"=1", "GOGC=400")
 	return cmd
 }
 

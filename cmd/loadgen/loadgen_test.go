@@ -19,10 +19,10 @@ func TestMain(m *testing.M) {
 // Every row is measured on tiny calendars, each attack too; those that need a server say so.
 func TestRows(t *testing.T) {
 	if testing.Short() {
-		t.Skip("TestRows did not run: it builds the program and measures for half a minute")
+		t.Skip("TestRows did not run: it builds the program and measures for some seconds")
 	}
 	t.Setenv("DAYBOOK_TEST_POSTGRES", "")
-	args := []string{"-source", filepath.Join("..", ".."), "-for", "20ms", "-mixed", "20ms", "-events", "150"}
+	args := []string{"-source", filepath.Join("..", ".."), "-for", "7ms", "-mixed", "7ms", "-events", "50"}
 	groups := read[[]group]("rows.json")
 	for _, g := range groups {
 		args = append(args, g.Name)

@@ -144,10 +144,13 @@ func pythonPackages(t *testing.T) string {
 
 // installed returns the folder where a generator is installed by commands that are run
 // next to the files with its versions: a folder in the cache of the user, for all runs
-// with the same versions. It is made where DAYBOOK_REQUIRE has the name of the tool;
-// without it, or without one of the programs, the test does not run.
+// with the same versions. Where DAYBOOK_REQUIRE does not name the tool, the test does not run,
+// so that a plain test run needs Go alone.
 func installed(t *testing.T, tool string, programs, pins []string, commands ...[]string) string {
 	t.Helper()
+	if !engines.Required(tool) {
+		engines.Require(t, tool, "DAYBOOK_REQUIRE does not name it")
+	}
 	sum := sha256.New()
 	for _, text := range programs {
 		path, err := exec.LookPath(text)
@@ -172,9 +175,6 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 	dir := filepath.Join(cache, "daybook-test-clients", fmt.Sprintf("%s-%x", tool, sum.Sum(nil)[:8]))
 	if _, err := os.Stat(dir); err == nil {
 		return dir
-	}
-	if !engines.Required(tool) {
-		engines.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
 	}
 	must(t, os.MkdirAll(filepath.Dir(dir), 0o750))
 	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".") //nolint:usetesting // it becomes the cache; other tests may install the same
