@@ -1,15 +1,9 @@
 package engines
 
 import (
-	"crypto/ed25519"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
 	"log"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -17,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // Secured is an HTTPS server before a server of plain HTTP, as a cluster with its
@@ -34,17 +27,8 @@ func NewSecured(t testing.TB, target, authorization string) *Secured {
 	t.Helper()
 	to, err := url.Parse(target)
 	must(t, err)
-	public, key, err := ed25519.GenerateKey(nil)
-	must(t, err)
-	own := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "daybook test"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	certificate, err := x509.CreateCertificate(nil, own, own, public, key)
-	must(t, err)
-
 	wantScheme, want, _ := strings.Cut(authorization, " ")
-	secured := &Secured{CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})}
+	secured := &Secured{}
 	proxy := &httputil.ReverseProxy{Rewrite: func(proxyRequest *httputil.ProxyRequest) {
 		proxyRequest.SetURL(to)
 		proxyRequest.Out.Header.Del("Authorization") // the server behind must not depend on it
@@ -63,9 +47,8 @@ func NewSecured(t testing.TB, target, authorization string) *Secured {
 		_, _ = io.WriteString(writer, `{"error":{"type":"security_exception","reason":"missing or wrong authentication"},"status":401}`)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	secured.URL = server.URL
+	secured.URL, secured.CA = server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	return secured
 }

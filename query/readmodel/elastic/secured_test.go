@@ -1,13 +1,17 @@
 package elastic_test
 
 import (
+	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"errors"
+	"math/big"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
@@ -108,13 +112,22 @@ func TestRotatedKey(t *testing.T) {
 // request, so no credentials.
 func TestAuthority(t *testing.T) {
 	engine := onOne(t)
-	secured, other := engines.NewSecured(t, engine.url(t), "ApiKey x"), engines.NewSecured(t, engine.url(t), "ApiKey x")
+	secured := engines.NewSecured(t, engine.url(t), "ApiKey x")
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	other, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		url string
 		ca  []byte
 	}{
 		"system":       {secured.URL, nil},
-		"another one":  {secured.URL, other.CA},
+		"another one":  {secured.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other})},
 		"another name": {strings.Replace(secured.URL, "127.0.0.1", "localhost", 1), secured.CA},
 		"plain http":   {strings.Replace(secured.URL, "https", "http", 1), secured.CA},
 	} {
