@@ -62,11 +62,8 @@ type service struct {
 
 	client   *http.Client
 	position atomic.Uint64 // of the last write that was answered
-	// documentation is what the service serves; some answers of each kind are held against it.
-	documentation func() world.Documentation
-
-	mu      sync.Mutex
-	checked map[string]int // answers held against it, by operation and status
+	// documentation is what the service serves; answers are held against it.
+	documentation func() *world.Documentation
 }
 
 type user struct {
@@ -167,7 +164,7 @@ func assemble(t *testing.T, settings settings, open func(*slog.Logger, *world.Cl
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: reader, Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, settings.http)
 	must(t, err)
 
-	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
+	out := &service{users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
 	for _, u := range userNames {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
 		must(t, err)
@@ -205,12 +202,12 @@ func assemble(t *testing.T, settings settings, open func(*slog.Logger, *world.Cl
 	out.client = &http.Client{Transport: transportHTTP, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
-	out.documentation = sync.OnceValue(func() world.Documentation { return out.read(t) })
+	out.documentation = sync.OnceValue(func() *world.Documentation { return out.read(t) })
 	return out
 }
 
 // read reads the documentation.
-func (service *service) read(t *testing.T) world.Documentation {
+func (service *service) read(t *testing.T) *world.Documentation {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, service.url+root+"/doc", http.NoBody)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestDocumentGolden(t *testing.T) {
 	}
 }
 
-func documentText(t *testing.T, doc world.Documentation) string {
+func documentText(t *testing.T, doc *world.Documentation) string {
 	t.Helper()
 	var builder strings.Builder
 	mark := func(extensions map[string]any, required bool) string {

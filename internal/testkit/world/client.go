@@ -88,11 +88,11 @@ func (client *Client) Do(method, path string, body any) *Response {
 	maps.Copy(request.Header, client.header)
 	rec := httptest.NewRecorder()
 	client.world.Handler.ServeHTTP(rec, request)
-	out := &Response{
-		t: client.world.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(), sent: sent,
-	}
+	out := &Response{t: client.world.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
 	if !client.world.unchecked {
-		client.world.conforms(request, out)
+		if err := client.world.document().Check(request, out.Status, out.Header, out.Body); err != nil {
+			client.world.t.Errorf("%s: status %d: %v", out.Request, out.Status, err)
+		}
 	}
 	return out
 }
@@ -157,7 +157,6 @@ type Response struct {
 	Body    []byte
 
 	t     testing.TB
-	sent  string // the request's body
 	value any
 }
 

@@ -21,17 +21,20 @@ import (
 )
 
 // Documentation is a served documentation that answers are held against.
-type Documentation struct{ *openapi3.T }
+type Documentation struct {
+	*openapi3.T
+	found sync.Map // what Check returned, by what a schema sees of an answer
+}
 
 // documents keeps what was parsed by its bytes: services with equal settings
 // share one.
 var documents = struct {
 	sync.Mutex
-	parsed map[string]Documentation
-}{parsed: map[string]Documentation{}}
+	parsed map[string]*Documentation
+}{parsed: map[string]*Documentation{}}
 
 // ReadDocumentation parses and validates the answer of /doc.
-func ReadDocumentation(t testing.TB, served []byte) Documentation {
+func ReadDocumentation(t testing.TB, served []byte) *Documentation {
 	t.Helper()
 	documents.Lock()
 	defer documents.Unlock()
@@ -44,32 +47,18 @@ func ReadDocumentation(t testing.TB, served []byte) Documentation {
 		if err != nil {
 			t.Fatalf("documentation: %v", err)
 		}
-		documentation = Documentation{doc}
+		documentation = &Documentation{T: doc}
 		documents.parsed[string(served)] = documentation
 	}
 	return documentation
 }
 
 // Document returns the documentation that the service serves.
-func (world *World) Document() Documentation {
+func (world *World) Document() *Documentation {
 	world.t.Helper()
 	rec := httptest.NewRecorder()
 	world.Handler.ServeHTTP(rec, httptest.NewRequestWithContext(world.t.Context(), http.MethodGet, Root+"/doc", nil))
 	return ReadDocumentation(world.t, rec.Body.Bytes())
-}
-
-// conforms fails the test when an answer is not what the documentation says. Answers that
-// no schema tells apart are looked at once: it takes far longer than to make them.
-func (world *World) conforms(request *http.Request, res *Response) {
-	world.t.Helper()
-	like := fmt.Sprintln(request.Method, templateOf(request), request.URL.RawQuery == "", request.Header.Get("Content-Type"), res.Status,
-		slices.Sorted(maps.Keys(res.Header)), res.Header.Get("Content-Type"), shape(res.sent), shape(string(res.Body)))
-	if _, known := world.like.LoadOrStore(like, true); known {
-		return
-	}
-	if err := world.document().Check(request, res.Status, res.Header, res.Body); err != nil {
-		world.t.Errorf("%s: status %d: %v", res.Request, res.Status, err)
-	}
 }
 
 // What is no JSON is a text.
@@ -85,12 +74,24 @@ func init() {
 // Check returns an error when an answer to a request is not what the documentation says.
 // Bodies are not looked at: more spellings of a value are taken than are documented. Paths and
 // methods that are not documented have the refusals of step 1 only. What stands
-// outside of the namespace is not looked at.
-func (documentation Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
+// outside of the namespace is not looked at. Answers that no schema tells apart are looked at
+// once: it takes far longer than to make them.
+func (documentation *Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
 	template := templateOf(request)
 	if template == "" {
 		return nil
 	}
+	like := fmt.Sprintln(request.Method, template, status, slices.Sorted(maps.Keys(header)), header.Get("Content-Type"), shape(string(body)))
+	found, known := documentation.found.Load(like)
+	if !known {
+		found = documentation.check(request, template, status, header, body)
+		documentation.found.Store(like, found)
+	}
+	err, _ := found.(error)
+	return err
+}
+
+func (documentation *Documentation) check(request *http.Request, template string, status int, header http.Header, body []byte) error {
 	item := documentation.Paths.Value(template)
 	if item == nil || item.GetOperation(request.Method) == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
