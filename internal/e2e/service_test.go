@@ -62,8 +62,11 @@ type service struct {
 
 	client   *http.Client
 	position atomic.Uint64 // of the last write that was answered
-	// documentation is what the service serves; answers are held against it.
+	// documentation is what the service serves; some answers of each kind are held against it.
 	documentation func() *world.Documentation
+
+	mu      sync.Mutex
+	checked map[string]int // answers held against it, by operation and status
 }
 
 type user struct {
@@ -164,7 +167,7 @@ func assemble(t *testing.T, settings settings, open func(*slog.Logger, *world.Cl
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: reader, Past: then, Records: records, Users: users, Proofs: proof.NewLog(events)}, settings.http)
 	must(t, err)
 
-	out := &service{users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
+	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
 	for _, u := range userNames {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
 		must(t, err)
