@@ -222,28 +222,28 @@ type Cause struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Entry is a change as the store keeps it. As JSON it is what an export tells of every one.
+// Entry is a change as the store keeps it.
 type Entry struct {
-	Position calendar.Position `json:"position"`
-	Kind     calendar.Kind     `json:"-"`
-	ID       calendar.ID       `json:"id"`
-	Version  int64             `json:"version"`
-	Time     time.Time         `json:"time"`  // UTC, whole milliseconds
-	Actor    calendar.ID       `json:"actor"` // user, 0 the service itself
-	Cause    Cause             `json:"cause,omitzero"`
-	Change   string            `json:"change"`           // name of the change: "event.updated"
-	Fields   json.RawMessage   `json:"fields,omitempty"` // the fields that changed, canonical JSON
-	State    json.RawMessage   `json:"state,omitempty"`  // the record after it, canonical JSON
+	Position calendar.Position
+	Kind     calendar.Kind
+	ID       calendar.ID
+	Version  int64
+	Time     time.Time   // UTC, whole milliseconds
+	Actor    calendar.ID // user, 0 the service itself
+	Cause    Cause
+	Change   string          // name of the change: "event.updated"
+	Fields   json.RawMessage // the fields that changed, canonical JSON
+	State    json.RawMessage // the record after it, canonical JSON
 	// Secret that the change set; nil when it left it, empty when it removed it. It is
 	// never on the feed, nor are the salts.
-	Secret   []byte    `json:"-"`
-	Salts    Salts     `json:"-"`
-	Redacted *Redacted `json:"-"` // what is left of an entry whose record was erased; nil: all
+	Secret   []byte
+	Salts    Salts
+	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
 
 	// Leaf is set in what Log yields and a Group writes. SecretSum is the SHA-256 of a Secret
 	// that is not told, as in exports.
-	Leaf      [32]byte  `json:"-"`
-	SecretSum *[32]byte `json:"-"`
+	Leaf      [32]byte
+	SecretSum *[32]byte
 }
 
 // Draft is an entry to be, see NewDraft.

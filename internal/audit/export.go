@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -28,9 +29,17 @@ type first struct {
 
 // line is an entry as an export has it: all that its leaf is made from.
 type line struct {
-	Kind string `json:"kind"`
-	eventstore.Entry
-
+	Position calendar.Position `json:"position"`
+	Kind     string            `json:"kind"`
+	ID       calendar.ID       `json:"id"`
+	Version  int64             `json:"version"`
+	Time     time.Time         `json:"time"`
+	Actor    calendar.ID       `json:"actor"` // user, 0 the service itself
+	// A redacted entry has no cause, fields and state.
+	Cause     *eventstore.Cause `json:"cause,omitempty"`
+	Change    string            `json:"change"`
+	Fields    json.RawMessage   `json:"fields,omitempty"`        // what changed
+	State     json.RawMessage   `json:"state,omitempty"`         // the record after it
 	SecretSum *verify.Hash      `json:"secret_sha256,omitempty"` // of the secret that the change set
 	Form      int               `json:"form"`                    // of the leaf, always leafForm
 	Leaf      verify.Hash       `json:"leaf"`
@@ -52,7 +61,8 @@ const leafForm = 2
 
 func lineOf(entry *eventstore.Entry) line {
 	l := line{
-		Kind: entry.Kind.String(), Entry: *entry, SecretSum: (*verify.Hash)(entry.SecretHash()),
+		Position: entry.Position, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: entry.Time, Actor: entry.Actor,
+		Change: entry.Change, Fields: entry.Fields, State: entry.State, SecretSum: (*verify.Hash)(entry.SecretHash()),
 		Form: leafForm, Leaf: entry.Leaf, Salts: map[string][]byte{},
 	}
 	for i, name := range bodies {
@@ -60,11 +70,13 @@ func lineOf(entry *eventstore.Entry) line {
 			l.Salts[name] = entry.Salts[i][:]
 		}
 	}
-	if entry.Redacted != nil {
-		l.Redacted = &redactedEntry{By: entry.Redacted.By, Hashes: map[string][]byte{}}
-		for i := range entry.Redacted.Hashes {
-			l.Redacted.Hashes[bodies[i+1]] = entry.Redacted.Hashes[i][:]
-		}
+	if entry.Redacted == nil {
+		l.Cause = &entry.Cause
+		return l
+	}
+	l.Redacted = &redactedEntry{By: entry.Redacted.By, Hashes: map[string][]byte{}}
+	for i := range entry.Redacted.Hashes {
+		l.Redacted.Hashes[bodies[i+1]] = entry.Redacted.Hashes[i][:]
 	}
 	return l
 }
@@ -72,9 +84,14 @@ func lineOf(entry *eventstore.Entry) line {
 // entry returns the entry of a line that lineOf made. Of any other text it is one whose
 // line is another text.
 func (line *line) entry() eventstore.Entry {
-	entry := line.Entry
-	entry.Kind, _ = calendar.ParseKind(line.Kind)
-	entry.Leaf, entry.SecretSum = line.Leaf, (*[32]byte)(line.SecretSum)
+	kind, _ := calendar.ParseKind(line.Kind)
+	entry := eventstore.Entry{
+		Position: line.Position, Kind: kind, ID: line.ID, Version: line.Version, Time: line.Time, Actor: line.Actor,
+		Change: line.Change, Fields: line.Fields, State: line.State, Leaf: line.Leaf, SecretSum: (*[32]byte)(line.SecretSum),
+	}
+	if line.Cause != nil {
+		entry.Cause = *line.Cause
+	}
 	for i, name := range bodies {
 		copy(entry.Salts[i][:], line.Salts[name])
 	}
