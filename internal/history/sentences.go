@@ -270,12 +270,12 @@ func (phrasing phrasing) summary(entry *Entry) string {
 			text += phrasing.colon() + phrasing.quote(entry.Name)
 		}
 	case calendar.Updated:
-		for i := range entry.Changes {
-			mark := word("semicolon", phrasing.lang)
-			if i == 0 {
-				mark = phrasing.colon()
-			}
-			text += mark + entry.Changes[i].Sentence
+		sentences := make([]string, len(entry.Changes))
+		for i := range sentences {
+			sentences[i] = entry.Changes[i].Sentence
+		}
+		if len(sentences) > 0 {
+			text += phrasing.colon() + strings.Join(sentences, word("semicolon", phrasing.lang))
 		}
 	}
 	return text

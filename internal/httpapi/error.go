@@ -219,7 +219,7 @@ func errorBody(e *calendar.Error, status int, lang calendar.Lang, instance strin
 func dataOf(problem *calendar.Error, lang calendar.Lang) (out errorData) {
 	switch problem.Code {
 	case calendar.CodeInvalidParam:
-		params, details := formats.Object{}, formats.Object(nil)
+		params, details := make(formats.Object, 0, 2*len(problem.Fields)), formats.Object(nil)
 		for _, fieldError := range problem.Fields {
 			message := texts.FieldMessage(fieldError, lang)
 			params = append(params, fieldError.Field, message)

@@ -53,7 +53,8 @@ type suggestedEvent struct {
 }
 
 func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) formats.Object {
-	out := formats.Object{"q", criteria.Typed().Query}
+	out := make(formats.Object, 0, 2+2*len(all))
+	out = append(out, "q", criteria.Typed().Query)
 	for i := range all {
 		suggested := &all[i]
 		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
