@@ -15,14 +15,14 @@ import (
 // The bounds of the duration, in minutes; the lower one is read first.
 
 func readShortest(parser *parser, value *param.Value) {
-	if n, ok := value.Whole(0, bound(value, "maximum")); ok {
+	if n, ok := value.Whole(0, value.Bound("maximum")); ok {
 		parser.shorter = &n
 		parser.where("", readmodel.AtLeast(readmodel.FieldDuration, n*60))
 	}
 }
 
 func readLongest(parser *parser, value *param.Value) {
-	n, ok := value.Whole(0, bound(value, "maximum"))
+	n, ok := value.Whole(0, value.Bound("maximum"))
 	if ok && parser.shorter != nil && *parser.shorter > n {
 		value.Refuse(calendar.ReasonTooSmall, strconv.FormatInt(*parser.shorter, 10))
 	}

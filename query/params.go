@@ -193,20 +193,14 @@ var readers = map[string]reader{
 func whole(to func(*parser) *int) reader {
 	return func(q *parser, value *param.Value) {
 		*to(q), _ = strconv.Atoi(value.Default)
-		if n, ok := value.Whole(bound(value, "minimum"), bound(value, "maximum")); ok {
+		if n, ok := value.Whole(value.Bound("minimum"), value.Bound("maximum")); ok {
 			*to(q) = int(n)
 		}
 	}
 }
 
-// bound is a limit of a row by its name in the schema; 0: it has none.
-func bound(value *param.Value, keyword string) int64 {
-	n, _ := value.Schema[keyword].(float64)
-	return int64(n)
-}
-
 // text is a text within the limit of its row.
-func text(value *param.Value) (string, bool) { return value.Text(int(bound(value, "maxLength"))) }
+func text(value *param.Value) (string, bool) { return value.Text(int(value.Bound("maxLength"))) }
 
 // word is one of the words of its row, "" where none was sent.
 func word(value *param.Value) string {

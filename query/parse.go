@@ -219,7 +219,7 @@ func readSlug(parser *parser, value *param.Value) {
 func readPerPage(parser *parser, value *param.Value) {
 	n, ok := value.Whole(1, math.MaxInt64)
 	if !ok {
-		n = bound(value, "default")
+		n = value.Bound("default")
 	}
 	parser.PerPage = int(min(n, int64(parser.service.o.PerPageMax)))
 }
@@ -351,7 +351,7 @@ func (parser *parser) closeWindow() {
 // readDegrees reads degrees within the bounds of the row.
 func readDegrees(value *param.Value) *float64 {
 	n, ok := value.Number()
-	if limit := bound(value, "maximum"); ok && math.Abs(n) > float64(limit) {
+	if limit := value.Bound("maximum"); ok && math.Abs(n) > float64(limit) {
 		value.Refuse(calendar.ReasonRange, strconv.FormatInt(-limit, 10), strconv.FormatInt(limit, 10))
 		ok = false
 	}
@@ -377,7 +377,7 @@ func readLongitude(parser *parser, value *param.Value) {
 
 func readRadius(parser *parser, value *param.Value) {
 	km, ok := value.Number()
-	if limit := bound(value, "maximum"); ok && (km <= 0 || km > float64(limit)) {
+	if limit := value.Bound("maximum"); ok && (km <= 0 || km > float64(limit)) {
 		value.Refuse(calendar.ReasonRangeAbove, "0", strconv.FormatInt(limit, 10))
 	}
 	if !ok {

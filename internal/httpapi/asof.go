@@ -48,41 +48,38 @@ func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (
 	return point, false, err
 }
 
-// readThen answers a single read of the past.
-func (call *call) readThen(singleParams *singleParams) error {
-	target := call.targetOf()
-	return call.read(&question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ answerState) (*answer, error) {
-		found, err := call.Past.Read(ctx, past.Request{
-			Kind: call.route.kind, ID: target.id, Slug: target.slug, Caller: call.caller, Lang: call.lang,
-			Embeds: query.EmbedsOf(singleParams.fields), Point: singleParams.point, FromFirst: singleParams.byHeader,
-		})
-		if err != nil {
-			return nil, err
-		}
-		ans, err := call.singleAnswer(singleParams, &found.View, found.Version.Time.Time)
-		if err != nil {
-			return nil, err
-		}
-		ans.add(headerPosition, found.Version.Position.String())
-		whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
-		if target.slug == "" {
-			url := call.root.Self(found.View.Record)
-			ans.add(headerMemento, mementoTime(found.Moment))
-			ans.add(headerLink, mementoLinks(url, &found.Mementos))
-			if singleParams.byHeader {
-				point := singleParams.point
-				if found.Permanent {
-					point = history.Point{Version: found.Version.Number}
-				}
-				names := []string{"password", history.ParamPoint, "multilang_language", "_fields"}
-				ans.add(headerContentLocation, linkTo(url, inputOf(call.query, nil), names, history.ParamPoint, point.String()))
+// then makes the answer to a single read of the past.
+func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, error) {
+	target := asked.targetOf()
+	found, err := asked.Past.Read(ctx, past.Request{
+		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.lang,
+		Embeds: query.EmbedsOf(asked.fields), Point: asked.point, FromFirst: asked.byHeader,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ans, err := asked.recordAnswer(&found.View, found.Version.Time.Time)
+	if err != nil {
+		return nil, err
+	}
+	ans.add(headerPosition, found.Version.Position.String())
+	whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
+	if target.slug == "" {
+		url := asked.root.Self(found.View.Record)
+		ans.add(headerMemento, mementoTime(found.Moment))
+		ans.add(headerLink, mementoLinks(url, &found.Mementos))
+		if asked.byHeader {
+			point := asked.point
+			if found.Permanent {
+				point = history.Point{Version: found.Version.Number}
 			}
+			ans.add(headerContentLocation, asked.link(url, history.ParamPoint, point.String()))
 		}
-		if found.Permanent && !singleParams.byHeader && whole {
-			call.fresh = call.permanent
-		}
-		return ans, nil
-	}})
+	}
+	if found.Permanent && !asked.byHeader && whole {
+		asked.fresh = asked.permanent
+	}
+	return ans, nil
 }
 
 // embeddedIn are the records that a view embeds.

@@ -12,37 +12,15 @@ import (
 	"daybook/internal/httpapi/admit"
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
-	"daybook/internal/param"
 	"daybook/internal/texts"
 	"daybook/query"
 )
 
 type object = map[string]any
 
-var indexTable = param.Table[call]{indexText("namespace", ""), indexText("context", `"view"`), languageTable[0]}
-
-// indexText is a text that is only checked to be one.
-func indexText(name, otherwise string) param.Row[call] {
-	return param.Row[call]{
-		Param: param.Param{Name: name, In: "query", Type: "string", Text: "arg." + name, Default: otherwise},
-		Read:  func(_ *call, value *param.Value) { value.Raw() },
-	}
-}
-
-// languageTable are the parameters of what has a language only.
-var languageTable = param.Table[call]{param.Language(func(c *call) *calendar.Lang { return &c.lang })}
-
-// readQuery reads the query of a request by a table, all problems at once.
-func (call *call) readQuery(table param.Table[call]) error {
-	var problems calendar.Problems
-	call.lang = call.loc.lang
-	table.Read(param.NewValue(inputOf(call.query, table.IsList), &problems), call)
-	return problems.Err()
-}
-
 // index answers the list of routes (8.1).
 func (call *call) index() error {
-	if err := call.readQuery(indexTable); err != nil {
+	if err := call.readParams(call.route.params).err(); err != nil {
 		return err
 	}
 	if call.sends("namespace") && lastOf(call.query, "namespace") != call.root.namespace {
@@ -53,7 +31,7 @@ func (call *call) index() error {
 
 // documentation answers the OpenAPI document (8.2).
 func (call *call) documentation() error {
-	if err := call.readQuery(languageTable); err != nil {
+	if err := call.readParams(call.route.params).err(); err != nil {
 		return err
 	}
 	return call.sendTexts(cache.Key(nil).Text("doc"), call.documents.Document)
@@ -84,7 +62,7 @@ func (call *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.
 // options answers OPTIONS: Allow, and the entry of the route in the index.
 func (call *call) options() error {
 	call.preflight(call.w.Header(), call.route)
-	if err := call.readQuery(languageTable); err != nil {
+	if err := call.readParams(languageTable).err(); err != nil {
 		return err
 	}
 	data, err := json.Marshal(call.documents.Entry(&call.route.Route, call.rootFor(), call.lang))

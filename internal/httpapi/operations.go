@@ -30,44 +30,13 @@ var requestHeaders = map[string]object{
 	headerLastEvent:   {"pattern": "^[0-9]*$"},
 }
 
-var passwordSchema = object{"maxLength": calendar.MaxPassword}
-
-// arguments are what operations take, by the names in routes.json.
+// arguments are what operations take besides parameters, by the names in routes.json.
 var arguments = map[string]func(*route) []param.Param{
-	"index":    func(*route) []param.Param { return indexTable.Params() },
-	"language": always(languageTable[0].Param),
-	"list":     listArguments,
-	"source":   listArgumentsOf("source"),
-	"map":      listArgumentsOf("map"),
-	"suggest":  listArgumentsOf("suggest"),
-	"record":   fieldArguments,
-	"point":    always(singlePoint),
-	"fields":   always(singleFields.Param),
-	"format":   onEvents(singleFormat.Param),
-	"password": onEvents(singlePassword.Param),
-	"passwordToDelete": onEvents(param.Param{
-		Name: "password", In: "query", Type: "string", Text: "arg.password.delete", Schema: passwordSchema,
-	}),
-	"reason": always(param.Param{
-		Name: reasonField.Name, In: "query", Type: reasonField.Declared, Text: "arg.reason", Extension: true, Schema: object{"maxLength": calendar.MaxReason},
-	}),
-	"searches": always(param.Param{
-		Name: paramSearches, In: "body", Type: "array of object", Text: "arg.searches", Required: true, Extension: true,
-		Schema: object{"minItems": 1, "maxItems": mostSearches},
-	}),
-}
-
-func always(p param.Param) func(*route) []param.Param {
-	return func(rt *route) []param.Param { return rt.ended([]param.Param{p}) }
-}
-
-func onEvents(p param.Param) func(*route) []param.Param {
-	return func(rt *route) []param.Param {
-		if rt.kind != calendar.KindEvent {
-			return nil
-		}
-		return always(p)(rt)
-	}
+	"list":    listArguments,
+	"source":  listArgumentsOf("source"),
+	"map":     listArgumentsOf("map"),
+	"suggest": listArgumentsOf("suggest"),
+	"record":  fieldArguments,
 }
 
 // listArguments are those of a list; only those of the collections have a past.

@@ -13,6 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/openapi"
+	"daybook/internal/param"
 )
 
 // route is one row of the table of section 1.4, or of an extension.
@@ -27,15 +28,16 @@ type route struct {
 	ListsEvents bool   // those of the record that it names
 	Operations  []operation
 
-	kind       calendar.Kind   // of the records in its answers, 0: of none alone
-	of         calendar.Kind   // of the record that its events are of; 0: all
-	collection bool            // it lists and creates the records of a kind
-	bySlug     bool            // it names a record by its slug
-	number     int             // its place in routes, from 1
-	works      map[string]work // by method
-	writes     bool            // one of its operations writes
-	allow      []string        // value of Allow with all methods
-	open       []string        // that with the methods that are open to everybody
+	kind       calendar.Kind           // of the records in its answers, 0: of none alone
+	of         calendar.Kind           // of the record that its events are of; 0: all
+	collection bool                    // it lists and creates the records of a kind
+	bySlug     bool                    // it names a record by its slug
+	number     int                     // its place in routes, from 1
+	params     param.Table[readParams] // of its reads
+	works      map[string]work         // by method
+	writes     bool                    // one of its operations writes
+	allow      []string                // value of Allow with all methods
+	open       []string                // that with the methods that are open to everybody
 }
 
 // operation is what some methods of a route do.
@@ -61,12 +63,17 @@ var (
 		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
 	}
 	pastReads = map[string]*pastRead{
-		"history": &historyRead, "timemap": &timeMapRead, "diff": &diffRead, "changes": &changesRead, "stream": &streamRead,
-		"checkpoint":       proofRead((*call).checkpoint, proofRow("size", "size", 1, sizeOf)),
-		"checkpointKeys":   proofRead((*call).checkpointKeys),
-		"inclusionProof":   proofRead((*call).inclusion, required(proofRow("position", "position", 1, func(query *pastQuery) *int64 { return &query.position })), proofRow("size", "size", 1, sizeOf)),
-		"consistencyProof": proofRead((*call).consistency, required(proofRow("from", "from", 0, func(query *pastQuery) *int64 { return &query.from })), proofRow("to", "size", 1, sizeOf)),
-		"tile":             proofRead((*call).tile),
+		"history": {answer: (*readParams).history, smaller: []string{"limit"}},
+		"timemap": {answer: (*readParams).timeMap},
+		"diff":    {answer: (*readParams).diff, smaller: []string{"from", "to"}},
+		"changes": {answer: (*readParams).changes, smaller: []string{"limit"}},
+		"stream":  {stream: (*readParams).stream},
+
+		"checkpoint":       proofRead((*readParams).checkpoint),
+		"checkpointKeys":   proofRead((*readParams).checkpointKeys),
+		"inclusionProof":   proofRead((*readParams).inclusion),
+		"consistencyProof": proofRead((*readParams).consistency),
+		"tile":             proofRead((*readParams).tile),
 	}
 )
 
@@ -174,7 +181,14 @@ func (route *route) describe(operation *operation) work {
 		operation.Args = append(operation.Args, route.pathArgument(variable[1]))
 	}
 	for _, name := range operation.Takes {
-		operation.Args = append(operation.Args, arguments[name](route)...)
+		if listed := arguments[name]; listed != nil {
+			operation.Args = append(operation.Args, listed(route)...)
+		} else if row := parameters[name]; !row.OfEvents || route.kind == calendar.KindEvent {
+			operation.Args = append(operation.Args, route.ended([]param.Param{row.Param})...)
+			if !operation.Writes {
+				route.params = append(route.params, row.Row)
+			}
+		}
 	}
 	if route.kind == calendar.KindEvent {
 		operation.Headers = append(operation.Headers, operation.OfEvents...)
@@ -189,7 +203,6 @@ func (route *route) describe(operation *operation) work {
 		operation.Body.Elements = listArgumentsOf("several")(route)
 	}
 	if read := pastReads[operation.Work]; read != nil {
-		operation.Args = append(operation.Args, read.table.Params()...)
 		return read.serve
 	}
 	work, known := works[operation.Work]

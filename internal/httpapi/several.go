@@ -10,10 +10,7 @@ import (
 	"daybook/query"
 )
 
-const (
-	paramSearches = "searches"
-	mostSearches  = 20 // of one request
-)
+const paramSearches = "searches"
 
 // several answers several lists of events, all of one state.
 func (call *call) several() error {
@@ -54,13 +51,13 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
 	}
 	searches, ok := input[paramSearches].([]any)
-	switch {
+	switch limit := int(parameters[paramSearches].Bound("maxItems")); {
 	case !ok:
 		problems.Add(paramSearches, calendar.ReasonTypeList)
 	case len(searches) == 0:
 		problems.Add(paramSearches, calendar.ReasonEmpty)
-	case len(searches) > mostSearches:
-		problems.Add(paramSearches, calendar.ReasonTooMany, strconv.Itoa(mostSearches))
+	case len(searches) > limit:
+		problems.Add(paramSearches, calendar.ReasonTooMany, strconv.Itoa(limit))
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))

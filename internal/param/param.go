@@ -43,6 +43,12 @@ func (param *Param) IsList() bool {
 	return list || param.Many
 }
 
+// Bound returns a limit of the parameter by its keyword in the schema; 0: it has none.
+func (param *Param) Bound(keyword string) int64 {
+	bound, _ := param.Schema[keyword].(float64)
+	return int64(bound)
+}
+
 // Row is a parameter of a table and its reader, which puts what was sent into T. A reader
 // is also called where nothing was sent. nil: the parameter is only listed.
 type Row[T any] struct {

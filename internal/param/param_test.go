@@ -23,7 +23,11 @@ type asked struct {
 }
 
 var table = param.Table[asked]{
-	param.From("", "after", 0, func(a *asked, n int64) { a.after = n }),
+	{Param: param.Param{Name: "after"}, Read: func(a *asked, value *param.Value) {
+		if n, ok := value.From(); ok {
+			a.after = n
+		}
+	}},
 	{Param: param.Param{Name: "size", Default: "10"}, Read: func(a *asked, value *param.Value) {
 		a.size = 10
 		if n, ok := value.Whole(1, 50); ok {

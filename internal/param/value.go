@@ -125,8 +125,9 @@ func (v *Value) Whole(least, most int64) (int64, bool) {
 	return n, ok && v.within(n, least, most)
 }
 
-// From reads a whole number from least on. It refuses an empty text as another type.
-func (v *Value) From(least int64) (int64, bool) {
+// From reads a whole number from the least one of the parameter on. It refuses an empty text as
+// another type.
+func (v *Value) From() (int64, bool) {
 	sent, ok := v.Sent()
 	if !ok {
 		return 0, false
@@ -136,7 +137,7 @@ func (v *Value) From(least int64) (int64, bool) {
 		v.Refuse(calendar.ReasonTypeInteger)
 		return 0, false
 	}
-	return n, v.within(n, least, math.MaxInt64)
+	return n, v.within(n, v.Bound("minimum"), math.MaxInt64)
 }
 
 func (v *Value) within(n, least, most int64) bool {
@@ -158,10 +159,13 @@ func (v *Value) Word() (string, bool) {
 }
 
 // Words reads some of the words of the parameter.
-func (v *Value) Words() []string {
+func (v *Value) Words() []string { return v.WordsOf(v.Enum) }
+
+// WordsOf reads some of the words that are known.
+func (v *Value) WordsOf(known []string) []string {
 	words := v.List()
 	for _, word := range words {
-		if !v.Known(word) {
+		if !v.known(word, known) {
 			return nil
 		}
 	}
@@ -169,11 +173,13 @@ func (v *Value) Words() []string {
 }
 
 // Known reports whether a word is one of the parameter, and refuses it otherwise.
-func (v *Value) Known(word string) bool {
-	if slices.Contains(v.Enum, word) {
+func (v *Value) Known(word string) bool { return v.known(word, v.Enum) }
+
+func (v *Value) known(word string, words []string) bool {
+	if slices.Contains(words, word) {
 		return true
 	}
-	v.Refuse(calendar.ReasonWord, strings.Join(v.Enum, ", "))
+	v.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
 	return false
 }
 
