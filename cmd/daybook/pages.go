@@ -162,6 +162,7 @@ func (config *config) pageOptions() pages.Options {
 	return pages.Options{
 		Site: config.zone().Location, SiteZone: config.zone().Name, Namespace: "/" + config.APIPrefix + "/" + httpapi.Namespace,
 		Prefixes: append([]string{config.APIPrefix}, config.MorePrefixes...), API: httpapi.PageAPI(),
+		Currency: config.currency(), OpenHistory: config.PublicHistory == httpapi.PublicHistoryAll,
 		Desk: config.Desk, Sunday: config.PagesWeekStart == "sunday", Clock: clock, NoExternalLinks: !config.PagesExternalLinks, NoRobots: config.PagesRobots == "none",
 		Images: config.PagesImages, AnyImage: slices.Contains(config.PagesImages, anyHost),
 		Tiles: config.PagesTiles, TileHosts: config.PagesTilesHosts, TilesBy: config.PagesTilesAttribution, Embed: config.PagesEmbed, MaxAge: cmp.Or(config.PagesCache, -1),

@@ -296,7 +296,7 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	options.Observe = process.hooks.Requests
 	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
 	if process.config.Pages {
-		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, process.config.pageOptions()); err != nil {
+		if options.Pages, err = pages.New(pages.Deps{Lists: service, History: reader, Past: then, Records: process.records, Proofs: process.proofs}, process.config.pageOptions()); err != nil {
 			return nil, err
 		}
 	}

@@ -232,12 +232,17 @@ func (config *config) base(addr net.Addr) string {
 	return cmp.Or(config.BaseURL, "http://"+addr.String())
 }
 
+// currency is that of costs.
+func (config *config) currency() calendar.Currency {
+	return calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency}
+}
+
 // api returns the settings of the interface. What is 0 by default there is -1 for none.
 func (config *config) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
 		HistoryMaxAge: cmp.Or(config.HistoryMaxAge, -1),
 		BaseURL:       config.BaseURL, Prefix: config.APIPrefix, Prefixes: config.MorePrefixes, Namespaces: config.MoreNamespaces,
-		Site: config.zone().Location, Currency: calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency},
+		Site: config.zone().Location, Currency: config.currency(),
 		PerPageMax: config.PerPageMax, PositionWait: config.PositionWait, ReadMaxAge: config.ReadMaxAge,
 		PublicHistory: config.PublicHistory, AllowedOrigins: config.AllowedOrigins,
 		CalendarName: cmp.Or(config.CalendarName, config.BrandName), FeedRefresh: config.FeedRefresh, FeedMaxAge: cmp.Or(config.FeedMaxAge, -1), ExportLimit: config.ExportLimit, WholeAnswers: config.WholeAnswers,

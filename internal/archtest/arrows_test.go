@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"internal/httpapi/openapi":  {"calendar", "internal/history", "internal/param", "internal/texts", "query/readmodel"},
 	"internal/importer":         {"calendar", "command", "eventstore", "internal/access", "internal/canonjson", "internal/texts"},
 	"internal/lease":            {"eventstore", "internal/ground/lifecycle", "internal/ground/pause"},
-	"internal/pages":            {"calendar", "internal/desk", "internal/history", "internal/texts", "query"},
+	"internal/pages":            {"calendar", "command", "eventstore", "internal/desk", "internal/history", "internal/htmltext", "internal/proof", "internal/render", "internal/texts", "query", "query/past"},
 	"internal/param":            {"calendar"},
 	"internal/proof":            {"calendar", "eventstore", "internal/history"},
 	"internal/render":           {"calendar", "internal/canonjson", "internal/formats", "internal/ground/cache", "internal/htmltext", "query", "query/readmodel"},

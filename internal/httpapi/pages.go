@@ -12,32 +12,11 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/htmltext"
 	public "daybook/internal/pages"
 	"daybook/internal/proof"
-	"daybook/internal/render"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
-
-// textRenderer gives pages the texts of records as answers have them.
-type textRenderer struct{ currency calendar.Currency }
-
-// HTML is a description or excerpt in a language, and the language that it is in.
-func (shownTexts textRenderer) HTML(record *calendar.Record, field string, lang calendar.Lang) (string, calendar.Lang) {
-	return render.HTML(record, field, lang)
-}
-
-// Plain is the text of shown HTML.
-func (shownTexts textRenderer) Plain(shown string) string { return htmltext.PlainText(shown) }
-
-// Cost is what an event costs, not escaped.
-func (shownTexts textRenderer) Cost(record *calendar.Record) calendar.Cost {
-	return calendar.ReadCost(record.Fields.Strings("cost"), shownTexts.currency)
-}
-
-// ShownTexts gives pages the texts of records as answers have them.
-func ShownTexts(currency calendar.Currency) public.TextRenderer { return textRenderer{currency} }
 
 // pageHeaders are those of every page, besides its policy (PAGES.md P6.3).
 var pageHeaders = [][2]string{
