@@ -36,6 +36,9 @@ func mayListTrashed(caller calendar.Caller, record *calendar.Record) bool {
 	return view == viewAll || view == viewOwn && record.Author() == caller.ID
 }
 
+// paramPoint names a point of the past; a header may have named it, too.
+const paramPoint = "as_of"
+
 // links makes the parameters that links carry, in the order of the table: what was sent, and
 // that with the effective per_page and the defaults of the window.
 func (parser *parser) links(params Parameters) (sent, all []LinkParam) {
@@ -52,7 +55,7 @@ func (parser *parser) links(params Parameters) (sent, all []LinkParam) {
 		}
 		before := len(all)
 		all = appendSent(all, param.Name, value)
-		if wasSent {
+		if wasSent || param.Name == paramPoint {
 			sent = append(sent, all[before:]...)
 		}
 	}
@@ -67,7 +70,7 @@ func (parser *parser) carried(param *Param) (value any, carried bool) {
 		value, carried = strconv.Itoa(parser.PerPage), carried || parser.Kind.IsPost()
 	case "_fields":
 		carried = parser.Fields != nil
-	case "as_of": // the point is a moment by now, and may have been named in a header
+	case paramPoint: // it is a moment by now
 		if parser.past.AsOf != "" {
 			value, carried = parser.past.AsOf, true
 		}

@@ -157,6 +157,8 @@ type Feed struct {
 
 	Venues bool // GeoJSON of venues
 
+	Zone *time.Location // of calendar widgets; nil: that of each event
+
 	Facets []byte // JSON Feed: a member after a comma, or none
 
 	// Of CSV.

@@ -81,10 +81,13 @@ func (ans *answer) close() {
 	}
 }
 
-// addTotals adds how many there are, of an answer without pages.
-func (api *api) addTotals(ans *answer, total int) {
+// addTotals adds how many there are, and on how many pages; "": on none.
+func (api *api) addTotals(ans *answer, total int, pages string) {
 	for _, names := range api.totals {
 		ans.add(names[0], strconv.Itoa(total))
+		if pages != "" {
+			ans.add(names[1], pages)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/history"
@@ -95,7 +94,7 @@ func embeddedIn(view *query.View) (ids []calendar.ID) {
 // listThen answers a list of the past.
 func (call *call) listThen() error {
 	var problems calendar.Problems
-	request := call.listRequest()
+	request := call.listRequest(query.Request{Caller: call.caller})
 	point, byHeader, err := call.readPoint(request.Input, &problems)
 	if err != nil {
 		return err
@@ -159,19 +158,13 @@ func (call *call) listsThen(then past.PointInTime, point history.Point) (*past.L
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.
 func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
-	var sent, all []query.LinkParam
+	sent := criteria.Sent
 	if call.sends("page") {
-		sent = append(sent, query.LinkParam{Name: "page", Value: strconv.Itoa(criteria.Page)})
+		sent = slices.Concat([]query.LinkParam{{Name: "page", Value: strconv.Itoa(criteria.Page)}}, sent)
 	}
-	all = slices.Clone(sent)
-	for _, linkParam := range criteria.Links {
-		switch {
-		case linkParam.Name == history.ParamPoint:
-			all = append(all, linkParam)
-		case call.sends(strings.TrimSuffix(linkParam.Name, "[]")):
-			sent, all = append(sent, linkParam), append(all, linkParam)
-		}
-	}
-	original, dated := query.LinksTo(call.address(), sent), query.LinksTo(call.address(), all)
+	dated := query.LinksTo(call.address(), sent)
+	original := query.LinksTo(call.address(), slices.DeleteFunc(slices.Clone(sent), func(linkParam query.LinkParam) bool {
+		return linkParam.Name == history.ParamPoint
+	}))
 	return original.Page(1), dated.Page(1)
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 
 	"daybook/query"
 )
@@ -18,13 +17,13 @@ func (call *call) clusters() error {
 		if err != nil {
 			return nil, err
 		}
-		body, err := json.Marshal(call.mapOf(criteria, found))
+		body, err := appendJSON(nil, call.mapOf(criteria, found))
 		if err != nil {
 			return nil, err
 		}
 		ans := newAnswer(body, valueGeoJSON, call.weakTag(state.key), criteria.Lang)
 		ans.show(found.Position)
-		call.addTotals(ans, found.Total)
+		call.addTotals(ans, found.Total, "")
 		return ans, nil
 	}
 	return call.read(question)

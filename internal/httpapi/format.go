@@ -46,12 +46,18 @@ type encoder interface {
 	end(data []byte) []byte
 }
 
-// allFormats are the formats of lists; the first is the default.
-var allFormats = newFormats()
+// allFormats are the formats of lists; the first is the default. calendarFormat is that of
+// calendar widgets.
+var (
+	allFormats     = newFormats()
+	calendarFormat = newFormat(&formats.Calendar)
+)
+
+func newFormat(row *formats.Format) *format { return &format{row, []string{row.Header}, openFeed(row)} }
 
 func newFormats() (all []*format) {
 	for _, row := range formats.All {
-		f := &format{row, []string{row.Header}, openFeed(row)}
+		f := newFormat(row)
 		switch row {
 		case &formats.JSON:
 			f.open = openJSON
@@ -187,11 +193,11 @@ func (api *api) appendList(data []byte, encoder encoder, list *query.List) (_ []
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
 	ans := newAnswer(body, call.format.header, etag, listing.criteria.Lang)
 	ans.show(listing.list.Position)
-	total, pages := strconv.Itoa(listing.list.Total), strconv.Itoa(listing.list.TotalPages)
-	for _, names := range call.totals {
-		ans.add(names[0], total)
-		ans.add(names[1], pages)
+	pages := ""
+	if call.format != calendarFormat {
+		pages = strconv.Itoa(listing.list.TotalPages)
 	}
+	call.addTotals(ans, listing.list.Total, pages)
 	if header := listing.links.with(listing.original); header != "" {
 		ans.add(headerLink, header)
 	}

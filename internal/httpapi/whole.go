@@ -17,55 +17,45 @@ import (
 	"daybook/query"
 )
 
-// makeWhole makes the answer to a list of events over all pages. A client that may have it
-// already takes no place among the answers that are sent until it turns out that it has not.
-func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, stated answerState) (*answer, error) {
-	if len(call.request.Header["If-None-Match"])+len(call.request.Header["If-Modified-Since"]) == 0 {
-		if err := call.enterWhole(); err != nil {
-			return nil, err
-		}
+// ofAllPages completes the question for a list of events over all pages.
+func (call *call) ofAllPages(question *question, criteria *query.Criteria) *question {
+	question.streams = true
+	question.make = func(ctx context.Context, stated answerState) (*answer, error) {
+		return call.makeWhole(ctx, criteria, stated)
 	}
+	return question
+}
+
+// makeWhole makes the answer to a list of events over all pages. An export takes a place among
+// those that are sent when it is, so neither HEAD nor a client that has it does.
+func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, stated answerState) (*answer, error) {
 	l := &listing{root: call.root, criteria: criteria, address: call.address()}
 	if err := call.dress(ctx, l, stated.Generation); err != nil {
 		return nil, err
 	}
-	selection, err := call.selectEvents(ctx, criteria, call.o.ExportLimit)
+	selection, err := call.Queries.Whole(ctx, criteria)
 	if err != nil {
 		return nil, err
 	}
-	total := selection.Total()
+	total, limit := selection.Total(), call.o.CalendarLimit
+	if call.feed() {
+		limit = call.o.ExportLimit
+	}
+	if total > limit {
+		selection.Close()
+		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: total, Limit: limit}
+	}
 	l.list = &query.List{Position: selection.Position(), Total: total, TotalPages: min(total, 1), Spelling: selection.Spelling()}
 	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets(), criteria.Lang), total
 	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
-		if err := call.enterWhole(); err != nil {
-			return nil, err
+		if call.feed() && call.request.Method == http.MethodGet && !call.pass.Enter(admit.Whole, 1) {
+			return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 		}
 		return call.format.open(call.api, l), call.survey(call.client, l, selection)
 	}
 	return ans, nil
-}
-
-// enterWhole gives a request a place among the answers over all pages, which HEAD needs not.
-func (call *call) enterWhole() error {
-	if call.request.Method == http.MethodGet && call.pass.Stage() != admit.Whole && !call.pass.Enter(admit.Whole, 1) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	return nil
-}
-
-// selectEvents opens a selection of at most so many events.
-func (call *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.WholeSelection, error) {
-	selection, err := call.Queries.Whole(ctx, criteria)
-	if err != nil {
-		return nil, err
-	}
-	if total := selection.Total(); total > limit {
-		selection.Close()
-		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: total, Limit: limit}
-	}
-	return selection, nil
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
