@@ -226,11 +226,8 @@ func answerSize(key string, ans *answer) int {
 
 // The first byte of keys: what is cached under it.
 const (
-	aliasKey   = 'a' // the key of the answer to the query string of a list
-	listKey    = 'l'
-	pastKey    = 'p' // a list of the past
-	singleKey  = 's'
-	severalKey = 'v' // several lists
-	textsKey   = 't' // index and documentation
-	lastKey    = 'g' // the last good answer of a list
+	aliasKey  = 'a' // the key of the answer to the query string of a list
+	answerKey = 'l' // the answer to a question
+	textsKey  = 't' // index and documentation
+	lastKey   = 'g' // the last good answer of a list
 )

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -108,13 +106,12 @@ func (call *call) listThen() error {
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
-	_, refused := call.parse(call.request.Context(), form, call.Queries.Parse)
-	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
-		return refused
+	if _, err := call.parse(call.request.Context(), form, call.Queries.Parse); err != nil {
+		return err
 	}
 	list, err := call.listsThen(then, point)
 	if err != nil {
-		return cmp.Or(refused, err)
+		return err
 	}
 	ctx, cancel := call.within(call.o.ReadDeadline)
 	defer cancel()
@@ -129,8 +126,8 @@ func (call *call) listThen() error {
 	}
 	run := call.runList(list.Run, criteria, original)
 	return call.read(&question{
-		state: list.Generation,
-		space: pastKey, number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
+		state:  list.Generation,
+		number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, state answerState) (*answer, error) {
 			ans, err := run(ctx, state)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,7 +33,7 @@ type eventEncoder struct {
 func openFeed(format *formats.Format) func(a *api, l *listing) encoder {
 	return func(a *api, l *listing) encoder {
 		e := &eventEncoder{w: format.Open(&l.feed), api: a, listing: l}
-		if format.Marks && l.list != nil { // a single event is not searched for
+		if format.Marks {
 			e.marks = l.writer(a, nil)
 		}
 		return e
@@ -276,7 +275,7 @@ func (call *call) unmodified(modified time.Time) bool {
 	return shown != "" && err == nil && instant.UTC().Format(http.TimeFormat) == shown
 }
 
-// singleEvent makes the answer of a single event in another format than JSON.
+// singleEvent makes the answer of a single event in another format than JSON: a list of one.
 func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, error) {
 	if err := call.knowStore(ctx); err != nil {
 		return nil, err
@@ -285,20 +284,10 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{root: call.root, criteria: &query.Criteria{Lang: call.lang}, feed: formats.Feed{Single: true, Lang: call.lang, Site: call.o.Site, Root: call.root.URL}}
-	l.feed.Zones.Add(new(call.timesOf(view.Record, view.Blanked)))
-	encoder := call.format.open(call.api, l)
-	data, err := encoder.item(encoder.begin(nil), view)
-	if err != nil {
-		return nil, err
-	}
-	if data = encoder.end(data); len(data) > call.o.MaxAnswer {
-		return nil, query.ErrTooLarge
-	}
 	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.lang, view, nil)).Number(view.Touched.UnixNano())
-	ans := newAnswer(data, call.format.header, call.weakTag(key.String()), call.lang)
-	ans.modified = view.Touched
-	ans.add(headerPosition, head.String())
-	ans.add(headerDisposition, call.format.disposition(cmp.Or(view.Record.Slug(), "event-"+strconv.FormatInt(int64(view.Record.ID), 10))))
-	return ans, nil
+	return call.encode(&listing{
+		root: call.root, criteria: &query.Criteria{Lang: call.lang}, list: &query.List{Views: []query.View{*view}, Position: head},
+		feed: formats.Feed{Single: true, Lang: call.lang, Site: call.o.Site, Root: call.root.URL, Modified: view.Touched},
+		name: cmp.Or(view.Record.Slug(), "event-"+view.Record.ID.String()),
+	}, call.weakTag(key.String()))
 }

@@ -80,7 +80,7 @@ func (format *format) fits(kind calendar.Kind, single bool) bool {
 // formatOf returns the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
-func (call *call) formatOf(header http.Header) *format {
+func (call *call) formatOf() *format {
 	route := call.route
 	best, most := call.formats[0], 0
 	if len(call.formats) == 1 {
@@ -97,7 +97,7 @@ func (call *call) formatOf(header http.Header) *format {
 			return format
 		}
 	}
-	for media, weight := range accepted(header) {
+	for media, weight := range accepted(call.request.Header) {
 		if weight <= most {
 			continue
 		}
@@ -193,11 +193,13 @@ func (api *api) appendList(data []byte, encoder encoder, list *query.List) (_ []
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
 	ans := newAnswer(body, call.format.header, etag, listing.criteria.Lang)
 	ans.show(listing.list.Position)
-	pages := ""
-	if call.format != calendarFormat {
-		pages = strconv.Itoa(listing.list.TotalPages)
+	switch {
+	case listing.feed.Single:
+	case call.format == calendarFormat:
+		call.addTotals(ans, listing.list.Total, "")
+	default:
+		call.addTotals(ans, listing.list.Total, strconv.Itoa(listing.list.TotalPages))
 	}
-	call.addTotals(ans, listing.list.Total, pages)
 	if header := listing.links.with(listing.original); header != "" {
 		ans.add(headerLink, header)
 	}

@@ -16,7 +16,7 @@ import (
 
 // list answers a list (section 4).
 func (call *call) list() error {
-	call.format = call.formatOf(call.request.Header)
+	call.format = call.formatOf()
 	asksPast, err := call.asksPast()
 	if err != nil {
 		return err

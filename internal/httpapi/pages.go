@@ -194,7 +194,6 @@ func fromOtherSite(request *http.Request, roots *rootTable) bool {
 
 // The first byte of keys of pages, see aliasKey.
 const (
-	pageKey     = 'h'
 	lastPageKey = 'H' // the last good answer
 	// errorPageKey is of pages of errors that are the same for all paths.
 	errorPageKey = 'E'
@@ -209,7 +208,7 @@ func (call *call) pageQuestion(ctx context.Context, req *public.Request) (*quest
 	call.w.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
 	var state query.Generation
 	q := &question{
-		space: pageKey, asked: cache.Key(nil).Text(asked),
+		asked: cache.Key(nil).Text("page").Text(asked),
 		state: func(context.Context) (query.Generation, error) { return state, nil },
 		make:  func(ctx context.Context, of answerState) (*answer, error) { return call.makePage(ctx, req, of) },
 	}

@@ -23,8 +23,7 @@ type question struct {
 	state func(ctx context.Context) (query.Generation, error)
 	// moves reports whether the state may go over to another one while an answer is made.
 	moves bool
-	// space, asked and number name the answer within its state.
-	space  byte
+	// asked and number name the answer within its state.
 	asked  cache.Key
 	number int64
 	turns  *admit.Turns // that the work takes; nil: none
@@ -96,7 +95,7 @@ func (call *call) findState(ctx context.Context, question *question) (stated ans
 		return stated, nil
 	}
 	if stated.Generation, err = question.state(ctx); err == nil {
-		stated.key = call.key(question.space, stated.Generation, question.number, question.asked)
+		stated.key = call.key(answerKey, stated.Generation, question.number, question.asked)
 	}
 	return stated, err
 }
@@ -236,6 +235,6 @@ func (call *call) inTurn(ctx context.Context, turns *admit.Turns, work func() er
 func (call *call) present() *question {
 	return &question{
 		waits: call.caller.Role != calendar.Anonymous || call.sent > 0,
-		state: call.reachedState, moves: true, space: listKey, turns: call.turns,
+		state: call.reachedState, moves: true, turns: call.turns,
 	}
 }

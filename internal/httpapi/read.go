@@ -58,7 +58,7 @@ func (call *call) readRecord() error {
 		question.make = asked.then
 		return call.read(question)
 	}
-	if format := call.formatOf(call.request.Header); format.exports() {
+	if format := call.formatOf(); format.exports() {
 		call.format = format
 		asked.fields = nil
 	}
@@ -98,7 +98,7 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 		return
 	}
 	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
-	question.moves, question.space, question.number = true, singleKey, int64(head)
+	question.moves, question.number = true, int64(head)
 	target := asked.targetOf()
 	question.asked = asked.asked().Number(int64(asked.lang)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
 }

@@ -32,8 +32,7 @@ func (call *call) several() error {
 		return err
 	}
 	question := call.present()
-	question.space, question.smaller = severalKey, []string{paramSearches}
-	question.asked = call.asked().Number(int64(call.lang))
+	question.smaller, question.asked = []string{paramSearches}, call.asked().Number(int64(call.lang))
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
