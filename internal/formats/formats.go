@@ -28,7 +28,6 @@ type Format struct {
 	Disposition, Extension string
 	Single                 bool   // it writes single events, too
 	Surveys                bool   // it needs all events before it writes the first one
-	Marks                  bool   // it shows what a search matches
 	Schema                 string // its name in the documentation; "": it is no JSON
 	Open                   func(*Feed) Writer
 }

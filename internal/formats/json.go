@@ -13,7 +13,7 @@ import (
 
 var jsonFeedFormat = Format{
 	Name: "jsonfeed", Media: []string{"application/feed+json"}, Header: "application/feed+json; charset=utf-8",
-	Disposition: inline, Extension: "json", Marks: true, Schema: "JSONFeed", Open: JSONFeed,
+	Disposition: inline, Extension: "json", Schema: "JSONFeed", Open: JSONFeed,
 }
 
 // JSONFeed writes JSON Feed 1.1.
@@ -96,7 +96,7 @@ func moment(instant time.Time) string { return instant.UTC().Format("2006-01-02T
 
 var geoJSONFormat = Format{
 	Name: "geojson", Media: []string{"application/geo+json"}, Header: "application/geo+json",
-	Disposition: inline, Extension: "geojson", Single: true, Marks: true, Schema: "FeatureCollection", Open: GeoJSON,
+	Disposition: inline, Extension: "geojson", Single: true, Schema: "FeatureCollection", Open: GeoJSON,
 }
 
 // GeoJSON writes GeoJSON (RFC 7946): a feature for each event or, with Venues, for each

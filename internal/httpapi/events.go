@@ -12,7 +12,6 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
-	"daybook/internal/htmltext"
 	"daybook/internal/render"
 	"daybook/internal/texts"
 	"daybook/query"
@@ -23,20 +22,14 @@ import (
 // eventEncoder writes events by a writer of package formats.
 type eventEncoder struct {
 	w       formats.Writer
-	api     *api
-	listing *listing
+	records *render.Writer
 	event   formats.Event
-	marks   *render.Writer // of formats that show what a search matches, else nil
 }
 
 // openFeed opens the encoders of a format of events.
 func openFeed(format *formats.Format) func(a *api, l *listing) encoder {
 	return func(a *api, l *listing) encoder {
-		e := &eventEncoder{w: format.Open(&l.feed), api: a, listing: l}
-		if format.Marks {
-			e.marks = l.writer(a, nil)
-		}
-		return e
+		return &eventEncoder{w: format.Open(&l.feed), records: l.writer(a, nil)}
 	}
 }
 
@@ -44,10 +37,7 @@ func (eventEncoder *eventEncoder) begin(data []byte) []byte { return eventEncode
 func (eventEncoder *eventEncoder) end(data []byte) []byte   { return eventEncoder.w.End(data) }
 
 func (eventEncoder *eventEncoder) item(data []byte, view *query.View) ([]byte, error) {
-	eventEncoder.api.show(&eventEncoder.event, eventEncoder.listing.root, eventEncoder.listing.feed.Lang, view)
-	if eventEncoder.marks != nil {
-		eventEncoder.event.More = eventEncoder.marks.AppendHighlight(eventEncoder.event.More, view)
-	}
+	eventEncoder.records.Event(&eventEncoder.event, view)
 	return eventEncoder.w.Item(data, &eventEncoder.event), nil
 }
 
@@ -69,15 +59,6 @@ func (recordLines *recordLines) item(data []byte, view *query.View) ([]byte, err
 	return append(data, '\n'), err
 }
 
-// timesOf gives when an event is; one that is shown blanked is not all-day.
-func (api *api) timesOf(record *calendar.Record, blanked bool) formats.Times {
-	fields := record.Fields
-	return formats.Times{
-		AllDay: fields.Bool("all_day") && !blanked, Zone: api.renderer.Zone(fields.String("timezone")),
-		Start: fields.Wall("start_date"), End: fields.Wall("end_date"), UTCStart: fields.Wall("utc_start_date"), UTCEnd: fields.Wall("utc_end_date"),
-	}
-}
-
 // uid returns the UUID of what has a name in the store. The store is known by then.
 func (api *api) uid(name string) string { return formats.UID(*api.storeID.Load(), name) }
 
@@ -91,60 +72,6 @@ func (api *api) knowStore(ctx context.Context) error {
 		api.storeID.Store((*uuid.UUID)(&head.UUID))
 	}
 	return err
-}
-
-// show makes an event of a view. What it held before is used again.
-func (api *api) show(event *formats.Event, root *root, l calendar.Lang, view *query.View) {
-	record := view.Record
-	fields := record.Fields
-	title, lang := record.Name(l)
-	*event = formats.Event{
-		Times: api.timesOf(record, view.Blanked), ID: record.ID, UID: api.uid(record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
-		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
-		Title: title, EventStatus: fields.EventStatus(), URL: root.Page(record, view.Status), RestURL: root.Self(record), Lang: lang, Langs: record.Langs(),
-		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0], More: event.More[:0],
-	}
-	event.More = render.AppendRepeats(event.More, view.Repeats)
-	if view.Blanked {
-		return
-	}
-	description, _ := render.HTML(record, "description", l)
-	excerpt, _ := render.HTML(record, "excerpt", l)
-	event.Description, event.Excerpt = htmltext.AbsoluteLinks(description, event.URL), htmltext.AbsoluteLinks(excerpt, event.URL)
-	event.Website, event.Image = fields.String("website"), fields.String("image_url")
-	cost := calendar.ReadCost(fields.Strings("cost"), api.o.Currency)
-	event.Cost, event.CostValues = cost.Text, cost.Values
-	event.Ticketed, event.Featured = fields.Bool("ticketed"), fields.Bool("featured")
-	if parent := fields.ID("post_parent"); parent != 0 {
-		event.Parent = api.uid(parent.String())
-	}
-	event.Categories, event.Tags = appendTerms(event.Categories, view.Categories, l), appendTerms(event.Tags, view.Tags, l)
-	for _, linked := range view.Venues {
-		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(l)
-		place := formats.Venue{
-			ID: linked.Record.ID, Name: name, Address: fields.String("address"), City: fields.String("city"), StateProvince: render.StateProvince(fields),
-			Zip: fields.String("zip"), Country: fields.String("country"), URL: root.Page(linked.Record, linked.Status),
-		}
-		place.Lat, place.Lng, place.HasPoint = render.Point(fields)
-		event.Venues = append(event.Venues, place)
-	}
-	for _, linked := range view.Organizers {
-		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(l)
-		event.Organizers = append(event.Organizers, formats.Organizer{
-			ID: linked.Record.ID, Name: name, Phone: fields.String("phone"), Email: fields.String("email"), Website: fields.String("website"),
-			URL: root.Page(linked.Record, linked.Status),
-		})
-	}
-}
-
-func appendTerms(to []formats.Term, terms []query.LinkedView, lang calendar.Lang) []formats.Term {
-	for _, linkedView := range terms {
-		name, _ := linkedView.Record.Name(lang)
-		to = append(to, formats.Term{ID: linkedView.Record.ID, Slug: linkedView.Record.Slug(), Name: name})
-	}
-	return to
 }
 
 // findOf finds the record that the path names, whose events are listed; a single read of

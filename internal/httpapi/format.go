@@ -162,7 +162,7 @@ func (call *call) encode(listing *listing, etag string) (*answer, error) {
 		listing.feed.Facets = appendFacets(nil, listing.list.Facets, listing.criteria.Lang)
 		if call.format.Surveys {
 			for i := range listing.list.Views {
-				listing.feed.Zones.Add(new(call.timesOf(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
+				listing.feed.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
 			}
 			call.closeSurvey(&listing.feed, len(listing.list.Views))
 		}
@@ -228,6 +228,7 @@ func openJSON(api *api, listing *listing) encoder {
 
 func (listing *listing) writer(api *api, fields []string) *render.Writer {
 	return api.renderer.Writer(render.Answer{
+		Store: api.storeID.Load(),
 		Links: &listing.root.Links, Lang: listing.criteria.Lang, Fields: fields, Limit: api.o.MaxAnswer,
 		Highlighter: listing.criteria.Highlighter(listing.list.Spelling), HighlightLength: listing.criteria.HighlightLength,
 	})

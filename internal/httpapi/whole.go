@@ -73,7 +73,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	}
 	if call.o.TombstoneDays > 0 && !listing.criteria.Status && !listing.criteria.Search {
 		err = selection.Gone(ctx, call.o.Now().AddDate(0, 0, -call.o.TombstoneDays), func(record *calendar.Record) {
-			stone := formats.Tombstone{Times: call.timesOf(record, false), ID: record.ID, UID: call.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
+			stone := formats.Tombstone{Times: call.renderer.Times(record, false), ID: record.ID, UID: call.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
 			feed.Tombstones = append(feed.Tombstones, stone)
 			feed.Zones.Add(&stone.Times)
 		})

@@ -72,7 +72,7 @@ func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 		of = "Place"
 	}
 	var address, geo formats.Object
-	street, city, region := subject.fields.String("address"), subject.fields.String("city"), StateProvince(subject.fields)
+	street, city, region := subject.fields.String("address"), subject.fields.String("city"), stateProvince(subject.fields)
 	zip, country := subject.fields.String("zip"), subject.fields.String("country")
 	if street+city+region+zip+country != "" {
 		address = formats.Object{
@@ -80,7 +80,7 @@ func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 			"postalCode", escaped(zip), "addressCountry", escaped(country),
 		}
 	}
-	if lat, lng, ok := Point(subject.fields); ok {
+	if lat, lng, ok := point(subject.fields); ok {
 		geo = formats.Object{"@type", "GeoCoordinates", "latitude", lat, "longitude", lng}
 	}
 	return writer.appendLD(data, of, writer.html(subject.record, "description"), subject, formats.Object{

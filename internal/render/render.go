@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	"daybook/query"
@@ -57,6 +59,8 @@ type Answer struct {
 	HighlightLength int
 	// Limit is the size from which on events embed nothing more; 0: none.
 	Limit int
+	// Store is the UUID of the store, of which those of events are made.
+	Store *uuid.UUID
 }
 
 // Writer writes the records of one answer.

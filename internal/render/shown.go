@@ -74,7 +74,7 @@ func (subject *subject) text(writer *Writer, column *Column) string {
 	case field.Shown == calendar.ShownWord:
 		return cmp.Or(subject.fields.String(column.Name), field.Enum[0])
 	case field.Shown == calendar.ShownRegion:
-		return StateProvince(subject.fields)
+		return stateProvince(subject.fields)
 	case field.Shown != 0:
 		return subject.fields.String(column.Name)
 	case column.Name == "taxonomy":
