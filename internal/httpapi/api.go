@@ -326,9 +326,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	a.expose = []string{exposeList(a.totals)}
 	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
 	a.answers = cache.New(options.AnswerBytes, answerSize)
-	if a.encoders, err = newEncoders(atOnce); err != nil {
-		return nil, fmt.Errorf("encoders: %w", err)
-	}
+	a.encoders = newEncoders(atOnce)
 	if options.Pages != nil {
 		a.files = pageFiles(options.Pages)
 	}

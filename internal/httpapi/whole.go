@@ -8,9 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/httpapi/admit"
@@ -120,7 +117,7 @@ type streamedAnswer struct {
 	ans   *answer // its headers
 	data  []byte  // not sent yet
 	begun bool
-	out   io.WriteCloser // encodes it
+	out   io.WriteCloser
 }
 
 const (
@@ -155,7 +152,7 @@ func (sending *streamedAnswer) flush() error {
 	return nil
 }
 
-func (sending *streamedAnswer) begin() (err error) {
+func (sending *streamedAnswer) begin() error {
 	encoding := sending.acceptanceOf(len(sending.data)).best
 	header := sending.w.Header()
 	status := sending.setHeaders(header, sending.ans)
@@ -169,8 +166,11 @@ func (sending *streamedAnswer) begin() (err error) {
 	if sending.request.Method == http.MethodHead {
 		return errHead
 	}
-	sending.out, err = newEncoder(&slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}, encoding, zstd.SpeedFastest, gzip.BestSpeed)
-	return err
+	slow := &slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}
+	if sending.out = slow; encoding != encodingNone {
+		sending.out = sending.encoders.take(encoding, slow)
+	}
+	return nil
 }
 
 // close ends the sending. An answer that is not whole is cut off where the client sees it.
@@ -218,3 +218,6 @@ func (patient *slowWriter) Write(data []byte) (n int, err error) {
 	}
 	return n, nil
 }
+
+// Close implements io.Closer; there is nothing to do.
+func (patient *slowWriter) Close() error { return nil }
