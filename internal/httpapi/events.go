@@ -116,15 +116,15 @@ func (call *call) askedFor(criteria *query.Criteria) cache.Key {
 		key = key.Text(linkParam.Name).Text(linkParam.Value)
 	}
 	if criteria.Moves {
-		key = key.Number(call.today().Unix())
+		key = key.Number(call.midnight(0).Unix())
 	}
 	return key
 }
 
-// today is when the day of the site began.
-func (api *api) today() time.Time {
+// midnight is when a day of the site begins: the present one, or one some days later.
+func (api *api) midnight(later int) time.Time {
 	y, month, d := api.o.Now().In(api.o.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
+	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d+later, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
 }
 
 // dress fills in what a feed says besides its events.
@@ -146,7 +146,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 		later(time.Unix(generation.Due, 0))
 	}
 	if listing.criteria.Moves {
-		later(call.today())
+		later(call.midnight(0))
 	}
 	lang := listing.criteria.Lang
 	sent := query.LinksTo(listing.address, listing.criteria.Sent)

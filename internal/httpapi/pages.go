@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -28,12 +29,14 @@ var pageHeaders = [][2]string{
 	{"Vary", "Accept-Encoding"},
 }
 
-// Cache-Control of what is no page (PAGES.md P6.1).
-const (
-	cacheForever = "public, max-age=31536000, immutable"
-	cacheMoved   = "public, max-age=600"
-	cacheMissing = "public, max-age=0, s-maxage=10"
-)
+// cacheForever is Cache-Control of files, cacheOf that of what is no page (PAGES.md P6.1).
+const cacheForever = "public, max-age=31536000, immutable"
+
+var cacheOf = map[int]string{
+	http.StatusMovedPermanently: "public, max-age=600",
+	http.StatusNotFound:         "public, max-age=0, s-maxage=10",
+	http.StatusGone:             "public, max-age=0, s-maxage=10",
+}
 
 // maxPasswordForm is the longest form with a password, in bytes.
 const maxPasswordForm = 4 << 10
@@ -268,19 +271,13 @@ func (api *api) pageAnswer(made *public.Answer, req *public.Request, key string)
 	if made.Position > 0 {
 		ans.add(headerPosition, made.Position.String())
 	}
-	cached := req.Route.Cache
-	switch alone := req.Preview || req.Unlock; {
-	case made.Status == http.StatusOK && !alone:
-		ans.etag = api.weakTag(key + strconv.FormatInt(made.Since.Unix(), 10))
-		ans.add(headerETag, ans.etag)
-	case alone:
+	cached := cmp.Or(cacheOf[made.Status], "no-store")
+	switch {
+	case req.Preview || req.Unlock:
 		cached = "no-store, private"
-	case made.Status == http.StatusMovedPermanently:
-		cached = cacheMoved
-	case made.Status == http.StatusNotFound, made.Status == http.StatusGone:
-		cached = cacheMissing
-	default:
-		cached = "no-store"
+	case made.Status == http.StatusOK:
+		ans.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), req.Route.Cache
+		ans.add(headerETag, ans.etag)
 	}
 	if cached != "" {
 		ans.add(headerCache, cached)
@@ -294,10 +291,7 @@ func (api *api) pageAnswer(made *public.Answer, req *public.Request, key string)
 // pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
 // is another day.
 func (api *api) pageCache() string {
-	now := api.o.Now()
-	y, month, d := now.In(api.o.Site).Date()
-	midnight := calendar.WallToInstant(calendar.Wall(time.Date(y, month, d+1, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
-	shared := min(api.o.Pages.MaxAge(), max(0, int(midnight.Sub(now)/time.Second)))
+	shared := min(api.o.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.o.Now())/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"daybook/internal/formats"
 	"daybook/internal/history"
 )
 
@@ -27,10 +28,7 @@ func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
 	}
 	body, media := []byte(page.links()), valueLinks
 	if asked.format == "json" || asked.format == "" && accepts(asked.request.Header, "application/json") && !accepts(asked.request.Header, linkFormat) {
-		media = valueJSON
-		if body, err = history.Marshal(page.object()); err != nil {
-			return nil, err
-		}
+		body, media = formats.AppendJSON(nil, page.object()), valueJSON
 	}
 	ans := newAnswer(body, media, asked.weakTag(string(body)), asked.lang)
 	ans.name(id, nil)
@@ -67,25 +65,13 @@ func (timeMapPage *timeMapPage) links() string {
 	return builder.String()
 }
 
-type timeMapObject struct {
-	Original string          `json:"original"`
-	TimeGate string          `json:"timegate"`
-	TimeMap  string          `json:"timemap"`
-	Mementos []mementoObject `json:"mementos"`
-	Next     string          `json:"next_rest_url,omitempty"`
-}
-
-type mementoObject struct {
-	Version int64        `json:"version"`
-	Time    history.Time `json:"time"`
-	URL     string       `json:"url"`
-}
-
 // object is the TimeMap as JSON.
-func (timeMapPage *timeMapPage) object() *timeMapObject {
-	object := &timeMapObject{timeMapPage.url, timeMapPage.url, timeMapPage.url + "/timemap", make([]mementoObject, len(timeMapPage.Versions)), timeMapPage.next}
-	for i, version := range timeMapPage.Versions {
-		object.Mementos[i] = mementoObject{version.Number, version.Time, permanentURL(timeMapPage.url, version.Number)}
+func (timeMapPage *timeMapPage) object() formats.Object {
+	url := timeMapPage.url
+	mementos := formats.ListOf(timeMapPage.Versions, func(version *history.Version) any {
+		return formats.Object{"version", int(version.Number), "time", version.Time.String(), "url", permanentURL(url, version.Number)}
+	})
+	return formats.Object{
+		"original", url, "timegate", url, "timemap", url + "/timemap", "mementos", formats.Whole(mementos), "next_rest_url", formats.OptionalText(timeMapPage.next),
 	}
-	return object
 }
