@@ -179,7 +179,7 @@ func (call *call) within(limit time.Duration) (context.Context, context.CancelFu
 // them for previews alone.
 func (call *call) sendsCredentials() bool {
 	_, sent := call.request.Header["Authorization"]
-	return sent && (call.page == nil || call.page.req.Preview)
+	return sent && (call.page == nil || call.page.Preview)
 }
 
 // answerPanic is deferred by serve: it logs a panic and answers it.

@@ -43,7 +43,8 @@ const maxPasswordForm = 4 << 10
 
 // pageRequest is what is known of a request for a page.
 type pageRequest struct {
-	req public.Request
+	public.Request
+
 	// other is a path that is none of a page, asked for by a browser; plain that the page is
 	// one of an error that is the same for all paths.
 	other, plain bool
@@ -67,12 +68,12 @@ func (call *call) findPage() *pageRequest {
 		}
 		route, request.other = public.Nowhere(call.loc.lang), true
 	}
-	request.req = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
+	request.Request = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
 	for _, pair := range call.query {
-		request.req.Query.Add(pair.name, pair.value)
+		request.Query.Add(pair.name, pair.value)
 	}
-	request.req.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
-	request.req.Tidy()
+	request.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
+	request.Tidy()
 	return request
 }
 
@@ -81,8 +82,8 @@ func (call *call) setPageHeaders(header http.Header) {
 	for _, row := range pageHeaders {
 		header.Set(row[0], row[1])
 	}
-	header.Set("Content-Security-Policy", call.o.Pages.Policy(call.page.req.Route))
-	if route := call.page.req.Route; route.Desk && !route.Asset {
+	header.Set("Content-Security-Policy", call.o.Pages.Policy(call.page.Route))
+	if route := call.page.Route; route.Desk && !route.Asset {
 		header.Set("Referrer-Policy", "no-referrer")
 		header["X-Robots-Tag"] = valueNoIndex
 	}
@@ -92,41 +93,35 @@ func (call *call) setPageHeaders(header http.Header) {
 	if call.page.other {
 		header.Set("Vary", "Accept, Accept-Encoding")
 	}
-	if call.page.req.Route.Open {
+	if call.page.Route.Open {
 		call.openToAll(header)
 	}
 }
 
 // answerPage answers a request for a page.
 func (call *call) answerPage() error {
-	paged, read := call.page, isRead(call.request.Method)
-	paged.plain = paged.other
-	route := paged.req.Route
-	switch {
-	case paged.other:
+	page, method := call.page, call.request.Method
+	page.plain = page.other
+	switch route := page.Route; {
+	case page.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
-	case call.request.Method == http.MethodOptions && route.Open:
+	case method == http.MethodOptions && route.Open:
 		header := call.w.Header()
 		call.preflight(header, nil)
 		header.Set(headerAllow, route.Methods())
 		call.writeStatus(http.StatusOK)
 		return nil
-	case !read && (call.request.Method != http.MethodPost || !route.Unlocks):
+	case !isRead(method) && (method != http.MethodPost || !route.Unlocks):
 		call.w.Header().Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	case route.Asset:
 		return call.sendAsset()
-	}
-	if paged.req.Unlock = !read; !read && fromOtherSite(call.request, call.roots) {
-		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
-	}
-	switch {
-	case !read:
+	case !isRead(method):
 		return call.unlock()
-	case paged.req.Preview:
+	case page.Preview:
 		return call.preview()
 	}
-	question, err := call.pageQuestion(call.request.Context(), &paged.req)
+	question, err := call.pageQuestion(call.request.Context())
 	if err != nil {
 		return err
 	}
@@ -139,45 +134,42 @@ func (call *call) preview() error {
 	if err := call.login(); err != nil {
 		return err
 	}
-	req := &call.page.req
-	if req.Caller = call.caller; call.caller.Role == calendar.Anonymous {
+	page := call.page
+	if page.Caller = call.caller; call.caller.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	return call.read(&question{waits: true, make: func(ctx context.Context, of answerState) (*answer, error) {
-		users, err := call.Records.Load(ctx, call.caller.ID)
-		if err != nil {
+	return call.read(&question{waits: true, make: func(ctx context.Context, of answerState) (_ *answer, err error) {
+		if page.User, err = call.userName(ctx); err != nil {
 			return nil, err
 		}
-		if len(users) == 1 && users[0] != nil {
-			req.User = users[0].Fields.String("name")
-		}
 		if state, err := call.reachedState(ctx); err == nil {
-			req.Position = state.Position
+			page.Position = state.Position
 		}
-		return call.makePage(ctx, req, of)
+		return call.makePage(ctx, of)
 	}})
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
 func (call *call) unlock() error {
-	req := &call.page.req
+	call.page.Unlock = true
+	if fromOtherSite(call.request, call.roots) {
+		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+	}
 	body, err := call.receive(maxPasswordForm)
 	if err != nil {
 		return err
 	}
-	var password string
+	password := ""
 	if media, _, err := mime.ParseMediaType(call.request.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
-		input := inputOf(parsePairs(string(body)), nil)
-		password, _ = input["password"].(string)
-		password = calendar.Trim(password)
+		password = calendar.Trim(lastOf(parsePairs(string(body)), "password"))
 	}
-	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
+	call.page.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return call.tryPassword(ctx, event, password)
 	}
 	return call.read(&question{make: func(_ context.Context, state answerState) (*answer, error) {
 		ctx, cancel := call.within(call.o.WriteDeadline) // from here on: the body may have been long in coming
 		defer cancel()
-		return call.makePage(ctx, req, state)
+		return call.makePage(ctx, state)
 	}})
 }
 
@@ -203,41 +195,38 @@ const (
 )
 
 // pageQuestion finds the state that a page shows.
-func (call *call) pageQuestion(ctx context.Context, req *public.Request) (*question, error) {
-	asked := call.o.Pages.Key(req)
+func (call *call) pageQuestion(ctx context.Context) (*question, error) {
+	page := call.page
+	asked := call.o.Pages.Key(&page.Request)
 	if call.o.ServeStale {
 		call.lastGood = string(cache.Key{lastPageKey}.Text(asked))
 	}
 	call.w.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
 	var state query.Generation
 	q := &question{
-		asked: cache.Key(nil).Text("page").Text(asked),
+		asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage,
 		state: func(context.Context) (query.Generation, error) { return state, nil },
-		make:  func(ctx context.Context, of answerState) (*answer, error) { return call.makePage(ctx, req, of) },
 	}
-	if req.Route.Still {
+	if page.Route.Still {
 		return q, nil
 	}
 	var err error
 	state, err = call.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
-	if err != nil && (!away || !req.Route.Stays) {
+	if err != nil && (!away || !page.Route.Stays) {
 		return nil, err
 	}
-	q.moves, q.turns = !away, call.turns
-	if away {
-		q.number = -1 // no position
-	}
-	if req.Position = state.Position; req.Route.Stays {
+	q.moves, q.turns, page.Position = !away, call.turns, state.Position
+	if page.Route.Stays {
 		head, err := call.Records.Head(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if q.asked = q.asked.Number(int64(head)); away {
-			req.Position = head
+			q.number, page.Position = -1, head // -1: no position
 		}
 	}
-	if req.IsPast() { // histories link the proofs that there are
+	if page.IsPast() { // histories link the proofs that there are
 		q.turns = call.past
 		newest, err := call.Proofs.Checkpoint(ctx, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
@@ -249,12 +238,12 @@ func (call *call) pageQuestion(ctx context.Context, req *public.Request) (*quest
 }
 
 // makePage makes the answer to a page.
-func (api *api) makePage(ctx context.Context, req *public.Request, stated answerState) (*answer, error) {
-	made, err := api.o.Pages.Serve(ctx, req)
+func (call *call) makePage(ctx context.Context, stated answerState) (*answer, error) {
+	made, err := call.o.Pages.Serve(ctx, &call.page.Request)
 	if err != nil {
 		return nil, err
 	}
-	return api.pageAnswer(made, req, stated.key), nil
+	return call.pageAnswer(made, &call.page.Request, stated.key), nil
 }
 
 // pageAnswer is a page as an answer, which is cached where it is one for everybody.
@@ -305,7 +294,7 @@ func (call *call) setPage(header http.Header, made *public.Answer) {
 	} else if made.Status == http.StatusServiceUnavailable {
 		header[headerRetry] = valueRetry
 	}
-	if call.page.req.Unlock {
+	if call.page.Unlock {
 		header.Set("Referrer-Policy", "no-referrer")
 	}
 	if made.Error != nil {
@@ -321,18 +310,16 @@ func (api *api) openToAll(header http.Header) {
 
 // failPage answers an error with a page.
 func (call *call) failPage(problem *calendar.Error, status int) {
-	paged := call.page
+	header := call.w.Header()
 	if status == http.StatusUnauthorized {
-		call.w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
+		header[headerChallenge] = challenges[:1] // what a browser asks for
 	}
-	made, err := call.errorPage(call.request.Context(), paged, problem, status)
+	made, err := call.errorPage(problem, status)
 	if err != nil {
 		call.o.Log.ErrorContext(call.request.Context(), "page of an error failed", "path", call.request.URL.Path, "error", err)
-		call.w.Header()[headerType] = valueText
 		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
 	}
-	ans := call.pageAnswer(made, &paged.req, "")
-	header := call.w.Header()
+	ans := call.pageAnswer(made, &call.page.Request, "")
 	call.setHeaders(header, ans)
 	header[headerType] = ans.media
 	call.sendAlways(made.Status, ans)
@@ -340,18 +327,18 @@ func (call *call) failPage(problem *calendar.Error, status int) {
 
 // errorPage makes the page of an error. One that is the same for all paths is kept: a flood
 // of refused requests is not to cost what pages do.
-func (api *api) errorPage(ctx context.Context, paged *pageRequest, problem *calendar.Error, status int) (*public.Answer, error) {
-	if !paged.plain {
-		return api.o.Pages.Fail(ctx, &paged.req, problem, status, shownCode(problem))
+func (call *call) errorPage(problem *calendar.Error, status int) (*public.Answer, error) {
+	ctx, page, key := call.request.Context(), call.page.Request, ""
+	if call.page.plain {
+		page = public.Request{Route: public.Nowhere(page.Route.Lang()), Base: page.Base, Path: page.Path}
+		key = string(cache.Key{errorPageKey}.Text(page.Base).Text(page.Path).Number(int64(page.Route.Lang())).Text(string(problem.Code)))
+		if kept, ok := call.answers.Get(key); ok {
+			return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: problem}, nil
+		}
 	}
-	req := public.Request{Route: public.Nowhere(paged.req.Route.Lang()), Base: paged.req.Base, Path: paged.req.Path}
-	key := string(cache.Key{errorPageKey}.Text(req.Base).Text(req.Path).Number(int64(paged.req.Route.Lang())).Text(string(problem.Code)))
-	if kept, ok := api.answers.Get(key); ok {
-		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: problem}, nil
-	}
-	made, err := api.o.Pages.Fail(ctx, &req, problem, status, shownCode(problem))
-	if err == nil {
-		api.answers.Set(key, &answer{body: newBody(made.Body)})
+	made, err := call.o.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
+	if err == nil && key != "" {
+		call.answers.Set(key, &answer{body: newBody(made.Body)})
 	}
 	return made, err
 }
