@@ -126,8 +126,8 @@ func (call *call) listThen() error {
 	}
 	run := call.runList(list.Run, criteria, original)
 	return call.read(&question{
-		state:  list.Generation,
-		number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
+		state: list.Generation,
+		asked: call.asked().Number(then.Moment.Unix()).Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, state answerState) (*answer, error) {
 			ans, err := run(ctx, state)

@@ -185,7 +185,7 @@ const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
 func (call *call) modifiedShown(modified time.Time) string {
-	if !call.feed() || modified.IsZero() || call.o.Now().Sub(modified) < settled {
+	if modified.IsZero() || call.o.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)

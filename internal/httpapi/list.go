@@ -146,11 +146,13 @@ func (call *call) late(position calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
-	err = call.inTurn(ctx, call.turns, func() (err error) {
-		criteria, err = by(ctx, request)
-		return err
-	})
+func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (*query.Criteria, error) {
+	leave, err := call.pass.Turn(ctx, call.turns, false)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	criteria, err := by(ctx, request)
 	if err == nil && call.feed() {
 		criteria.Embeds |= query.EmbedTouched
 		if !call.format.facets() {
@@ -265,24 +267,29 @@ func pageLinks(address string, criteria *query.Criteria, list *query.List) pageS
 		}
 		return set
 	}
-	var links []string
-	add := func(url, rel string) { links = append(links, "<"+url+`>; rel="`+rel+`"`) }
 	if page < list.TotalPages {
 		set.next = urls.Page(page + 1)
-		add(set.next, "next")
 	}
 	if page > 1 {
 		set.previous = urls.Page(page - 1)
-		if page-1 <= list.TotalPages {
-			add(set.previous, "prev")
+	}
+	var links []string
+	for _, link := range []struct {
+		rel    string
+		page   int
+		stands bool
+	}{
+		{"next", page + 1, page < list.TotalPages},
+		{"prev", page - 1, page > 1 && page-1 <= list.TotalPages},
+		{"first", 1, list.Total > 0},
+		{"last", list.TotalPages, list.Total > 0},
+	} {
+		if link.stands {
+			links = append(links, "<"+urls.Page(link.page)+`>; rel="`+link.rel+`"`)
 		}
 	}
-	if list.Total > 0 {
-		add(urls.Page(1), "first")
-		add(urls.Page(list.TotalPages), "last")
-		if header := strings.Join(links, ", "); len(header) <= maxLinks {
-			set.header = header
-		}
+	if header := strings.Join(links, ", "); len(header) <= maxLinks {
+		set.header = header
 	}
 	return set
 }

@@ -223,7 +223,7 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 			return nil, err
 		}
 		if q.asked = q.asked.Number(int64(head)); away {
-			q.number, page.Position = -1, head // -1: no position
+			q.asked, page.Position = q.asked.Number(-1), head // -1: no position
 		}
 	}
 	if page.IsPast() { // histories link the proofs that there are

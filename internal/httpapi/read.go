@@ -98,9 +98,8 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 		return
 	}
 	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
-	question.moves, question.number = true, int64(head)
 	target := asked.targetOf()
-	question.asked = asked.asked().Number(int64(asked.lang)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
+	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.lang)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
 }
 
 // single makes the answer to a single read.

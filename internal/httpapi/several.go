@@ -14,7 +14,6 @@ const paramSearches = "searches"
 
 // several answers several lists of events, all of one state.
 func (call *call) several() error {
-	ctx := call.request.Context()
 	body, err := call.receive(maxSearchBody)
 	if err != nil {
 		return err
@@ -23,11 +22,7 @@ func (call *call) several() error {
 	if err != nil {
 		return err
 	}
-	var all []*query.Criteria
-	err = call.inTurn(ctx, call.turns, func() (err error) {
-		all, err = call.parseSeveral(ctx, input)
-		return err
-	})
+	all, err := call.parseSeveral(call.request.Context(), input)
 	if err != nil {
 		return err
 	}
@@ -78,9 +73,9 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 			}
 		}
 		var err error
-		all[i], err = call.Queries.Parse(ctx, query.Request{
+		all[i], err = call.parse(ctx, query.Request{
 			Kind: call.route.kind, Input: known, Lang: call.loc.lang, Caller: call.caller, Past: query.Past{Now: now},
-		})
+		}, call.Queries.Parse)
 		problem, public := errors.AsType[*calendar.Error](err)
 		if err != nil && (!public || problem.Code != calendar.CodeInvalidParam) {
 			return nil, err
