@@ -48,7 +48,7 @@ func (call *call) index() error {
 	if call.sends("namespace") && lastOf(call.query, "namespace") != call.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return call.sendTexts(cache.Key(nil).Text("index").Text(call.o.Now().In(call.o.Site).Format(time.DateOnly)), call.documents.Index)
+	return call.sendTexts(cache.Key(nil).Text("index").Text(call.o.Now().In(call.o.Site).Format(time.DateOnly)), func(root openapi.Root, lang calendar.Lang) (any, error) { return call.documents.Index(root, lang), nil })
 }
 
 // documentation answers the OpenAPI document (8.2).
@@ -56,18 +56,22 @@ func (call *call) documentation() error {
 	if err := call.readQuery(languageTable); err != nil {
 		return err
 	}
-	return call.sendTexts(cache.Key(nil).Text("doc"), call.documents.Document)
+	return call.sendTexts(cache.Key(nil).Text("doc"), func(root openapi.Root, lang calendar.Lang) (any, error) { return call.documents.Document(root, lang) })
 }
 
 // sendTexts sends a document that depends on its name, root and language only. It is made
 // once, however long that takes.
-func (call *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
+func (call *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) (any, error)) error {
 	key := call.key(textsKey, query.Generation{}, 0, call.asked().Join(name).Number(int64(call.lang)))
 	ans, ok := call.answers.Get(key)
 	if call.cache = CacheHit; !ok {
 		call.cache = CacheMiss
 		done := <-call.once(call.request.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
-			data, err := json.Marshal(produce(call.rootFor(), call.lang))
+			value, err := produce(call.rootFor(), call.lang)
+			if err != nil {
+				return nil, err
+			}
+			data, err := json.Marshal(value)
 			if err != nil {
 				return nil, err
 			}
@@ -98,8 +102,13 @@ func (call *call) options() error {
 // newDocuments returns what index and documentation are made of.
 func newDocuments(options *Options, totals [][2]string) *openapi.API {
 	docs := &openapi.API{
-		Facets: query.Facets, Sends: requestHeaders, Totals: totals,
+		Facets: query.Facets, Sends: requestHeaders, Totals: map[string][]string{},
 		PerPageMax: options.PerPageMax, Now: options.Now, Site: options.Site,
+	}
+	for _, pair := range totals {
+		for i, name := range []string{"X-Total", "X-TotalPages"} {
+			docs.Totals[name] = append(docs.Totals[name], pair[i])
+		}
 	}
 	for _, route := range routes {
 		docs.Routes = append(docs.Routes, &route.Route)

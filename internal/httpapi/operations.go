@@ -159,8 +159,7 @@ func fieldArguments(route *route) []param.Param {
 
 // content is the answer of a read in the formats that parameters and headers select, or
 // where the path has an ending in those of endings.
-func (route *route) content(formats []*format) openapi.Content {
-	out := openapi.Content{}
+func (route *route) content(formats []*format) (out []openapi.Media) {
 	for _, format := range formats {
 		if !format.fits(route.kind, route.Single) || route.Ended && !format.exports() {
 			continue
@@ -176,7 +175,7 @@ func (route *route) content(formats []*format) openapi.Content {
 		case format.Schema != "":
 			schema = openapi.Ref(format.Schema)
 		}
-		out[format.Media[0]] = openapi.Media{Schema: schema, Extension: format.exports()}
+		out = append(out, openapi.Media{Type: format.Media[0], Schema: schema, Extension: format.exports()})
 	}
 	return out
 }

@@ -113,7 +113,11 @@ func (document *document) bodies() Object {
 			if operation.Body == nil {
 				continue
 			}
-			for _, end := range operation.Body.forms() {
+			ends := []string{""}
+			if operation.Body.Forms { // equal ones, by which a generated client may choose the form
+				ends = append(ends, "Form", "Multipart")
+			}
+			for _, end := range ends {
 				out[operation.Body.Schema+end] = extended(document.body(operation), route.Extension)
 			}
 		}
@@ -146,7 +150,7 @@ func (document *document) property(operation *Operation, arg *param.Param) Objec
 		properties := Object{}
 		for i := range operation.Body.Elements {
 			element := &operation.Body.Elements[i]
-			schema := document.parameterSchema(element)
+			schema := document.schema(element)
 			schema["description"] = document.text(element.Text)
 			properties[element.Name] = schema
 		}

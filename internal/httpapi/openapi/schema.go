@@ -9,9 +9,7 @@ import (
 type Object = map[string]any
 
 // Ref refers to the schema of a name.
-func Ref(name string) Object { return ref("schemas", name) }
-
-func ref(section, name string) Object { return Object{"$ref": "#/components/" + section + "/" + name} }
+func Ref(name string) Object { return Object{"$ref": "#/components/schemas/" + name} }
 
 // Text is the schema of any text.
 func Text() Object { return Object{"type": "string"} }
