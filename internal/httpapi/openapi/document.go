@@ -55,7 +55,9 @@ func (document *document) spelled(name string) []string {
 }
 
 // schemas are the components that bodies and answers refer to.
-func (document *document) schemas() Object { return merged(document.answers(), document.bodies()) }
+func (document *document) schemas() Object {
+	return merged(document.answers(), Records(), document.bodies())
+}
 
 // parameters are what an operation takes outside of its body, where fields of it may stand, too.
 func (document *document) parameters(operation *Operation) []param.Param {

@@ -23,15 +23,14 @@ func RecordName(kind calendar.Kind) string {
 }
 
 // recordsFile says what answers show of a field by the word of the field tables, by what the
-// keys have after the name of the field; what a body takes for it; and what records and lists
-// have besides.
+// keys have after the name of the field; what a body takes for it; and what records have besides.
 //
 //go:embed records.json
 var recordsFile []byte
 
 type recordRows struct {
-	Shown, Sent    map[string]json.RawMessage
-	Records, Lists map[string]struct{ Required, Optional Object }
+	Shown, Sent map[string]json.RawMessage
+	Records     map[string]struct{ Required, Optional Object }
 }
 
 func readRows(values Object) (out recordRows) {
