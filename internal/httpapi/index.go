@@ -9,7 +9,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/httpapi/admit"
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
 	"daybook/internal/param"
@@ -48,7 +47,8 @@ func (call *call) index() error {
 	if call.sends("namespace") && lastOf(call.query, "namespace") != call.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return call.sendTexts(cache.Key(nil).Text("index").Text(call.o.Now().In(call.o.Site).Format(time.DateOnly)), func(root openapi.Root, lang calendar.Lang) (any, error) { return call.documents.Index(root, lang), nil })
+	today := call.o.Now().In(call.o.Site).Format(time.DateOnly)
+	return call.sendTexts(cache.Key(nil).Text("index").Text(today), func() any { return call.documents.Index(call.rootFor(), call.lang) })
 }
 
 // documentation answers the OpenAPI document (8.2).
@@ -56,33 +56,19 @@ func (call *call) documentation() error {
 	if err := call.readQuery(languageTable); err != nil {
 		return err
 	}
-	return call.sendTexts(cache.Key(nil).Text("doc"), func(root openapi.Root, lang calendar.Lang) (any, error) { return call.documents.Document(root, lang) })
+	return call.sendTexts(cache.Key(nil).Text("doc"), func() any { return call.documents.Document(call.rootFor(), call.lang) })
 }
 
-// sendTexts sends a document that depends on its name, root and language only. It is made
-// once, however long that takes.
-func (call *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) (any, error)) error {
-	key := call.key(textsKey, query.Generation{}, 0, call.asked().Join(name).Number(int64(call.lang)))
-	ans, ok := call.answers.Get(key)
-	if call.cache = CacheHit; !ok {
-		call.cache = CacheMiss
-		done := <-call.once(call.request.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
-			value, err := produce(call.rootFor(), call.lang)
-			if err != nil {
-				return nil, err
-			}
-			data, err := json.Marshal(value)
-			if err != nil {
-				return nil, err
-			}
-			return newAnswer(data, valueJSON, call.weakTag(key), call.lang), nil
-		})
-		if done.Err != nil {
-			return done.Err
-		}
-		ans = done.Val.(*answer) //nolint:forcetypeassert // nothing else is made
-	}
-	return call.sendAnswer(ans)
+// sendTexts sends a document that depends on its name, root and language only.
+func (call *call) sendTexts(name cache.Key, produce func() any) error {
+	return call.read(&question{
+		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
+		space: textsKey, asked: call.asked().Join(name).Number(int64(call.lang)),
+		make: func(_ context.Context, of answerState) (*answer, error) {
+			data, err := json.Marshal(produce())
+			return newAnswer(data, valueJSON, call.weakTag(of.key), call.lang), err
+		},
+	})
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.

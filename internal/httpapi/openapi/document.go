@@ -29,19 +29,18 @@ type document struct {
 }
 
 // Document makes the documentation (8.2) for a root in a language.
-func (api *API) Document(root Root, lang calendar.Lang) (json.RawMessage, error) {
+func (api *API) Document(root Root, lang calendar.Lang) json.RawMessage {
 	d := &document{api, root, lang}
-	form, err := template.New("").Funcs(template.FuncMap{
+	form := template.Must(template.New("").Funcs(template.FuncMap{
 		"json":  func(value any) (string, error) { data, err := json.Marshal(value); return string(data), err },
 		"words": strings.Fields, "title": Title, "version": func() string { return Version },
 		"text": d.text, "spelled": d.spelled, "parameters": d.parameters, "schema": d.schema, "schemas": d.schemas,
-	}).Parse(documentFile)
-	if err != nil {
-		return nil, err
-	}
+	}).Parse(documentFile))
 	var out bytes.Buffer
-	err = form.Execute(&out, d)
-	return out.Bytes(), err
+	if err := form.Execute(&out, d); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
 }
 
 // text returns the text of a key that is made of parts.

@@ -61,6 +61,13 @@ type Operation struct {
 	Headers   []string      // headers of its answers, besides those of all
 	Statuses  []int         // refusals besides those of all
 	Content   []Media       // JSON first: generators make the type of an answer from the first one
+
+	// What the others are completed from, and who carries it out.
+	Work     string
+	Takes    []string // what Args has besides those of the path
+	Formats  bool     // events are answered in further formats, too
+	OfEvents []string // more headers of answers with events
+	OfPosts  []int    // more refusals for records that are no terms
 }
 
 // Body is what an operation takes besides its parameters.
@@ -152,8 +159,8 @@ func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
 	return o
 }
 
-// request is an operation under one of its methods, in lower case.
-type request struct {
+// Request is an operation under one of its methods, in lower case.
+type Request struct {
 	*Route
 	*Operation
 
@@ -161,14 +168,14 @@ type request struct {
 }
 
 // Requests are all that a path takes: what GET takes, HEAD does, and every path has OPTIONS.
-func (route *Route) Requests() []request {
-	out := []request{{route, route.options(), "options"}}
+func (route *Route) Requests() []Request {
+	out := []Request{{route, route.options(), "options"}}
 	for i := range route.Operations {
 		operation := &route.Operations[i]
 		for _, method := range operation.Methods {
-			out = append(out, request{route, operation, strings.ToLower(method)})
+			out = append(out, Request{route, operation, strings.ToLower(method)})
 			if method == http.MethodGet {
-				out = append(out, request{route, operation, "head"})
+				out = append(out, Request{route, operation, "head"})
 			}
 		}
 	}

@@ -17,9 +17,6 @@ func Text() Object { return Object{"type": "string"} }
 // List is the schema of a list.
 func List(items Object) Object { return Object{"type": "array", "items": items} }
 
-// AnyOf is the schema of what is one of several things.
-func AnyOf(schemas ...Object) Object { return Object{"anyOf": schemas} }
-
 // closed is the schema of an object without further properties.
 func closed(required, optional Object) Object {
 	schema := Object{"type": "object", "properties": merged(required, optional), "additionalProperties": false}
