@@ -323,7 +323,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 		})
 	}
 	a.documents = newDocuments(&a.o, a.totals[1:])
-	a.expose = []string{exposeList(a.totals)}
+	a.expose = []string{exposeList(a.totals[1:])}
 	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
 	a.answers = cache.New(options.AnswerBytes, answerSize)
 	if a.encoders, err = newEncoders(atOnce); err != nil {

@@ -11,6 +11,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -32,7 +33,7 @@ func (call *call) asksPast() (asks bool, err error) {
 // sends reports whether the query has a parameter.
 func (call *call) sends(name string) bool {
 	for _, pair := range call.query {
-		if base, _ := splitName(pair.name); base == name {
+		if base, _ := param.SplitName(pair.Name); base == name {
 			return true
 		}
 	}
@@ -75,7 +76,7 @@ func (call *call) readThen(singleParams *singleParams) error {
 					point = history.Point{Version: found.Version.Number}
 				}
 				names := []string{"password", history.ParamPoint, "multilang_language", "_fields"}
-				ans.add(headerContentLocation, linkTo(url, inputOf(call.query, nil), names, history.ParamPoint, point.String()))
+				ans.add(headerContentLocation, linkTo(url, call.query.Input(nil), names, history.ParamPoint, point.String()))
 			}
 		}
 		if found.Permanent && !singleParams.byHeader && whole {

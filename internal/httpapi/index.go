@@ -35,7 +35,7 @@ var languageTable = param.Table[call]{param.Language(func(c *call) *calendar.Lan
 func (call *call) readQuery(table param.Table[call]) error {
 	var problems calendar.Problems
 	call.lang = call.loc.lang
-	table.Read(param.NewValue(inputOf(call.query, table.IsList), &problems), call)
+	table.Read(param.NewValue(call.query.Input(table.IsList), &problems), call)
 	return problems.Err()
 }
 
@@ -44,7 +44,7 @@ func (call *call) index() error {
 	if err := call.readQuery(indexTable); err != nil {
 		return err
 	}
-	if call.sends("namespace") && lastOf(call.query, "namespace") != call.root.namespace {
+	if call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
 	today := call.o.Now().In(call.o.Site).Format(time.DateOnly)

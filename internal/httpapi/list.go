@@ -128,7 +128,7 @@ func (call *call) runList(run func(context.Context, *query.Criteria) (*query.Lis
 // ask reads the parameters of another read of the present state of events, and makes the
 // question of it.
 func (call *call) ask(request query.Request) (*query.Criteria, *question, error) {
-	request.Kind, request.Input, request.Lang, request.Refused = calendar.KindEvent, inputOf(call.query, request.Params.IsList), call.loc.lang, call.readLeast()
+	request.Kind, request.Input, request.Lang, request.Refused = calendar.KindEvent, call.query.Input(request.Params.IsList), call.loc.lang, call.readLeast()
 	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
 	if err != nil {
 		return nil, nil, err
@@ -184,7 +184,7 @@ func (call *call) parse(ctx context.Context, request query.Request, by func(cont
 // listRequest is the request of a list as the read side takes it.
 func (call *call) listRequest() query.Request {
 	kind := call.route.kind
-	input := inputOf(call.query, query.Params(kind).IsList)
+	input := call.query.Input(query.Params(kind).IsList)
 	if !call.route.Past { // other lists have no past
 		delete(input, history.ParamPoint)
 	}

@@ -14,6 +14,7 @@ import (
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
 	public "daybook/internal/pages"
+	"daybook/internal/param"
 	"daybook/internal/proof"
 	"daybook/internal/render"
 	"daybook/query"
@@ -87,9 +88,9 @@ func (call *call) findPage() *pageRequest {
 	}
 	request.req = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
 	for _, pair := range call.query {
-		request.req.Query.Add(pair.name, pair.value)
+		request.req.Query.Add(pair.Name, pair.Value)
 	}
-	request.req.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
+	request.req.Input = call.query.Input(query.Params(calendar.KindEvent).IsList)
 	request.req.Tidy()
 	return request
 }
@@ -185,7 +186,7 @@ func (call *call) unlock() error {
 	}
 	var password string
 	if media, _, err := mime.ParseMediaType(call.request.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
-		input := inputOf(parsePairs(string(body)), nil)
+		input := param.ParsePairs(string(body)).Input(nil)
 		password, _ = input["password"].(string)
 		password = calendar.Trim(password)
 	}

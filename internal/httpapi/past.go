@@ -88,7 +88,7 @@ func (pastRead *pastRead) query(call *call) (*pastQuery, error) {
 	if err := call.mayReadPast(); err != nil && (!pastRead.proof || call.o.PublicHistory != PublicHistoryProofs) {
 		return nil, err
 	}
-	q := &pastQuery{table: pastRead.table, before: noBefore, limit: pageLimit, input: inputOf(call.query, pastRead.table.IsList), caller: call.caller, lang: call.loc.lang, o: &call.o}
+	q := &pastQuery{table: pastRead.table, before: noBefore, limit: pageLimit, input: call.query.Input(pastRead.table.IsList), caller: call.caller, lang: call.loc.lang, o: &call.o}
 	value := param.NewValue(q.input, &q.problems)
 	pastRead.table.Read(value, q)
 	q.limit = min(q.limit, maxPageLimit)

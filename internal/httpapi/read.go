@@ -80,7 +80,7 @@ var (
 // asks for.
 func (call *call) readSingleParams(asksPast bool) (out singleParams, err error) {
 	var problems calendar.Problems
-	input := inputOf(call.query, func(name string) bool { return name == singleFields.Name })
+	input := call.query.Input(func(name string) bool { return name == singleFields.Name })
 	value := param.NewValue(input, &problems)
 	if call.route.kind == calendar.KindEvent {
 		singleFormat.ReadFrom(value, &out)
