@@ -88,7 +88,7 @@ func (call *call) options() error {
 // newDocuments returns what index and documentation are made of.
 func newDocuments(options *Options, totals [][2]string) *openapi.API {
 	docs := &openapi.API{
-		Facets: query.Facets, Sends: requestHeaders, Totals: map[string][]string{},
+		Facets: query.Facets, Totals: map[string][]string{},
 		PerPageMax: options.PerPageMax, Now: options.Now, Site: options.Site,
 	}
 	for _, pair := range totals {

@@ -24,14 +24,6 @@ func described(what string, kind calendar.Kind, name string) string {
 	return what + "." + name
 }
 
-// requestHeaders are the schemas of the headers of requests that are more than any text.
-var requestHeaders = map[string]object{
-	headerKey:         {"maxLength": maxKey, "pattern": "^[ -~]*$"}, // an empty header is none
-	headerReason:      {"pattern": "^[ -~]*$"},
-	headerMinPosition: {"pattern": "^[0-9]*$"},
-	headerLastEvent:   {"pattern": "^[0-9]*$"},
-}
-
 var passwordSchema = object{"maxLength": calendar.MaxPassword}
 
 // arguments are what operations take besides the parameters of lists, by the names in routes.json.

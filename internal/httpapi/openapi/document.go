@@ -60,18 +60,11 @@ func (document *document) schemas() Object {
 
 // parameters are what an operation takes outside of its body, where fields of it may stand, too.
 func (document *document) parameters(operation *Operation) []param.Param {
-	args := slices.DeleteFunc(operation.arguments(document.Root), func(arg param.Param) bool { return arg.In == "body" && arg.Field == nil })
+	args := slices.DeleteFunc(slices.Clone(operation.Args), func(arg param.Param) bool { return arg.In == "body" && arg.Field == nil })
 	for i := range args {
 		if field := args[i].Field; field != nil {
 			args[i].In, args[i].Required, args[i].Extension = "query", false, field.Form != calendar.FormLang
 		}
-	}
-	sends := operation.Sends
-	if operation.Revalidates() {
-		sends = slices.Insert(slices.Clone(sends), 0, "If-None-Match")
-	}
-	for _, name := range sends {
-		args = append(args, param.Param{Name: name, In: "header", Type: "string", Text: "arg.header." + name, Schema: document.Sends[name], Extension: true})
 	}
 	return args
 }
@@ -104,8 +97,8 @@ func (document *document) schema(arg *param.Param) Object {
 	if arg.Enum != nil {
 		o["enum"] = arg.Enum
 	}
-	if arg.Default != "" && arg.Moving == nil {
-		o["default"] = value(arg.Default)
+	if standard := document.standard(arg); standard != nil {
+		o["default"] = standard
 	}
 	if arg.Name == "per_page" {
 		o["description"] = "≤ " + strconv.Itoa(document.PerPageMax)

@@ -5,7 +5,6 @@ package openapi
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ const Version = "1.0.0"
 type API struct {
 	Routes     []*Route
 	Facets     []string
-	Sends      map[string]Object   // keywords of the schemas of headers of requests
 	Totals     map[string][]string // the further names of X-Total and X-TotalPages
 	PerPageMax int
 	Now        func() time.Time
@@ -47,20 +45,19 @@ type Route struct {
 
 // Operation is what some methods of a route do.
 type Operation struct {
-	Methods   []string
-	ID        string        // operationId; that of several methods continues with each of them
-	Text      string        // of its description
-	Group     string        // on the page of the interface
-	Args      []param.Param // path parameters first
-	Namespace string        // the parameter whose default is the namespace of the root
-	Body      *Body         // nil: none
-	Writes    bool          // it asks for the right to write
-	SignedIn  bool          `json:"signed_in"` // it asks for credentials
-	Status    int           // of success; 0: 200
-	Sends     []string      // headers of requests, besides credentials
-	Headers   []string      // headers of its answers, besides those of all
-	Statuses  []int         // refusals besides those of all
-	Content   []Media       // JSON first: generators make the type of an answer from the first one
+	Methods  []string
+	ID       string        // operationId; that of several methods continues with each of them
+	Text     string        // of its description
+	Group    string        // on the page of the interface
+	Args     []param.Param // path parameters first
+	Body     *Body         // nil: none
+	Writes   bool          // it asks for the right to write
+	SignedIn bool          `json:"signed_in"` // it asks for credentials
+	Status   int           // of success; 0: 200
+	Sends    []string      // headers of requests, besides credentials
+	Headers  []string      // headers of its answers, besides those of all
+	Statuses []int         // refusals besides those of all
+	Content  []Media       // JSON first: generators make the type of an answer from the first one
 
 	// What the others are completed from, and who carries it out.
 	Work     string
@@ -106,9 +103,10 @@ func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 	for i := range route.Operations {
 		operation := &route.Operations[i]
 		args := make(Object, len(operation.Args))
-		for _, arg := range operation.arguments(root) {
+		for j := range operation.Args {
+			arg := &operation.Args[j]
 			if _, named := args[arg.Name]; !named { // else the path parameter is meant
-				args[arg.Name] = api.argument(&arg, lang)
+				args[arg.Name] = api.argument(arg, root, lang)
 			}
 		}
 		methods = append(methods, operation.Methods...)
@@ -124,18 +122,19 @@ func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 	return entry
 }
 
-// arguments are the parameters of the operation below a root.
-func (operation *Operation) arguments(root Root) []param.Param {
-	args := slices.Clone(operation.Args)
-	for i := range args {
-		if args[i].Name == operation.Namespace {
-			args[i].Default = strconv.Quote(root.Namespace)
-		}
+// standard is the default of a parameter below the root that does not move with the day, nil for
+// none.
+func (root Root) standard(arg *param.Param) any {
+	switch {
+	case arg.Name == "namespace":
+		return root.Namespace
+	case arg.Default == "" || arg.Moving != nil:
+		return nil
 	}
-	return args
+	return value(arg.Default)
 }
 
-func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
+func (api *API) argument(arg *param.Param, root Root, lang calendar.Lang) Object {
 	o := Object{"description": texts.Documentation.In(arg.Text, lang), "required": arg.Required}
 	if element, list := arg.Element(); list {
 		o["type"], o["items"] = "array", Object{"type": element}
@@ -147,8 +146,8 @@ func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
 	}
 	if arg.Moving != nil {
 		o["default"] = arg.Moving(api.Now(), api.Site).String()
-	} else if arg.Default != "" {
-		o["default"] = value(arg.Default)
+	} else if standard := root.standard(arg); standard != nil {
+		o["default"] = standard
 	}
 	if arg.Enum != nil {
 		o["enum"] = arg.Enum
