@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
-	"golang.org/x/net/http/httpguts"
 	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
@@ -240,17 +239,6 @@ type api struct {
 	files     map[string]*answer // of pages, by path
 }
 
-// check fills in the defaults and makes the roots.
-func (options *Options) check() (*rootTable, error) {
-	setDefaults(options)
-	for _, pair := range options.TotalHeaders {
-		if !httpguts.ValidHeaderFieldName(pair[0]) || !httpguts.ValidHeaderFieldName(pair[1]) {
-			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
-		}
-	}
-	return newRootTable(options)
-}
-
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
 	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
@@ -275,8 +263,8 @@ func (api *api) Streams() int64 { return api.rooms.Streams() }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
 // is none: it answers every request with a code as New's handler would, and asks for no part.
-// No one is told of its answers. It refuses the settings that New refuses, so a program can look
-// before it opens anything.
+// No one is told of its answers. It refuses a base URL that is none, as New does, so a program
+// can look before it opens anything.
 func Closed(options Options, code calendar.Code) (http.Handler, error) {
 	options.Observe, options.AnswerBytes, options.FragmentBytes = nil, -1, -1
 	api, err := newAPI(Deps{}, options)
@@ -288,7 +276,8 @@ func Closed(options Options, code calendar.Code) (http.Handler, error) {
 }
 
 func newAPI(deps Deps, options Options) (*api, error) {
-	roots, err := options.check()
+	setDefaults(&options)
+	roots, err := newRootTable(&options)
 	if err != nil {
 		return nil, err
 	}

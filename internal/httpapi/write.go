@@ -60,13 +60,8 @@ func (call *call) writeRequest(body []byte) (command.Request, error) {
 		return command.Request{}, err
 	}
 	req := call.command(merge(call.query.Input(isList, "cost"), input))
-	if value, sent := req.Input["multilang_language"]; sent {
-		selector, _ := value.(string)
-		call.lang = call.loc.lang
-		if lang, ok := calendar.ParseLang(selector); ok {
-			call.lang = lang
-		}
-	}
+	var reported calendar.Problems // by the decision
+	call.lang = calendar.Language(req.Input, call.loc.lang, &reported)
 	if key := call.request.Header.Get(headerKey); key != "" {
 		if isPrintable(key) && len(key) <= maxKey {
 			req.Key = key
