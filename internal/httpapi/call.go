@@ -150,10 +150,13 @@ func (call *call) answerRoute() error {
 		}
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
+	if method == http.MethodOptions {
+		header[headerAllow] = route.allow
+	}
 	if err := call.login(); err != nil {
 		return err
 	}
-	if method == http.MethodOptions || route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
+	if route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
 		header[headerAllow] = route.allow
 	}
 	if !reads {
