@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/textproto"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -203,9 +204,8 @@ const (
 
 const (
 	// Namespace is the namespace of the interface.
-	Namespace     = "calendar/events/v1"
-	defaultPrefix = "api"
-	retryAfter    = "2" // seconds
+	Namespace  = "calendar/events/v1"
+	retryAfter = "2" // seconds
 )
 
 // Handler answers the requests of the interface.
@@ -334,38 +334,23 @@ func (options *Options) seed() uint64 {
 	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(options.Site.String()).Text(options.Currency.Symbol).Text(options.Currency.Position).Text(options.Currency.Code).Text(options.CalendarName).Number(uint64(options.FeedRefresh)))
 }
 
+// setDefaults gives the settings that were left out their defaults.
 func setDefaults(options *Options) {
-	setDefault(&options.Prefix, defaultPrefix)
-	setDefault(&options.Site, time.UTC)
-	setDefault(&options.Currency, calendar.Currency{Symbol: "$", Position: "prefix"})
-	setDefault(&options.Currency.Code, "USD")
-	setDefault(&options.PerPageMax, 100)
-	setDefault(&options.PositionWait, 5*time.Second)
-	setDefault(&options.MaxConcurrent, 1024)
-	setDefault(&options.PublicHistory, PublicHistoryAll)
-	setDefault(&options.HistoryMaxAge, 300)
-	setDefault(&options.Streams, 100)
-	setDefault(&options.StreamsOfOne, 10)
-	setDefault(&options.StreamBeat, 15*time.Second)
-	setDefault(&options.StreamLate, 30*time.Second)
-	setDefault(&options.ReadDeadline, 5*time.Second)
-	setDefault(&options.WriteDeadline, 10*time.Second)
-	setDefault(&options.MaxAnswer, 8<<20)
-	setDefault(&options.AnswerBytes, 12<<20)
-	setDefault(&options.FragmentBytes, 4<<20)
-	setDefault(&options.FeedRefresh, time.Hour)
-	setDefault(&options.FeedMaxAge, 300)
-	setDefault(&options.ExportLimit, 100_000)
-	setDefault(&options.WholeAnswers, 8)
-	setDefault(&options.CalendarLimit, 10_000)
-	setDefault(&options.TombstoneDays, 90)
-	setDefault(&options.Log, slog.Default())
-	if options.Now == nil {
-		options.Now = time.Now
+	defaults := reflect.ValueOf(Options{
+		Prefix: "api", Site: time.UTC, Currency: calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"},
+		PerPageMax: 100, PositionWait: 5 * time.Second, MaxConcurrent: 1024,
+		PublicHistory: PublicHistoryAll, HistoryMaxAge: 300,
+		Streams: 100, StreamsOfOne: 10, StreamBeat: 15 * time.Second, StreamLate: 30 * time.Second,
+		ReadDeadline: 5 * time.Second, WriteDeadline: 10 * time.Second,
+		MaxAnswer: 8 << 20, AnswerBytes: 12 << 20, FragmentBytes: 4 << 20,
+		FeedRefresh: time.Hour, FeedMaxAge: 300, ExportLimit: 100_000, WholeAnswers: 8, CalendarLimit: 10_000, TombstoneDays: 90,
+		Log: slog.Default(), Now: time.Now, RequestID: randomID,
+	})
+	settings := reflect.ValueOf(options).Elem()
+	for i := range settings.NumField() {
+		if setting := settings.Field(i); setting.IsZero() {
+			setting.Set(defaults.Field(i))
+		}
 	}
-	if options.RequestID == nil {
-		options.RequestID = randomID
-	}
+	options.Currency.Code = cmp.Or(options.Currency.Code, "USD")
 }
-
-func setDefault[T comparable](value *T, otherwise T) { *value = cmp.Or(*value, otherwise) }
