@@ -159,12 +159,15 @@ func (call *call) answerRoute() error {
 	if route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
 		header[headerAllow] = route.allow
 	}
-	if !reads {
+	switch {
+	case !reads:
 		if err := calendar.MayWrite(call.caller, route.kind); err != nil {
 			return err
 		}
-	} else if bad := call.query.Invalid(); bad != nil { // writes name all that is wrong at once
-		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
+	case method != http.MethodOptions: // writes name all that is wrong at once
+		if bad := call.query.Invalid(); bad != nil {
+			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
+		}
 	}
 	return work(call)
 }

@@ -2,6 +2,8 @@ package param
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -48,7 +50,8 @@ func DecodeJSON(body []byte) (calendar.Input, error) {
 	}
 	value, err := canonjson.Value(string(body))
 	if err != nil {
-		return nil, BadBody(err.Error())
+		var value any // in the words of encoding/json, where it finds something
+		return nil, BadBody(cmp.Or(json.Unmarshal(body, &value), err).Error())
 	}
 	input, ok := value.(map[string]any)
 	if !ok {
