@@ -26,8 +26,8 @@ const (
 )
 
 // notPrefixes are first segments that no prefix of the interface may have, besides those
-// of pages: paths that are served next to it.
-var notPrefixes = []string{"health", "history", "metrics"}
+// of pages: paths that are served next to it, and languages.
+var notPrefixes = []string{"cn", "es", "fr", "health", "history", "metrics"}
 
 // prefix reads a prefix of the interface. None may begin with what is the path of a page.
 func prefix(value string) (string, error) {

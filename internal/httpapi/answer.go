@@ -228,6 +228,5 @@ func answerSize(key string, ans *answer) int {
 const (
 	aliasKey  = 'a' // the key of the answer to the query string of a list
 	answerKey = 'l' // the answer to a question
-	textsKey  = 't' // index and documentation
 	lastKey   = 'g' // the last good answer of a list
 )

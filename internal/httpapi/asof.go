@@ -8,6 +8,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -29,7 +30,7 @@ func (call *call) asksPast() (asks bool, err error) {
 // sends reports whether the query has a parameter.
 func (call *call) sends(name string) bool {
 	for _, pair := range call.query {
-		if base, _ := splitName(pair.name); base == name {
+		if base, _ := param.SplitName(pair.Name); base == name {
 			return true
 		}
 	}

@@ -90,7 +90,7 @@ func (call *call) formatOf() *format {
 	if route.Ended {
 		word = call.chi.URLParam("format")
 	} else if route.kind == calendar.KindEvent {
-		word = calendar.Trim(lastOf(call.query, "format"))
+		word = calendar.Trim(call.query.Last("format"))
 	}
 	for _, format := range call.formats {
 		if format.Name == word && format.fits(route.kind, route.Single) {
@@ -123,16 +123,6 @@ func accepted(header http.Header) iter.Seq2[string, int] {
 			}
 		}
 	}
-}
-
-// lastOf returns the value of a name in a query, the last one where there are several.
-func lastOf(pairs []pair, name string) string {
-	for _, pair := range slices.Backward(pairs) {
-		if pair.name == name {
-			return pair.value
-		}
-	}
-	return ""
 }
 
 // facets reports whether the format shows facets.

@@ -168,7 +168,7 @@ func (call *call) listRequest(request query.Request) query.Request {
 	if request.Params == nil {
 		request.Params = query.Params(request.Kind)
 	}
-	request.Input = inputOf(call.query, request.Params.IsList)
+	request.Input = call.query.Input(request.Params.IsList)
 	if !call.route.Past { // other lists have no past
 		delete(request.Input, history.ParamPoint)
 	}

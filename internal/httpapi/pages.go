@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	public "daybook/internal/pages"
+	"daybook/internal/param"
 	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -70,9 +71,9 @@ func (call *call) findPage() *pageRequest {
 	}
 	request.Request = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
 	for _, pair := range call.query {
-		request.Query.Add(pair.name, pair.value)
+		request.Query.Add(pair.Name, pair.Value)
 	}
-	request.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
+	request.Input = call.query.Input(query.Params(calendar.KindEvent).IsList)
 	request.Tidy()
 	return request
 }
@@ -161,7 +162,7 @@ func (call *call) unlock() error {
 	}
 	password := ""
 	if media, _, err := mime.ParseMediaType(call.request.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
-		password = calendar.Trim(lastOf(parsePairs(string(body)), "password"))
+		password = calendar.Trim(param.ParsePairs(string(body)).Last("password"))
 	}
 	call.page.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return call.tryPassword(ctx, event, password)

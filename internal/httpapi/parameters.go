@@ -67,7 +67,7 @@ type readParams struct {
 
 // readParams reads the parameters of a table.
 func (call *call) readParams(table param.Table[readParams]) *readParams {
-	asked := &readParams{call: call, input: inputOf(call.query, table.IsList)}
+	asked := &readParams{call: call, input: call.query.Input(table.IsList)}
 	call.lang = call.loc.lang
 	value := param.NewValue(asked.input, &asked.problems)
 	table.Read(value, asked)

@@ -39,21 +39,8 @@ type rootTable struct {
 
 func newRootTable(options *Options) (*rootTable, error) {
 	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
-	for _, p := range append([]string{options.Prefix}, options.Prefixes...) {
-		if err := checkSegments(p); err != nil {
-			return nil, fmt.Errorf("prefix %q: %w", p, err)
-		}
-		if first, _, _ := strings.Cut(p, "/"); isLangSegment(first) {
-			return nil, fmt.Errorf("prefix %q: begins with a language", p)
-		}
-		table.prefixes = append(table.prefixes, p)
-	}
-	for _, n := range append([]string{Namespace}, options.Namespaces...) {
-		if err := checkSegments(n); err != nil {
-			return nil, fmt.Errorf("namespace %q: %w", n, err)
-		}
-		table.namespaces = append(table.namespaces, n)
-	}
+	table.prefixes = append([]string{options.Prefix}, options.Prefixes...)
+	table.namespaces = append([]string{Namespace}, options.Namespaces...)
 	longest := func(a, b string) int { return len(b) - len(a) }
 	slices.SortStableFunc(table.prefixes, longest)
 	slices.SortStableFunc(table.namespaces, longest)
@@ -62,24 +49,20 @@ func newRootTable(options *Options) (*rootTable, error) {
 		if err != nil {
 			return nil, fmt.Errorf("base URL: %w", err)
 		}
-		if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.RawQuery != "" || address.Fragment != "" || address.User != nil {
-			return nil, fmt.Errorf("base URL %q: must be an absolute http or https URL without query", options.BaseURL)
-		}
 		path := normalize(address.EscapedPath())
 		table.fixed = &origin{base: address.Scheme + "://" + address.Host + path, host: address.Host + path, path: path}
 	}
 	return table, nil
 }
 
-// checkSegments checks a prefix or namespace: non-empty segments of unreserved
-// characters.
-func checkSegments(text string) error {
-	for seg := range strings.SplitSeq(text, "/") {
-		if seg == "" || seg == "." || seg == ".." || !isMadeOf(seg, unreserved) {
-			return fmt.Errorf("segment %q", seg)
+// isPath reports whether a text has segments of unreserved characters only, which lead nowhere else.
+func isPath(text string) bool {
+	for segment := range strings.SplitSeq(text, "/") {
+		if segment == "" || segment == "." || segment == ".." || !isMadeOf(segment, unreserved) {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // unreserved are the characters that need no escape anywhere in a URL (RFC 3986, section 2.3).
@@ -217,7 +200,7 @@ func (rootTable *rootTable) origin(request *http.Request) origin {
 			host = h
 		}
 		if p := firstOf(request.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
-			if p = normalize(p); p != "" && checkSegments(p[1:]) == nil {
+			if p = normalize(p); p != "" && isPath(p[1:]) {
 				path = p
 			}
 		}

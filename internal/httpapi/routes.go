@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -26,7 +27,6 @@ type route struct {
 	Timed       bool   // and by a header, too (HISTORY 8.1)
 	OnlyPosts   bool   // terms have no such route
 	ListsEvents bool   // those of the record that it names
-	Operations  []operation
 
 	kind       calendar.Kind           // of the records in its answers, 0: of none alone
 	of         calendar.Kind           // of the record that its events are of; 0: all
@@ -38,17 +38,6 @@ type route struct {
 	writes     bool                    // one of its operations writes
 	allow      []string                // value of Allow with all methods
 	open       []string                // that with the methods that are open to everybody
-}
-
-// operation is what some methods of a route do.
-type operation struct {
-	openapi.Operation
-
-	Work     string   // key of works
-	Takes    []string // keys of arguments; those of the path are in its pattern
-	Formats  bool     // its content is that in all formats
-	OfEvents []string // more headers of answers with events
-	OfPosts  []int    // more refusals for records that are no terms
 }
 
 // work carries out an operation.
@@ -142,18 +131,15 @@ func (route *route) complete(kind calendar.Kind, number int) {
 		route.kind, route.of = calendar.KindEvent, kind
 	}
 	route.bySlug = strings.HasSuffix(route.Pattern, "{slug}")
-	route.Tag = cmp.Or(route.Tag, route.kind.Collection())
-	route.Template = cmp.Or(route.Template, inTemplate.ReplaceAllString(route.Pattern, "{$1}"))
+	path := cmp.Or(route.Template, route.Pattern)
+	route.Tag, route.Template = cmp.Or(route.Tag, route.kind.Collection()), inTemplate.ReplaceAllString(path, "{$1}")
 	route.Key = cmp.Or(route.Key, strings.TrimSuffix(inKey.Replace(route.Pattern), "/"))
-	for _, operation := range route.Operations {
-		route.writes = route.writes || operation.Writes
-	}
+	route.writes = slices.ContainsFunc(route.Operations, func(operation openapi.Operation) bool { return operation.Writes })
 	route.collection = route.writes && !route.Single
 	var all, open []string
 	for i := range route.Operations {
 		operation := &route.Operations[i]
-		do := route.describe(operation)
-		methods := operation.Methods
+		do, methods := route.describe(operation, path), operation.Methods
 		if methods[0] == http.MethodGet {
 			methods = []string{http.MethodGet, http.MethodHead}
 		}
@@ -163,7 +149,6 @@ func (route *route) complete(kind calendar.Kind, number int) {
 		if all = append(all, methods...); !operation.Writes {
 			open = append(open, methods...)
 		}
-		route.Route.Operations = append(route.Route.Operations, operation.Operation)
 	}
 	route.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
 	route.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
@@ -171,25 +156,17 @@ func (route *route) complete(kind calendar.Kind, number int) {
 
 // inTemplate and inKey find the variables of a pattern for OpenAPI and for the index.
 var (
-	inTemplate = regexp.MustCompile(`\{(\w+)(:[^{}]*)?\}`)
+	inTemplate = regexp.MustCompile(`\{(\w+)(?::([^{}]*))?\}`)
 	inKey      = strings.NewReplacer("{id:[0-9]+}", `(?P<id>\d+)`, "{slug}", `(?P<slug>[^/]+)`, "{format:(", "(?P<format>", ")}", ")")
 )
 
-// describe completes what the documentation says of an operation, and returns what it does.
-func (route *route) describe(operation *operation) work {
-	for _, variable := range inTemplate.FindAllStringSubmatch(route.Template, -1) {
-		operation.Args = append(operation.Args, route.pathArgument(variable[1]))
+// describe completes what the documentation says of an operation on a path, and returns what it
+// does.
+func (route *route) describe(operation *openapi.Operation, path string) work {
+	for _, found := range inTemplate.FindAllStringSubmatch(path, -1) {
+		operation.Args = append(operation.Args, route.pathArgument(found[1], found[2]))
 	}
-	for _, name := range operation.Takes {
-		if listed := arguments[name]; listed != nil {
-			operation.Args = append(operation.Args, listed(route)...)
-		} else if row := parameters[name]; !row.OfEvents || route.kind == calendar.KindEvent {
-			operation.Args = append(operation.Args, route.ended([]param.Param{row.Param})...)
-			if !operation.Writes {
-				route.params = append(route.params, row.Row)
-			}
-		}
-	}
+	operation.Args = append(operation.Args, route.takes(operation)...)
 	if route.kind == calendar.KindEvent {
 		operation.Headers = append(operation.Headers, operation.OfEvents...)
 	}
@@ -197,10 +174,10 @@ func (route *route) describe(operation *operation) work {
 		operation.Statuses = append(operation.Statuses, operation.OfPosts...)
 	}
 	if operation.Formats {
-		operation.Content = route.content(allFormats)
+		operation.Content = append(operation.Content, route.exports()...)
 	}
 	if operation.Body != nil && !operation.Body.Forms {
-		operation.Body.Elements = listArgumentsOf("several")(route)
+		operation.Body.Elements = listArguments(route.kind, "several")
 	}
 	if read := pastReads[operation.Work]; read != nil {
 		return read.serve

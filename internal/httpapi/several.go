@@ -7,6 +7,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -18,7 +19,7 @@ func (call *call) several() error {
 	if err != nil {
 		return err
 	}
-	input, err := decodeJSON(body)
+	input, err := param.DecodeJSON(body)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (call *call) several() error {
 // told at once.
 func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
-	asked := inputOf(call.query, nil)
+	asked := call.query.Input(nil)
 	call.lang = calendar.Language(asked, call.loc.lang, &problems)
 	if input[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
