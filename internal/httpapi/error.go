@@ -200,8 +200,9 @@ func factsOf(problem *calendar.Error, lang calendar.Lang) object {
 		return object{"params": problem.Missing}
 	case calendar.CodeInvalidJSON:
 		return object{"json_error_code": 4, "json_error_message": problem.Detail}
+	default:
+		facts := object{"term_id": int(problem.TermID), "total": problem.Total, "cost": problem.Cost, "limit": problem.Limit}
+		maps.DeleteFunc(facts, func(_ string, fact any) bool { return fact == 0 })
+		return facts
 	}
-	facts := object{"term_id": int(problem.TermID), "total": problem.Total, "cost": problem.Cost, "limit": problem.Limit}
-	maps.DeleteFunc(facts, func(_ string, fact any) bool { return fact == 0 })
-	return facts
 }
