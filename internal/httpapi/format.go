@@ -135,11 +135,6 @@ func lastOf(pairs []pair, name string) string {
 	return ""
 }
 
-// facets reports whether the format shows facets.
-func (format *format) facets() bool {
-	return format.Format == &formats.JSON || format.Schema == "JSONFeed"
-}
-
 // feed reports whether events are answered in another format than JSON.
 func (call *call) feed() bool { return call.format != nil && call.format.exports() }
 
