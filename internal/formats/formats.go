@@ -28,6 +28,7 @@ type Format struct {
 	Disposition, Extension string
 	Single                 bool   // it writes single events, too
 	Surveys                bool   // it needs all events before it writes the first one
+	Facets                 bool   // it shows facets, as JSON does
 	Schema                 string // its name in the documentation; "": it is no JSON
 	Open                   func(*Feed) Writer
 }

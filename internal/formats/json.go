@@ -13,7 +13,7 @@ import (
 
 var jsonFeedFormat = Format{
 	Name: "jsonfeed", Media: []string{"application/feed+json"}, Header: "application/feed+json; charset=utf-8",
-	Disposition: inline, Extension: "json", Schema: "JSONFeed", Open: JSONFeed,
+	Disposition: inline, Extension: "json", Facets: true, Schema: "JSONFeed", Open: JSONFeed,
 }
 
 // JSONFeed writes JSON Feed 1.1.

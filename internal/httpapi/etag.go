@@ -69,15 +69,9 @@ func matchVersions(header http.Header) []int64 {
 				versions = append(versions, 0)
 				continue
 			}
-			inner, ok := strings.CutPrefix(tag, `"`)
-			if !ok {
-				continue
-			}
-			number, _, ok := strings.Cut(strings.TrimSuffix(inner, `"`), "-")
-			if !ok {
-				continue
-			}
-			if n, err := strconv.ParseInt(number, 10, 64); err == nil && n > 0 {
+			inner, quoted := strings.CutPrefix(tag, `"`)
+			number, _, marked := strings.Cut(inner, "-")
+			if n, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && n > 0 {
 				versions = append(versions, n)
 			}
 		}

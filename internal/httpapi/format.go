@@ -125,11 +125,6 @@ func accepted(header http.Header) iter.Seq2[string, int] {
 	}
 }
 
-// facets reports whether the format shows facets.
-func (format *format) facets() bool {
-	return format.Format == &formats.JSON || format.Schema == "JSONFeed"
-}
-
 // feed reports whether events are answered in another format than JSON.
 func (call *call) feed() bool { return call.format != nil && call.format.exports() }
 

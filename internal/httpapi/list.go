@@ -155,7 +155,7 @@ func (call *call) parse(ctx context.Context, request query.Request, by func(cont
 	criteria, err := by(ctx, request)
 	if err == nil && call.feed() {
 		criteria.Embeds |= query.EmbedTouched
-		if !call.format.facets() {
+		if !call.format.Facets {
 			criteria.Facets = nil
 		}
 	}
