@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -106,12 +108,13 @@ func (call *call) listThen() error {
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
-	if _, err := call.parse(call.request.Context(), form, call.Queries.Parse); err != nil {
-		return err
+	_, refused := call.parse(call.request.Context(), form, call.Queries.Parse)
+	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
+		return refused
 	}
 	lists, withdrawn, err := call.listsThen(then)
 	if err != nil {
-		return err
+		return cmp.Or(refused, err)
 	}
 	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
 	ctx, cancel := call.within(call.o.ReadDeadline)
