@@ -30,7 +30,7 @@ func (call *call) suggest() error {
 }
 
 func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) formats.Object {
-	out := formats.Object{"q", criteria.Typed().Query}
+	out := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query)
 	for i := range all {
 		suggested := &all[i]
 		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
