@@ -101,9 +101,7 @@ var readers = map[string]func(asked *readParams, value *param.Value){
 		}
 	},
 	"action": func(asked *readParams, value *param.Value) {
-		for _, word := range value.WordsOf(history.Actions[:]) {
-			asked.filter.Actions = append(asked.filter.Actions, word)
-		}
+		asked.filter.Actions = value.WordsOf(history.Actions[:])
 	},
 	"field": func(asked *readParams, value *param.Value) {
 		asked.filter.Fields = value.WordsOf(history.FieldNames(kindsFor(asked.caller)...))
