@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 )
 
 // view is how much of the posts a caller sees in lists (interface 4.4).
@@ -47,7 +48,7 @@ func (parser *parser) link() {
 		}
 		before := len(parser.Links)
 		parser.Links = row.AppendTo(parser.Links, value)
-		if sent {
+		if sent || row.Name == param.AsOf {
 			parser.Sent = append(parser.Sent, parser.Links[before:]...)
 		}
 	}
@@ -63,7 +64,7 @@ func (parser *parser) carried(name string) (value any, carried bool) {
 		return strconv.Itoa(parser.PerPage), carried || parser.Kind.IsPost()
 	case "_fields":
 		carried = parser.Fields != nil
-	case "as_of": // the point is a moment by now, and may have been named in a header
+	case param.AsOf: // the point is a moment by now, and may have been named in a header
 		if parser.past.AsOf != "" {
 			return parser.past.AsOf, true
 		}

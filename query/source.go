@@ -72,4 +72,9 @@ func (source *source) filter(blanked readmodel.Filter) readmodel.Filter {
 }
 
 // Zone is the zone of the answer to a calendar widget, nil for that of each event.
-func (criteria *Criteria) Zone() *time.Location { return criteria.source.zone }
+func (criteria *Criteria) Zone() *time.Location {
+	if criteria.source == nil {
+		return nil
+	}
+	return criteria.source.zone
+}

@@ -282,7 +282,7 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	options.Observe = process.hooks.Requests
 	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
 	if process.Pages {
-		if options.Pages, err = pages.New(pages.Deps{Lists: service, Past: httpapi.PublicPast(deps, options), Shown: httpapi.ShownTexts(options.Currency)}, process.pageOptions()); err != nil {
+		if options.Pages, err = pages.New(pages.Deps{Lists: service, History: process.reader, Past: then, Records: process.records, Proofs: process.proofs}, process.pageOptions()); err != nil {
 			return nil, err
 		}
 	}

@@ -82,7 +82,7 @@ type ListenOptions struct {
 }
 
 type AddressOptions struct {
-	BaseURL   string `placeholder:"URL" pattern:"^https?://[^/?#]+[^?#]*$" trim:"/" must:"be an absolute http or https URL without query and fragment" help:"public URL of the service; empty: taken from each request"`
+	BaseURL   string `placeholder:"URL" pattern:"^https?://[^/?#@]+(/[^?#]*)?$" trim:"/" must:"be an absolute http or https URL without user, query and fragment" help:"public URL of the service; empty: taken from each request"`
 	APIPrefix string `default:"api" placeholder:"PATH" type:"prefix" trim:"/" help:"first segment of all paths"`
 }
 

@@ -28,7 +28,7 @@ type Format struct {
 	Disposition, Extension string
 	Single                 bool   // it writes single events, too
 	Surveys                bool   // it needs all events before it writes the first one
-	Marks                  bool   // it shows what a search matches
+	Facets                 bool   // it shows facets, as JSON does
 	Schema                 string // its name in the documentation; "": it is no JSON
 	Open                   func(*Feed) Writer
 }
@@ -156,6 +156,8 @@ type Feed struct {
 	Single     bool // one event; GeoJSON too
 
 	Venues bool // GeoJSON of venues
+
+	Zone *time.Location // of calendar widgets; nil: that of each event
 
 	Facets []byte // JSON Feed: a member after a comma, or none
 

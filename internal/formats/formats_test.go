@@ -346,7 +346,7 @@ func TestEventStatus(t *testing.T) {
 		for text, want := range map[string][2]string{
 			write(ICS(feed), event): {"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\n"}, write(RSS(feed), event): {"<title>" + titled + "</title>"},
 			write(Atom(feed), event): {`<title type="text">` + titled + "</title>"}, write(JSONFeed(feed), event): {`"title":"` + titled + `"`, field}, write(GeoJSON(feed), event): {`"title":"Title {2}"`, field},
-			write(CSV(feed), event): {",Title {2},", "," + string(tc.status) + "," + string(tc.eventStatus) + ","}, string(event.Entry(nil, tc.lang, "", "")): {`"title":"` + titled + `"`},
+			write(CSV(feed), event): {",Title {2},", "," + string(tc.status) + "," + string(tc.eventStatus) + ","}, write(Calendar.Open(feed), event): {`"title":"` + titled + `"`},
 		} {
 			if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
 				t.Errorf("%s, %s in %s: no %q in %s", tc.eventStatus, tc.status, tc.lang, want, text)

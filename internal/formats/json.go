@@ -13,7 +13,7 @@ import (
 
 var jsonFeedFormat = Format{
 	Name: "jsonfeed", Media: []string{"application/feed+json"}, Header: "application/feed+json; charset=utf-8",
-	Disposition: inline, Extension: "json", Marks: true, Schema: "JSONFeed", Open: JSONFeed,
+	Disposition: inline, Extension: "json", Facets: true, Schema: "JSONFeed", Open: JSONFeed,
 }
 
 // JSONFeed writes JSON Feed 1.1.
@@ -96,7 +96,7 @@ func moment(instant time.Time) string { return instant.UTC().Format("2006-01-02T
 
 var geoJSONFormat = Format{
 	Name: "geojson", Media: []string{"application/geo+json"}, Header: "application/geo+json",
-	Disposition: inline, Extension: "geojson", Single: true, Marks: true, Schema: "FeatureCollection", Open: GeoJSON,
+	Disposition: inline, Extension: "geojson", Single: true, Schema: "FeatureCollection", Open: GeoJSON,
 }
 
 // GeoJSON writes GeoJSON (RFC 7946): a feature for each event or, with Venues, for each
@@ -213,15 +213,30 @@ func (venuesWriter *venuesWriter) End(data []byte) []byte {
 	return fmt.Appendf(data, `],"total":%d,"unplaced":%d}`, venuesWriter.feed.Total, venuesWriter.unplaced)
 }
 
-// Entry is an element of the array of a calendar widget (LISTINGS 1.13). start and end
-// are its texts.
-func (event *Event) Entry(data []byte, lang calendar.Lang, start, end string) []byte {
+// Calendar is the array of calendar widgets (LISTINGS 1.13), which is no format of lists.
+var Calendar = Format{Name: "calendar", Header: JSON.Header, Open: func(feed *Feed) Writer { return &entries{feed: feed} }}
+
+type entries struct {
+	feed *Feed
+	n    int // events so far
+}
+
+func (entries *entries) Begin(data []byte) []byte { return append(data, '[') }
+func (entries *entries) End(data []byte) []byte   { return append(data, ']') }
+
+func (entries *entries) Item(data []byte, event *Event) []byte {
+	data = AppendComma(data, entries.n)
+	entries.n++
 	classes := ListOf(event.Categories, func(term *Term) any { return "category-" + term.Slug })
 	if event.Featured {
 		classes = append(classes, "featured")
 	}
+	start, end := entries.time(event.Start, event.UTCStart), entries.time(event.End, event.UTCEnd)
+	if event.AllDay {
+		start, end = event.Start.UTC().Format(time.DateOnly), event.End.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	}
 	return AppendJSON(data, Object{
-		"id", event.ID.String(), "title", event.plainTitle(lang), "start", start, "end", end, "allDay", event.AllDay, "url", event.URL,
+		"id", event.ID.String(), "title", event.plainTitle(entries.feed.Lang), "start", start, "end", end, "allDay", event.AllDay, "url", event.URL,
 		"resourceIds", Whole(ListOf(event.Venues, func(venue *Venue) any { return venue.ID.String() })), "classNames", Whole(classes),
 		"extendedProps",
 		Object{
@@ -230,4 +245,16 @@ func (event *Event) Entry(data []byte, lang calendar.Lang, start, end string) []
 			"featured", event.flag(event.Featured, nil), "ticketed", event.flag(event.Ticketed, nil), "rest_url", event.RestURL,
 		},
 	})
+}
+
+// time gives a time in the zone of the answer.
+func (entries *entries) time(wall, utc calendar.Wall) string {
+	switch zone := entries.feed.Zone; zone {
+	case nil:
+		return Instant(wall, utc)
+	case time.UTC:
+		return moment(utc.UTC())
+	default:
+		return Instant(calendar.WallOf(time.Unix(int64(utc), 0).In(zone)), utc)
+	}
 }

@@ -81,10 +81,13 @@ func (ans *answer) close() {
 	}
 }
 
-// addTotals adds how many there are, of an answer without pages.
-func (api *api) addTotals(ans *answer, total int) {
+// addTotals adds how many there are, and on how many pages; "": on none.
+func (api *api) addTotals(ans *answer, total int, pages string) {
 	for _, names := range api.totals {
 		ans.add(names[0], strconv.Itoa(total))
+		if pages != "" {
+			ans.add(names[1], pages)
+		}
 	}
 }
 
@@ -223,11 +226,7 @@ func answerSize(key string, ans *answer) int {
 
 // The first byte of keys: what is cached under it.
 const (
-	aliasKey   = 'a' // the key of the answer to the query string of a list
-	listKey    = 'l'
-	pastKey    = 'p' // a list of the past
-	singleKey  = 's'
-	severalKey = 'v' // several lists
-	textsKey   = 't' // index and documentation
-	lastKey    = 'g' // the last good answer of a list
+	aliasKey  = 'a' // the key of the answer to the query string of a list
+	answerKey = 'l' // the answer to a question
+	lastKey   = 'g' // the last good answer of a list
 )

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/textproto"
+	"reflect"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/httprate"
 	"github.com/google/uuid"
-	"golang.org/x/net/http/httpguts"
 	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
@@ -207,9 +207,8 @@ const (
 
 const (
 	// Namespace is the namespace of the interface.
-	Namespace     = "calendar/events/v1"
-	defaultPrefix = "api"
-	retryAfter    = "2" // seconds
+	Namespace  = "calendar/events/v1"
+	retryAfter = "2" // seconds
 )
 
 // Handler answers the requests of the interface.
@@ -243,17 +242,6 @@ type api struct {
 	files     map[string]*answer // of pages, by path
 }
 
-// check fills in the defaults and makes the roots.
-func (options *Options) check() (*rootTable, error) {
-	setDefaults(options)
-	for _, pair := range options.TotalHeaders {
-		if !httpguts.ValidHeaderFieldName(pair[0]) || !httpguts.ValidHeaderFieldName(pair[1]) {
-			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
-		}
-	}
-	return newRootTable(options)
-}
-
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
 	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
@@ -278,8 +266,8 @@ func (api *api) Streams() int64 { return api.rooms.Streams() }
 
 // Closed makes the handler of an interface that cannot work yet, or no longer, or that
 // is none: it answers every request with a code as New's handler would, and asks for no part.
-// No one is told of its answers. It refuses the settings that New refuses, so a program can look
-// before it opens anything.
+// No one is told of its answers. It refuses a base URL that is none, as New does, so a program
+// can look before it opens anything.
 func Closed(options Options, code calendar.Code) (http.Handler, error) {
 	options.Observe, options.AnswerBytes, options.FragmentBytes = nil, -1, -1
 	api, err := newAPI(Deps{}, options)
@@ -291,7 +279,8 @@ func Closed(options Options, code calendar.Code) (http.Handler, error) {
 }
 
 func newAPI(deps Deps, options Options) (*api, error) {
-	roots, err := options.check()
+	setDefaults(&options)
+	roots, err := newRootTable(&options)
 	if err != nil {
 		return nil, err
 	}
@@ -326,12 +315,10 @@ func newAPI(deps Deps, options Options) (*api, error) {
 		})
 	}
 	a.documents = newDocuments(&a.o, a.totals[1:])
-	a.expose = []string{exposeList(a.totals)}
+	a.expose = []string{exposeList(a.totals[1:])}
 	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
 	a.answers = cache.New(options.AnswerBytes, answerSize)
-	if a.encoders, err = newEncoders(atOnce); err != nil {
-		return nil, fmt.Errorf("encoders: %w", err)
-	}
+	a.encoders = newEncoders(atOnce)
 	if options.Pages != nil {
 		a.files = pageFiles(options.Pages)
 	}
@@ -348,38 +335,23 @@ func (options *Options) seed() uint64 {
 	return uint64(calendar.HashStart.Number(rendering).Number(render.NewLayouts().Hash()).Text(readmodel.Fingerprint()).Text(options.Site.String()).Text(options.Currency.Symbol).Text(options.Currency.Position).Text(options.Currency.Code).Text(options.CalendarName).Number(uint64(options.FeedRefresh)))
 }
 
+// setDefaults gives the settings that were left out their defaults.
 func setDefaults(options *Options) {
-	setDefault(&options.Prefix, defaultPrefix)
-	setDefault(&options.Site, time.UTC)
-	setDefault(&options.Currency, calendar.Currency{Symbol: "$", Position: "prefix"})
-	setDefault(&options.Currency.Code, "USD")
-	setDefault(&options.PerPageMax, 100)
-	setDefault(&options.PositionWait, 5*time.Second)
-	setDefault(&options.MaxConcurrent, 1024)
-	setDefault(&options.PublicHistory, PublicHistoryAll)
-	setDefault(&options.HistoryMaxAge, 300)
-	setDefault(&options.Streams, 100)
-	setDefault(&options.StreamsOfOne, 10)
-	setDefault(&options.StreamBeat, 15*time.Second)
-	setDefault(&options.StreamLate, 30*time.Second)
-	setDefault(&options.ReadDeadline, 5*time.Second)
-	setDefault(&options.WriteDeadline, 10*time.Second)
-	setDefault(&options.MaxAnswer, 8<<20)
-	setDefault(&options.AnswerBytes, 12<<20)
-	setDefault(&options.FragmentBytes, 4<<20)
-	setDefault(&options.FeedRefresh, time.Hour)
-	setDefault(&options.FeedMaxAge, 300)
-	setDefault(&options.ExportLimit, 100_000)
-	setDefault(&options.WholeAnswers, 8)
-	setDefault(&options.CalendarLimit, 10_000)
-	setDefault(&options.TombstoneDays, 90)
-	setDefault(&options.Log, slog.Default())
-	if options.Now == nil {
-		options.Now = time.Now
+	defaults := reflect.ValueOf(Options{
+		Prefix: "api", Site: time.UTC, Currency: calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"},
+		PerPageMax: 100, PositionWait: 5 * time.Second, MaxConcurrent: 1024,
+		PublicHistory: PublicHistoryAll, HistoryMaxAge: 300,
+		Streams: 100, StreamsOfOne: 10, StreamBeat: 15 * time.Second, StreamLate: 30 * time.Second,
+		ReadDeadline: 5 * time.Second, WriteDeadline: 10 * time.Second,
+		MaxAnswer: 8 << 20, AnswerBytes: 12 << 20, FragmentBytes: 4 << 20,
+		FeedRefresh: time.Hour, FeedMaxAge: 300, ExportLimit: 100_000, WholeAnswers: 8, CalendarLimit: 10_000, TombstoneDays: 90,
+		Log: slog.Default(), Now: time.Now, RequestID: randomID,
+	})
+	settings := reflect.ValueOf(options).Elem()
+	for i := range settings.NumField() {
+		if setting := settings.Field(i); setting.IsZero() {
+			setting.Set(defaults.Field(i))
+		}
 	}
-	if options.RequestID == nil {
-		options.RequestID = randomID
-	}
+	options.Currency.Code = cmp.Or(options.Currency.Code, "USD")
 }
-
-func setDefault[T comparable](value *T, otherwise T) { *value = cmp.Or(*value, otherwise) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
@@ -32,7 +31,7 @@ func (call *call) asksPast() (asks bool, err error) {
 // sends reports whether the query has a parameter.
 func (call *call) sends(name string) bool {
 	for _, pair := range call.query {
-		if base, _ := splitName(pair.name); base == name {
+		if base, _ := param.SplitName(pair.Name); base == name {
 			return true
 		}
 	}
@@ -48,41 +47,38 @@ func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (
 	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.o.Now(), call.o.Site, head, problems), false, err
 }
 
-// readThen answers a single read of the past.
-func (call *call) readThen(singleParams *singleParams) error {
-	target := call.targetOf()
-	return call.read(&question{smaller: []string{"_fields"}, make: func(ctx context.Context, _ answerState) (*answer, error) {
-		found, err := call.Past.Read(ctx, past.Request{
-			Kind: call.route.kind, ID: target.id, Slug: target.slug, Caller: call.caller, Lang: call.lang,
-			Embeds: query.EmbedsOf(singleParams.fields), Point: singleParams.point, FromFirst: singleParams.byHeader,
-		})
-		if err != nil {
-			return nil, err
-		}
-		ans, err := call.singleAnswer(singleParams, &found.View, found.Version.Time.Time)
-		if err != nil {
-			return nil, err
-		}
-		ans.add(headerPosition, found.Version.Position.String())
-		whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
-		if target.slug == "" {
-			url := call.root.Self(found.View.Record)
-			ans.add(headerMemento, mementoTime(found.Moment))
-			ans.add(headerLink, mementoLinks(url, &found.Mementos))
-			if singleParams.byHeader {
-				point := singleParams.point
-				if found.Permanent {
-					point = param.Point{Version: found.Version.Number}
-				}
-				names := []string{"password", param.AsOf, "multilang_language", "_fields"}
-				ans.add(headerContentLocation, linkTo(url, inputOf(call.query, nil), names, param.AsOf, point.String()))
+// then makes the answer to a single read of the past.
+func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, error) {
+	target := asked.targetOf()
+	found, err := asked.Past.Read(ctx, past.Request{
+		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.lang,
+		Embeds: query.EmbedsOf(asked.fields), Point: asked.point, FromFirst: asked.byHeader,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ans, err := asked.recordAnswer(&found.View, found.Version.Time.Time)
+	if err != nil {
+		return nil, err
+	}
+	ans.add(headerPosition, found.Version.Position.String())
+	whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
+	if target.slug == "" {
+		url := asked.root.Self(found.View.Record)
+		ans.add(headerMemento, mementoTime(found.Moment))
+		ans.add(headerLink, mementoLinks(url, &found.Mementos))
+		if asked.byHeader {
+			point := asked.point
+			if found.Permanent {
+				point = param.Point{Version: found.Version.Number}
 			}
+			ans.add(headerContentLocation, asked.link(url, param.AsOf, point.String()))
 		}
-		if found.Permanent && !singleParams.byHeader && whole {
-			call.fresh = call.permanent
-		}
-		return ans, nil
-	}})
+	}
+	if found.Permanent && !asked.byHeader && whole {
+		asked.fresh = asked.permanent
+	}
+	return ans, nil
 }
 
 // embeddedIn are the records that a view embeds.
@@ -98,7 +94,7 @@ func embeddedIn(view *query.View) (ids []calendar.ID) {
 // listThen answers a list of the past.
 func (call *call) listThen() error {
 	var problems calendar.Problems
-	request := call.listRequest()
+	request := call.listRequest(query.Request{Caller: call.caller})
 	point, byHeader, err := call.readPoint(request.Input, &problems)
 	if err != nil {
 		return err
@@ -135,7 +131,7 @@ func (call *call) listThen() error {
 	run := call.runList(lists.Run, criteria, original)
 	return call.read(&question{
 		state: lists.Generation,
-		space: pastKey, number: then.Moment.Unix(), asked: call.asked().Text(criteria.Key).Text(original).Text(location),
+		asked: call.asked().Number(then.Moment.Unix()).Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, state answerState) (*answer, error) {
 			ans, err := run(ctx, state)
@@ -163,19 +159,13 @@ func (call *call) listsThen(then past.PointInTime) (*query.Service, query.Withdr
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.
 func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
-	var sent, all []query.LinkParam
+	sent := criteria.Sent
 	if call.sends("page") {
-		sent = append(sent, query.LinkParam{Name: "page", Value: strconv.Itoa(criteria.Page)})
+		sent = slices.Concat([]param.LinkParam{{Name: "page", Value: strconv.Itoa(criteria.Page)}}, sent)
 	}
-	all = slices.Clone(sent)
-	for _, linkParam := range criteria.Links {
-		switch {
-		case linkParam.Name == param.AsOf:
-			all = append(all, linkParam)
-		case call.sends(strings.TrimSuffix(linkParam.Name, "[]")):
-			sent, all = append(sent, linkParam), append(all, linkParam)
-		}
-	}
-	original, dated := param.LinksTo(call.address(), sent), param.LinksTo(call.address(), all)
+	dated := param.LinksTo(call.address(), sent)
+	original := param.LinksTo(call.address(), slices.DeleteFunc(slices.Clone(sent), func(linkParam param.LinkParam) bool {
+		return linkParam.Name == param.AsOf
+	}))
 	return original.Page(1), dated.Page(1)
 }

@@ -13,6 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
@@ -29,7 +30,7 @@ type call struct {
 	route   *route       // nil: the path is none of the interface
 	page    *pageRequest // nil: the path is none of a page
 	caller  calendar.Caller
-	query   []pair
+	query   param.Pairs
 	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
 	record  *query.View // that the events of a list are of; nil for all
 	// reached is the position that a list waited for, of which sent was asked for: the
@@ -59,10 +60,10 @@ type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
 func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	c := &call{api: api, w: writer, request: request, started: api.o.Now(), from: api.roots.origin(request), query: parsePairs(request.URL.RawQuery)}
+	c := &call{api: api, w: writer, request: request, started: api.o.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
 	c.loc = api.roots.locate(request.URL.EscapedPath(), c.from.path)
 	c.lang = c.loc.lang
-	if lang, ok := selectorOf(c.query); ok {
+	if lang, ok := calendar.ParseLang(c.query.Last("multilang_language")); ok {
 		c.lang = lang
 	}
 	c.id[0] = c.requestID()
@@ -142,29 +143,30 @@ func (call *call) answerRoute() error {
 		header[headerAllow] = route.allow
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
-	reads := isRead(method) || route.asks()
-	if method == http.MethodOptions {
-		header[headerAllow] = route.allow
-	} else if !reads && call.fromForeignPage() {
+	reads := call.reads()
+	if !reads && call.fromForeignPage() {
 		if err := call.countLogin(); err != nil {
 			return err
 		}
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
+	if method == http.MethodOptions {
+		header[headerAllow] = route.allow
+	}
 	if err := call.login(); err != nil {
 		return err
 	}
-	if method != http.MethodOptions && route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
+	if route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
 		header[headerAllow] = route.allow
 	}
 	switch {
-	case reads: // writes name all that is wrong at once
-		if bad := invalidPairs(call.query); bad != nil {
-			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
-		}
-	case method != http.MethodOptions:
+	case !reads:
 		if err := calendar.MayWrite(call.caller, route.kind); err != nil {
 			return err
+		}
+	case method != http.MethodOptions: // writes name all that is wrong at once
+		if bad := call.query.Invalid(); bad != nil {
+			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
 		}
 	}
 	return work(call)
@@ -179,7 +181,7 @@ func (call *call) within(limit time.Duration) (context.Context, context.CancelFu
 // them for previews alone.
 func (call *call) sendsCredentials() bool {
 	_, sent := call.request.Header["Authorization"]
-	return sent && (call.page == nil || call.page.req.Preview)
+	return sent && (call.page == nil || call.page.Preview)
 }
 
 // answerPanic is deferred by serve: it logs a panic and answers it.

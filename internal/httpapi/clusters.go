@@ -2,8 +2,8 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -18,13 +18,9 @@ func (call *call) clusters() error {
 		if err != nil {
 			return nil, err
 		}
-		body, err := json.Marshal(call.mapOf(criteria, found))
-		if err != nil {
-			return nil, err
-		}
-		ans := newAnswer(body, valueGeoJSON, call.weakTag(state.key), criteria.Lang)
+		ans := newAnswer(formats.AppendJSON(nil, call.mapOf(criteria, found)), valueGeoJSON, call.weakTag(state.key), criteria.Lang)
 		ans.show(found.Position)
-		call.addTotals(ans, found.Total)
+		call.addTotals(ans, found.Total, "")
 		return ans, nil
 	}
 	return call.read(question)

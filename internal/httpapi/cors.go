@@ -19,33 +19,33 @@ var (
 	}
 )
 
-// exposeList is the value of Access-Control-Expose-Headers.
-func exposeList(totals [][2]string) string {
-	names := make([]string, 0, 2*len(totals)+10)
-	for i, p := range totals {
-		if i == 0 {
-			p = [2]string{"X-Total", "X-TotalPages"}
-		}
-		names = append(names, p[0], p[1])
+// exposeList is the value of Access-Control-Expose-Headers, with the further names of totals.
+func exposeList(further [][2]string) string {
+	names := []string{"X-Total", "X-TotalPages"}
+	for _, pair := range further {
+		names = append(names, pair[:]...)
 	}
-	names = append(names, "Link", "ETag", headerPosition, headerReplayed, "Location", "Allow", "Retry-After", "WWW-Authenticate", headerMemento, headerContentLocation, headerDisposition, headerModified)
-	return strings.Join(names, ", ")
+	return strings.Join(append(names, "Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"), ", ")
+}
+
+// reads reports whether a request only reads: OPTIONS and a POST that asks do, too.
+func (call *call) reads() bool {
+	method := call.request.Method
+	return isRead(method) || method == http.MethodOptions || method == http.MethodPost && call.route.asks()
 }
 
 // crossOrigin sets the headers of section 2.11: reads are open to every origin,
 // answers to writes to those of the setting.
 func (call *call) crossOrigin(header http.Header) {
-	switch {
-	case call.request.Method == http.MethodGet, call.request.Method == http.MethodHead, call.request.Method == http.MethodOptions,
-		call.request.Method == http.MethodPost && call.route.asks():
-		header["Access-Control-Allow-Origin"] = valueAny
-		header["Access-Control-Expose-Headers"] = call.expose
-	default:
-		if from := call.request.Header.Get("Origin"); from != "" && call.origins[from] {
-			header["Access-Control-Allow-Origin"] = []string{from}
-			header["Access-Control-Expose-Headers"] = call.expose
+	allowed := valueAny
+	if !call.reads() {
+		from := call.request.Header.Get("Origin")
+		if !call.origins[from] {
+			return
 		}
+		allowed = []string{from}
 	}
+	header["Access-Control-Allow-Origin"], header["Access-Control-Expose-Headers"] = allowed, call.expose
 }
 
 // fromForeignPage reports whether a page of another site sent a request (2.11): a browser

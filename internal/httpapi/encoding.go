@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -169,66 +170,64 @@ func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding enco
 	return &out, nil
 }
 
-// encoders encode bodies. Each holds some 3 MiB at most, so their number is bounded.
+// encoders encode answers. Each holds some 3 MiB at most, so the turns bound their number.
 type encoders struct {
 	turns *admit.Turns
-	zstd  *zstd.Encoder
-	gzip  sync.Pool // of *gzip.Writer
+	pools [encodings]sync.Pool // of compressor
+}
+
+// compressor encodes what is written to it, for one writer after the other.
+type compressor interface {
+	io.WriteCloser
+	Reset(to io.Writer)
+}
+
+// newEncoders makes encoders that leave half of the processors to others. A client has
+// the turns that it has for its lists.
+func newEncoders(one *admit.OfOne) *encoders {
+	return &encoders{turns: admit.NewTurns(one, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
 // zstdWindow bounds what an encoder keeps, and what a client has to (RFC 9659: 8 MiB).
 const zstdWindow = 1 << 20
 
-// newEncoders makes encoders that leave half of the processors to others. A client has
-// the turns that it has for its lists.
-func newEncoders(one *admit.OfOne) (*encoders, error) {
-	n := max(1, runtime.GOMAXPROCS(0)/2)
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		return nil, err
+// newCompressor makes a compressor that is quick, or one that takes its time: level 9 of gzip
+// would take four times as long for a hundredth.
+func newCompressor(encoding encoding, quick bool) compressor {
+	zstdLevel, gzipLevel := zstd.SpeedBetterCompression, 8
+	if quick {
+		zstdLevel, gzipLevel = zstd.SpeedFastest, gzip.BestSpeed
 	}
-	e := &encoders{turns: admit.NewTurns(one, n), zstd: encoder}
-	e.gzip.New = func() any {
-		writer, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // an error is of the level
+	if encoding == encodingGzip {
+		writer, _ := gzip.NewWriterLevel(nil, gzipLevel) // an error is of the level
 		return writer
 	}
-	return e, nil
+	writer, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true)) // of the options
+	return writer
 }
 
-// newEncoder returns what encodes a text that is written to it, until it is closed.
-func newEncoder(writer io.Writer, encoding encoding, zstdLevel zstd.EncoderLevel, gzipLevel int) (io.WriteCloser, error) {
-	switch encoding {
-	case encodingZstd:
-		return zstd.NewWriter(writer, zstd.WithEncoderLevel(zstdLevel), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
-	case encodingGzip:
-		return gzip.NewWriterLevel(writer, gzipLevel)
-	default:
-		return struct {
-			io.Writer
-			io.Closer
-		}{writer, io.NopCloser(nil)}, nil
+// take returns a quick compressor, which may be put back into its pool.
+func (encoders *encoders) take(encoding encoding, to io.Writer) compressor {
+	compressor, used := encoders.pools[encoding].Get().(compressor)
+	if !used {
+		compressor = newCompressor(encoding, true)
 	}
+	compressor.Reset(to)
+	return compressor
 }
 
 // append appends the body of an answer in an encoding.
 func (encoders *encoders) append(to []byte, encoding encoding, ans *answer) ([]byte, error) {
-	if encoding == encodingZstd && !ans.file {
-		return encoders.zstd.EncodeAll(ans.bytes, to), nil
-	}
 	buffer := bytes.NewBuffer(to)
-	var writeCloser io.WriteCloser
-	if ans.file { // level 9 of gzip takes four times as long for a hundredth
-		var err error
-		if writeCloser, err = newEncoder(buffer, encoding, zstd.SpeedBetterCompression, 8); err != nil {
-			return to, err
-		}
+	var compressor compressor
+	if ans.file {
+		compressor = newCompressor(encoding, false)
+		compressor.Reset(buffer)
 	} else {
-		fast := encoders.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
-		defer encoders.gzip.Put(fast)
-		fast.Reset(buffer)
-		writeCloser = fast
+		compressor = encoders.take(encoding, buffer)
+		defer encoders.pools[encoding].Put(compressor)
 	}
-	_, _ = writeCloser.Write(ans.bytes) // a buffer takes everything
-	_ = writeCloser.Close()
-	return buffer.Bytes(), nil
+	_, err := compressor.Write(ans.bytes)
+	err = cmp.Or(err, compressor.Close())
+	return buffer.Bytes(), err
 }

@@ -79,10 +79,7 @@ func decoded(t *testing.T, header http.Header, body []byte) []byte {
 // that every client has.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	encoders, err := newEncoders(&admit.OfOne{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoders := newEncoders(&admit.OfOne{})
 	for _, size := range []int{0, 1, leastEncoded, 100_000, 3 << 20} {
 		body := []byte(strings.Repeat(`{"title":"Jazz on the river","cost":"12"},`, size/40+1)[:size])
 		for encoding := encodingNone + 1; encoding < encodings; encoding++ {

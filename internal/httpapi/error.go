@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -161,82 +162,47 @@ func (call *call) sendAlways(status int, ans *answer) {
 // accepts reports whether Accept names a media type, given in lower case.
 func accepts(header http.Header, media string) bool { return weightIn(header, []string{media}) > 0 }
 
-// failure is an error in the shape of section 7.1.
-type failure struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Data    struct {
-		Status int `json:"status"`
-		errorData
-	} `json:"data"`
-}
-
-// problem is an error as problem details (RFC 9457), with the same facts.
-type problem struct {
-	Type     string `json:"type"`
-	Title    string `json:"title"`
-	Status   int    `json:"status"`
-	Detail   string `json:"detail"`
-	Instance string `json:"instance"`
-	Code     string `json:"code"`
-	errorData
-}
-
-// errorData is what errors of some codes have besides the status.
-type errorData struct {
-	Params      any         `json:"params,omitempty"`
-	Details     any         `json:"details,omitempty"`
-	TermID      calendar.ID `json:"term_id,omitempty"`
-	Total       int         `json:"total,omitempty"`
-	Cost        int         `json:"cost,omitempty"`
-	Limit       int         `json:"limit,omitempty"`
-	JSONCode    int         `json:"json_error_code,omitempty"`
-	JSONMessage string      `json:"json_error_message,omitempty"`
-}
-
-// errorDetail is a structured reason of a refused parameter.
-type errorDetail struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Data    object `json:"data"`
-}
-
-// errorBody returns an error as JSON: as problem details of the path instance, and without
-// one in the shape of section 7.1.
-func errorBody(e *calendar.Error, status int, lang calendar.Lang, instance string) []byte {
-	code, message := shownCode(e), texts.Message(e, lang)
-	var shape any
-	if instance != "" {
-		shape = problem{"urn:daybook:error:" + code, http.StatusText(status), status, message, instance, code, dataOf(e, lang)}
-	} else {
-		f := failure{Code: code, Message: message}
-		f.Data.Status, f.Data.errorData = status, dataOf(e, lang)
-		shape = f
+// errorBody returns an error as JSON: as problem details of the path instance (RFC 9457), and
+// without one in the shape of section 7.1.
+func errorBody(problem *calendar.Error, status int, lang calendar.Lang, instance string) []byte {
+	code, message, facts := shownCode(problem), texts.Message(problem, lang), factsOf(problem, lang)
+	var shape any = struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Data    object `json:"data"`
+	}{code, message, facts}
+	if facts["status"] = status; instance != "" {
+		maps.Copy(facts, object{
+			"type": "urn:daybook:error:" + code, "title": http.StatusText(status), "detail": message, "instance": instance, "code": code,
+		})
+		shape = facts
 	}
 	return formats.AppendJSON(nil, shape)
 }
 
-func dataOf(problem *calendar.Error, lang calendar.Lang) (out errorData) {
+// factsOf are what errors of some codes have besides the status.
+func factsOf(problem *calendar.Error, lang calendar.Lang) object {
 	switch problem.Code {
 	case calendar.CodeInvalidParam:
-		params, details := make(formats.Object, 0, 2*len(problem.Fields)), formats.Object(nil)
+		params, details := object{}, object{}
 		for _, fieldError := range problem.Fields {
-			message := texts.FieldMessage(fieldError, lang)
-			params = append(params, fieldError.Field, message)
+			name, message := fieldError.Field, texts.FieldMessage(fieldError, lang)
+			params[name] = message
 			if code := fieldError.Reason.Detail(); code != "" {
-				details = append(details, fieldError.Field, errorDetail{code, message, object{"param": fieldError.Field}})
+				details[name] = object{"code": code, "message": message, "data": object{"param": name}}
 			}
 		}
-		out.Params, out.Details = params, details
-		if details == nil {
-			out.Details = []errorDetail{}
+		if len(details) == 0 {
+			return object{"params": params, "details": []object{}}
 		}
+		return object{"params": params, "details": details}
 	case calendar.CodeMissingParam:
-		out.Params = problem.Missing
+		return object{"params": problem.Missing}
 	case calendar.CodeInvalidJSON:
-		out.JSONCode, out.JSONMessage = 4, problem.Detail
+		return object{"json_error_code": 4, "json_error_message": problem.Detail}
 	default:
-		out.TermID, out.Total, out.Cost, out.Limit = problem.TermID, problem.Total, problem.Cost, problem.Limit
+		facts := object{"term_id": int(problem.TermID), "total": problem.Total, "cost": problem.Cost, "limit": problem.Limit}
+		maps.DeleteFunc(facts, func(_ string, fact any) bool { return fact == 0 })
+		return facts
 	}
-	return out
 }

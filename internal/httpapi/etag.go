@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,12 +32,8 @@ func (api *api) weakTag(key string) string {
 // noneMatch reports whether If-None-Match fits an ETag: weakly, a list allowed,
 // "*" fits always.
 func noneMatch(header http.Header, etag string) bool {
-	values := header["If-None-Match"]
-	if len(values) == 0 {
-		return false
-	}
 	etag = strings.TrimPrefix(etag, "W/")
-	for _, text := range values {
+	for _, text := range header["If-None-Match"] {
 		for tag := range eachTag(text) {
 			if tag == "*" || tag == etag {
 				return true
@@ -46,30 +43,14 @@ func noneMatch(header http.Header, etag string) bool {
 	return false
 }
 
-// eachTag returns the members of a list of entity tags without W/; a comma inside
-// quotes does not separate.
-func eachTag(text string) func(yield func(string) bool) {
+// eachTag returns the members of a list of entity tags without W/. A comma in one of another
+// service separates, too: none of its parts is a tag of this one.
+func eachTag(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for {
-			text = strings.TrimLeft(text, " \t,")
-			if text == "" {
+		for tag := range strings.SplitSeq(text, ",") {
+			if !yield(strings.TrimPrefix(strings.TrimSpace(tag), "W/")) {
 				return
 			}
-			text = strings.TrimPrefix(text, "W/")
-			end := strings.IndexByte(text, ',')
-			if strings.HasPrefix(text, `"`) {
-				end = strings.IndexByte(text[1:], '"')
-				if end >= 0 {
-					end += 2
-				}
-			}
-			if end < 0 {
-				end = len(text)
-			}
-			if !yield(strings.TrimSpace(text[:end])) {
-				return
-			}
-			text = text[end:]
 		}
 	}
 }
@@ -88,15 +69,9 @@ func matchVersions(header http.Header) []int64 {
 				versions = append(versions, 0)
 				continue
 			}
-			inner, ok := strings.CutPrefix(tag, `"`)
-			if !ok {
-				continue
-			}
-			number, _, ok := strings.Cut(strings.TrimSuffix(inner, `"`), "-")
-			if !ok {
-				continue
-			}
-			if n, err := strconv.ParseInt(number, 10, 64); err == nil && n > 0 {
+			inner, quoted := strings.CutPrefix(tag, `"`)
+			number, _, marked := strings.Cut(inner, "-")
+			if n, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && n > 0 {
 				versions = append(versions, n)
 			}
 		}

@@ -29,7 +29,7 @@ func TestTagsNameTheContent(t *testing.T) {
 	healed.Content = 1
 	keys := map[string]bool{}
 	for _, generation := range []query.Generation{{VisibleState: shown}, {VisibleState: lost}, {VisibleState: healed}, {VisibleState: shown, Due: 1}} {
-		keys[c.key(listKey, generation, 0, nil)] = true
+		keys[c.key(answerKey, generation, 0, nil)] = true
 	}
 	if len(tags) != 5 || len(keys) != 4 {
 		t.Errorf("%d tags of five answers, %d keys of four states", len(tags), len(keys))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,7 +12,6 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
-	"daybook/internal/htmltext"
 	"daybook/internal/param"
 	"daybook/internal/render"
 	"daybook/internal/texts"
@@ -25,20 +23,14 @@ import (
 // eventEncoder writes events by a writer of package formats.
 type eventEncoder struct {
 	w       formats.Writer
-	api     *api
-	listing *listing
+	records *render.Writer
 	event   formats.Event
-	marks   *render.Writer // of formats that show what a search matches, else nil
 }
 
 // openFeed opens the encoders of a format of events.
 func openFeed(format *formats.Format) func(a *api, l *listing) encoder {
 	return func(a *api, l *listing) encoder {
-		e := &eventEncoder{w: format.Open(&l.feed), api: a, listing: l}
-		if format.Marks && l.list != nil { // a single event is not searched for
-			e.marks = l.writer(a, nil)
-		}
-		return e
+		return &eventEncoder{w: format.Open(&l.feed), records: l.writer(a, nil)}
 	}
 }
 
@@ -46,10 +38,7 @@ func (eventEncoder *eventEncoder) begin(data []byte) []byte { return eventEncode
 func (eventEncoder *eventEncoder) end(data []byte) []byte   { return eventEncoder.w.End(data) }
 
 func (eventEncoder *eventEncoder) item(data []byte, view *query.View) ([]byte, error) {
-	eventEncoder.api.show(&eventEncoder.event, eventEncoder.listing.root, eventEncoder.listing.feed.Lang, view)
-	if eventEncoder.marks != nil {
-		eventEncoder.event.More = eventEncoder.marks.AppendHighlight(eventEncoder.event.More, view)
-	}
+	eventEncoder.records.Event(&eventEncoder.event, view)
 	return eventEncoder.w.Item(data, &eventEncoder.event), nil
 }
 
@@ -71,15 +60,6 @@ func (recordLines *recordLines) item(data []byte, view *query.View) ([]byte, err
 	return append(data, '\n'), err
 }
 
-// timesOf gives when an event is; one that is shown blanked is not all-day.
-func (api *api) timesOf(record *calendar.Record, blanked bool) formats.Times {
-	fields := record.Fields
-	return formats.Times{
-		AllDay: fields.Bool("all_day") && !blanked, Zone: api.renderer.Zone(fields.String("timezone")),
-		Start: fields.Wall("start_date"), End: fields.Wall("end_date"), UTCStart: fields.Wall("utc_start_date"), UTCEnd: fields.Wall("utc_end_date"),
-	}
-}
-
 // uid returns the UUID of what has a name in the store. The store is known by then.
 func (api *api) uid(name string) string { return formats.UID(*api.storeID.Load(), name) }
 
@@ -93,60 +73,6 @@ func (api *api) knowStore(ctx context.Context) error {
 		api.storeID.Store((*uuid.UUID)(&head.UUID))
 	}
 	return err
-}
-
-// show makes an event of a view. What it held before is used again.
-func (api *api) show(event *formats.Event, root *root, l calendar.Lang, view *query.View) {
-	record := view.Record
-	fields := record.Fields
-	title, lang := record.Name(l)
-	*event = formats.Event{
-		Times: api.timesOf(record, view.Blanked), ID: record.ID, UID: api.uid(record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
-		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
-		Title: title, EventStatus: fields.EventStatus(), URL: root.Page(record, view.Status), RestURL: root.Self(record), Lang: lang, Langs: record.Langs(),
-		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0], More: event.More[:0],
-	}
-	event.More = render.AppendRepeats(event.More, view.Repeats)
-	if view.Blanked {
-		return
-	}
-	description, _ := render.HTML(record, "description", l)
-	excerpt, _ := render.HTML(record, "excerpt", l)
-	event.Description, event.Excerpt = htmltext.AbsoluteLinks(description, event.URL), htmltext.AbsoluteLinks(excerpt, event.URL)
-	event.Website, event.Image = fields.String("website"), fields.String("image_url")
-	cost := calendar.ReadCost(fields.Strings("cost"), api.o.Currency)
-	event.Cost, event.CostValues = cost.Text, cost.Values
-	event.Ticketed, event.Featured = fields.Bool("ticketed"), fields.Bool("featured")
-	if parent := fields.ID("post_parent"); parent != 0 {
-		event.Parent = api.uid(parent.String())
-	}
-	event.Categories, event.Tags = appendTerms(event.Categories, view.Categories, l), appendTerms(event.Tags, view.Tags, l)
-	for _, linked := range view.Venues {
-		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(l)
-		place := formats.Venue{
-			ID: linked.Record.ID, Name: name, Address: fields.String("address"), City: fields.String("city"), StateProvince: render.StateProvince(fields),
-			Zip: fields.String("zip"), Country: fields.String("country"), URL: root.Page(linked.Record, linked.Status),
-		}
-		place.Lat, place.Lng, place.HasPoint = render.Point(fields)
-		event.Venues = append(event.Venues, place)
-	}
-	for _, linked := range view.Organizers {
-		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(l)
-		event.Organizers = append(event.Organizers, formats.Organizer{
-			ID: linked.Record.ID, Name: name, Phone: fields.String("phone"), Email: fields.String("email"), Website: fields.String("website"),
-			URL: root.Page(linked.Record, linked.Status),
-		})
-	}
-}
-
-func appendTerms(to []formats.Term, terms []query.LinkedView, lang calendar.Lang) []formats.Term {
-	for _, linkedView := range terms {
-		name, _ := linkedView.Record.Name(lang)
-		to = append(to, formats.Term{ID: linkedView.Record.ID, Slug: linkedView.Record.Slug(), Name: name})
-	}
-	return to
 }
 
 // findOf finds the record that the path names, whose events are listed; a single read of
@@ -191,15 +117,15 @@ func (call *call) askedFor(criteria *query.Criteria) cache.Key {
 		key = key.Text(linkParam.Name).Text(linkParam.Value)
 	}
 	if criteria.Moves {
-		key = key.Number(call.today().Unix())
+		key = key.Number(call.midnight(0).Unix())
 	}
 	return key
 }
 
-// today is when the day of the site began.
-func (api *api) today() time.Time {
+// midnight is when a day of the site begins: the present one, or one some days later.
+func (api *api) midnight(later int) time.Time {
 	y, month, d := api.o.Now().In(api.o.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
+	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d+later, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
 }
 
 // dress fills in what a feed says besides its events.
@@ -221,7 +147,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 		later(time.Unix(generation.Due, 0))
 	}
 	if listing.criteria.Moves {
-		later(call.today())
+		later(call.midnight(0))
 	}
 	lang := listing.criteria.Lang
 	sent := param.LinksTo(listing.address, listing.criteria.Sent)
@@ -233,7 +159,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 	listing.feed = formats.Feed{
 		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
 		ID: "urn:uuid:" + call.uid(self[len(listing.root.Base):]), Lang: lang, Modified: modified, Refresh: call.o.FeedRefresh, Site: call.o.Site,
-		Columns: listing.criteria.Fields, Venues: listing.criteria.Venues, BOM: listing.criteria.BOM, Raw: listing.criteria.Raw,
+		Zone: listing.criteria.Zone(), Columns: listing.criteria.Fields, Venues: listing.criteria.Venues, BOM: listing.criteria.BOM, Raw: listing.criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
 	if view := call.record; view != nil {
@@ -260,7 +186,7 @@ const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
 func (call *call) modifiedShown(modified time.Time) string {
-	if !call.feed() || modified.IsZero() || call.o.Now().Sub(modified) < settled {
+	if modified.IsZero() || call.o.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)
@@ -277,7 +203,7 @@ func (call *call) unmodified(modified time.Time) bool {
 	return shown != "" && err == nil && instant.UTC().Format(http.TimeFormat) == shown
 }
 
-// singleEvent makes the answer of a single event in another format than JSON.
+// singleEvent makes the answer of a single event in another format than JSON: a list of one.
 func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, error) {
 	if err := call.knowStore(ctx); err != nil {
 		return nil, err
@@ -286,20 +212,10 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{root: call.root, criteria: &query.Criteria{Lang: call.lang}, feed: formats.Feed{Single: true, Lang: call.lang, Site: call.o.Site, Root: call.root.URL}}
-	l.feed.Zones.Add(new(call.timesOf(view.Record, view.Blanked)))
-	encoder := call.format.open(call.api, l)
-	data, err := encoder.item(encoder.begin(nil), view)
-	if err != nil {
-		return nil, err
-	}
-	if data = encoder.end(data); len(data) > call.o.MaxAnswer {
-		return nil, query.ErrTooLarge
-	}
 	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.lang, view, nil)).Number(view.Touched.UnixNano())
-	ans := newAnswer(data, call.format.header, call.weakTag(key.String()), call.lang)
-	ans.modified = view.Touched
-	ans.add(headerPosition, head.String())
-	ans.add(headerDisposition, call.format.disposition(cmp.Or(view.Record.Slug(), "event-"+strconv.FormatInt(int64(view.Record.ID), 10))))
-	return ans, nil
+	return call.encode(&listing{
+		root: call.root, criteria: &query.Criteria{Lang: call.lang}, list: &query.List{Views: []query.View{*view}, Position: head},
+		feed: formats.Feed{Single: true, Lang: call.lang, Site: call.o.Site, Root: call.root.URL, Modified: view.Touched},
+		name: cmp.Or(view.Record.Slug(), "event-"+view.Record.ID.String()),
+	}, call.weakTag(key.String()))
 }

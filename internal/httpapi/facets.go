@@ -7,18 +7,6 @@ import (
 	"daybook/query"
 )
 
-// facetValue is a value of a facet as it is answered.
-type facetValue struct {
-	Value    string       `json:"value"`
-	Label    string       `json:"label"`
-	Slug     *string      `json:"slug,omitempty"`
-	Parent   *calendar.ID `json:"parent,omitempty"`
-	Level    *int         `json:"level,omitempty"`
-	City     *string      `json:"city,omitempty"`
-	Count    int          `json:"count"`
-	Selected bool         `json:"selected"`
-}
-
 // appendFacets writes the key facets of a list, nothing where none were asked for.
 func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte {
 	if facets == nil {
@@ -27,24 +15,25 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 	all := formats.Object{}
 	for i := range facets {
 		facet := &facets[i]
-		values := make([]facetValue, len(facet.Values))
+		values := formats.List{}
 		for j := range facet.Values {
 			value := &facet.Values[j]
-			out := facetValue{Value: value.Value, Label: value.Label, Count: value.Count, Selected: value.Selected}
-			if value.Label == "" {
-				out.Label = texts.Messages.In("facet."+facet.Name+"."+value.Value, lang)
+			label := value.Label
+			if label == "" {
+				label = texts.Messages.In("facet."+facet.Name+"."+value.Value, lang)
 			}
+			out := formats.Object{"value", value.Value, "label", label}
 			switch facet.Name {
 			case "categories":
-				out.Slug, out.Parent, out.Level = &value.Slug, &value.Parent, &value.Level
+				out = append(out, "slug", value.Slug, "parent", value.Parent, "level", value.Level)
 			case "tags":
-				out.Slug = &value.Slug
+				out = append(out, "slug", value.Slug)
 			case "venue":
-				out.City = &value.City
+				out = append(out, "city", value.City)
 			}
-			values[j] = out
+			values = append(values, append(out, "count", value.Count, "selected", value.Selected))
 		}
-		all = append(all, facet.Name, object{"total": facet.Total, "values": values})
+		all = append(all, facet.Name, formats.Object{"total", facet.Total, "values", values})
 	}
-	return formats.AppendJSON(append(data, `,"facets":`...), all)
+	return formats.AppendMembers(data, formats.Object{"facets", all})
 }

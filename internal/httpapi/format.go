@@ -46,12 +46,18 @@ type encoder interface {
 	end(data []byte) []byte
 }
 
-// allFormats are the formats of lists; the first is the default.
-var allFormats = newFormats()
+// allFormats are the formats of lists; the first is the default. calendarFormat is that of
+// calendar widgets.
+var (
+	allFormats     = newFormats()
+	calendarFormat = newFormat(&formats.Calendar)
+)
+
+func newFormat(row *formats.Format) *format { return &format{row, []string{row.Header}, openFeed(row)} }
 
 func newFormats() (all []*format) {
 	for _, row := range formats.All {
-		f := &format{row, []string{row.Header}, openFeed(row)}
+		f := newFormat(row)
 		switch row {
 		case &formats.JSON:
 			f.open = openJSON
@@ -74,7 +80,7 @@ func (format *format) fits(kind calendar.Kind, single bool) bool {
 // formatOf returns the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
-func (call *call) formatOf(header http.Header) *format {
+func (call *call) formatOf() *format {
 	route := call.route
 	best, most := call.formats[0], 0
 	if len(call.formats) == 1 {
@@ -84,14 +90,14 @@ func (call *call) formatOf(header http.Header) *format {
 	if route.Ended {
 		word = call.chi.URLParam("format")
 	} else if route.kind == calendar.KindEvent {
-		word = calendar.Trim(lastOf(call.query, "format"))
+		word = calendar.Trim(call.query.Last("format"))
 	}
 	for _, format := range call.formats {
 		if format.Name == word && format.fits(route.kind, route.Single) {
 			return format
 		}
 	}
-	for media, weight := range accepted(header) {
+	for media, weight := range accepted(call.request.Header) {
 		if weight <= most {
 			continue
 		}
@@ -119,21 +125,6 @@ func accepted(header http.Header) iter.Seq2[string, int] {
 	}
 }
 
-// lastOf returns the value of a name in a query, the last one where there are several.
-func lastOf(pairs []pair, name string) string {
-	for _, pair := range slices.Backward(pairs) {
-		if pair.name == name {
-			return pair.value
-		}
-	}
-	return ""
-}
-
-// facets reports whether the format shows facets.
-func (format *format) facets() bool {
-	return format.Format == &formats.JSON || format.Schema == "JSONFeed"
-}
-
 // feed reports whether events are answered in another format than JSON.
 func (call *call) feed() bool { return call.format != nil && call.format.exports() }
 
@@ -156,7 +147,7 @@ func (call *call) encode(listing *listing, etag string) (*answer, error) {
 		listing.feed.Facets = appendFacets(nil, listing.list.Facets, listing.criteria.Lang)
 		if call.format.Surveys {
 			for i := range listing.list.Views {
-				listing.feed.Zones.Add(new(call.timesOf(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
+				listing.feed.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
 			}
 			call.closeSurvey(&listing.feed, len(listing.list.Views))
 		}
@@ -187,10 +178,12 @@ func (api *api) appendList(data []byte, encoder encoder, list *query.List) (_ []
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
 	ans := newAnswer(body, call.format.header, etag, listing.criteria.Lang)
 	ans.show(listing.list.Position)
-	total, pages := strconv.Itoa(listing.list.Total), strconv.Itoa(listing.list.TotalPages)
-	for _, names := range call.totals {
-		ans.add(names[0], total)
-		ans.add(names[1], pages)
+	switch {
+	case listing.feed.Single:
+	case call.format == calendarFormat:
+		call.addTotals(ans, listing.list.Total, "")
+	default:
+		call.addTotals(ans, listing.list.Total, strconv.Itoa(listing.list.TotalPages))
 	}
 	if header := listing.links.with(listing.original); header != "" {
 		ans.add(headerLink, header)
@@ -220,6 +213,7 @@ func openJSON(api *api, listing *listing) encoder {
 
 func (listing *listing) writer(api *api, fields []string) *render.Writer {
 	return api.renderer.Writer(render.Answer{
+		Store: api.storeID.Load(),
 		Links: &listing.root.Links, Lang: listing.criteria.Lang, Fields: fields, Limit: api.o.MaxAnswer,
 		Highlighter: listing.criteria.Highlighter(listing.list.Spelling), HighlightLength: listing.criteria.HighlightLength,
 	})

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/param"
 )
 
 // The headers of the interface (2.8), in the spelling of net/http.
@@ -131,7 +132,7 @@ func (call *call) sendsPassword() bool {
 // counts as not sent.
 func (call *call) sentPassword() bool {
 	for _, pair := range call.query {
-		if base, path := splitName(pair.name); base == "password" && (path != nil || calendar.Trim(pair.value) != "") {
+		if base, path := param.SplitName(pair.Name); base == "password" && (path != nil || calendar.Trim(pair.Value) != "") {
 			return true
 		}
 	}

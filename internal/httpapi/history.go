@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,19 +13,16 @@ import (
 	"daybook/internal/history"
 )
 
-// historyRead is the history of a record (HISTORY 5).
-var historyRead = pastRead{table: pastTable{orderRow, afterRow, beforeRow, limitRow, actionRow, fieldRow, languageRow}, answer: answerHistory, smaller: []string{"limit"}}
-
-// history answers the entries of one record.
-func answerHistory(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
-	id := call.targetOf().id
-	versions, err := call.History.Present(ctx, call.viewer(), call.route.kind, id)
+// history answers the entries of one record (HISTORY 5).
+func (asked *readParams) history(ctx context.Context) (*answer, error) {
+	id := asked.targetOf().id
+	versions, err := asked.History.Present(ctx, asked.viewer(), asked.route.kind, id)
 	if err != nil {
 		return nil, err
 	}
-	page := historyPage{pastQuery: pastQuery, format: entryFormats[0], url: call.root.Collection(call.route.kind) + "/" + id.String() + "/history"}
-	page.Record, page.To = id, min(versions.Version, pastQuery.before-1)
-	ans, err := call.entriesPage(ctx, &page)
+	page := historyPage{readParams: asked, format: entryFormats[0], url: asked.root.Collection(asked.route.kind) + "/" + id.String() + "/history"}
+	page.Record, page.To = id, versions.Version
+	ans, err := page.answer(ctx)
 	if err == nil {
 		ans.name(id, page.named)
 	}
@@ -34,54 +31,55 @@ func answerHistory(ctx context.Context, call *call, pastQuery *pastQuery) (*answ
 
 // historyPage is a page of entries that is to be written.
 type historyPage struct {
+	*readParams
 	history.Walk
 
-	pastQuery *pastQuery
-	format    *entryFormat
-	url       string // without parameters
-	head      string // of the log, "" for the history of a record
-
-	next  string        // URL of the next page, "" for none
-	named []calendar.ID // the records that sentences name
+	format *entryFormat
+	url    string        // without parameters
+	next   string        // URL of the next page, "" for none
+	named  []calendar.ID // the records that sentences name
 }
 
-// entriesPage makes a page. It ends early where it would become large or late.
-func (call *call) entriesPage(ctx context.Context, page *historyPage) (*answer, error) {
-	pastQuery, n := page.pastQuery, 0
-	page.From, page.Ascending, page.Filter = pastQuery.after+1, pastQuery.ascending, pastQuery.filter
-	late := call.o.Now().Add(call.o.ReadDeadline / 2)
+// answer makes the answer. It ends early where it would become large or late.
+func (page *historyPage) answer(ctx context.Context) (*answer, error) {
+	if before, sent := page.numbers["before"]; sent {
+		page.To = min(page.To, before-1)
+	}
+	page.From, page.Ascending, page.Filter = page.numbers["after"]+1, page.ascending, page.filter
+	limit := min(cmp.Or(int(page.numbers["limit"]), pageLimit), maxPageLimit)
+	late, n := page.o.Now().Add(page.o.ReadDeadline/2), 0
 	data := []byte(page.format.begin)
-	pace := call.pass.Pace(call.past, call.o.Now)
-	for entry, err := range call.History.Entries(ctx, call.viewer(), &page.Walk) {
+	pace := page.pass.Pace(page.past, page.o.Now)
+	for entry, err := range page.History.Entries(ctx, page.viewer(), &page.Walk) {
 		if err != nil {
 			return nil, err
 		}
 		pace.Rest(ctx)
 		if entry != nil {
-			data = page.format.item(data, n, call.linked(entry))
+			data = page.format.item(data, n, page.linked(entry))
 			n++
 			page.named = append(page.named, entry.Named...)
 		}
-		if n == int(pastQuery.limit) || len(data) >= call.o.MaxAnswer/2 || call.o.Now().After(late) {
+		if n == limit || len(data) >= page.o.MaxAnswer/2 || page.o.Now().After(late) {
 			break
 		}
 	}
 	if page.More() {
 		bound := "before"
-		if pastQuery.ascending {
+		if page.ascending {
 			bound = "after"
 		}
-		page.next = pastQuery.link(page.url, bound, page.LookedTo)
+		page.next = page.link(page.url, bound, strconv.FormatInt(page.LookedTo, 10))
 	}
 	if page.format == entryFormats[0] {
 		data = page.end(data)
 	}
-	if err := call.fits(data); err != nil {
+	if err := page.fits(data); err != nil {
 		return nil, err
 	}
-	ans := newAnswer(data, page.format.header, call.weakTag(string(data)), call.lang)
-	if page.head != "" {
-		ans.add(headerPosition, page.head)
+	ans := newAnswer(data, page.format.header, page.weakTag(string(data)), page.lang)
+	if page.Record == 0 {
+		ans.add(headerPosition, page.head.String())
 	}
 	if page.next != "" {
 		ans.add(headerLink, "<"+page.next+`>; rel="next"`)
@@ -154,15 +152,15 @@ var entryFormats = []*entryFormat{
 }
 
 // end ends a page in JSON.
-func (historyPage *historyPage) end(data []byte) []byte {
-	data = formats.AppendMembers(append(data, ']'), formats.Object{
-		"rest_url", historyPage.pastQuery.link(historyPage.url, "", 0), "next_rest_url", formats.OptionalText(historyPage.next),
-	})
-	if historyPage.LookedTo > 0 {
-		data = formats.AppendMembers(data, formats.Object{"looked_to", int(historyPage.LookedTo)})
+func (page *historyPage) end(data []byte) []byte {
+	members := formats.Object{"rest_url", page.link(page.url, "", ""), "next_rest_url", formats.OptionalText(page.next)}
+	if page.LookedTo > 0 {
+		members = append(members, "looked_to", int(page.LookedTo))
 	}
-	data = formats.AppendMembers(data, formats.Object{"head", json.RawMessage(historyPage.head)})
-	return append(data, '}')
+	if page.Record == 0 {
+		members = append(members, "head", int(page.head))
+	}
+	return append(formats.AppendMembers(append(data, ']'), members), '}')
 }
 
 // appendRow writes an entry as a row of CSV (HISTORY 10.2).

@@ -9,82 +9,50 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/httpapi/admit"
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
-	"daybook/internal/param"
 	"daybook/internal/texts"
 	"daybook/query"
 )
 
 type object = map[string]any
 
-var indexTable = param.Table[call]{indexText("namespace", ""), indexText("context", `"view"`), languageTable[0]}
-
-// indexText is a text that is only checked to be one.
-func indexText(name, otherwise string) param.Row[call] {
-	return param.Row[call]{
-		Param: param.Param{Name: name, In: "query", Type: "string", Text: "arg." + name, Default: otherwise},
-		Read:  func(_ *call, value *param.Value) { value.Raw() },
-	}
-}
-
-// languageTable are the parameters of what has a language only.
-var languageTable = param.Table[call]{param.Language(func(c *call) *calendar.Lang { return &c.lang })}
-
-// readQuery reads the query of a request by a table, all problems at once.
-func (call *call) readQuery(table param.Table[call]) error {
-	var problems calendar.Problems
-	call.lang = call.loc.lang
-	table.Read(param.NewValue(inputOf(call.query, table.IsList), &problems), call)
-	return problems.Err()
-}
-
 // index answers the list of routes (8.1).
 func (call *call) index() error {
-	if err := call.readQuery(indexTable); err != nil {
+	if err := call.readParams(call.route.params).err(); err != nil {
 		return err
 	}
-	if call.sends("namespace") && lastOf(call.query, "namespace") != call.root.namespace {
+	if call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return call.sendTexts(cache.Key(nil).Text("index").Text(call.o.Now().In(call.o.Site).Format(time.DateOnly)), call.documents.Index)
+	today := call.o.Now().In(call.o.Site).Format(time.DateOnly)
+	return call.sendTexts(cache.Key(nil).Text("index").Text(today), func() any { return call.documents.Index(call.rootFor(), call.lang) })
 }
 
 // documentation answers the OpenAPI document (8.2).
 func (call *call) documentation() error {
-	if err := call.readQuery(languageTable); err != nil {
+	if err := call.readParams(call.route.params).err(); err != nil {
 		return err
 	}
-	return call.sendTexts(cache.Key(nil).Text("doc"), call.documents.Document)
+	return call.sendTexts(cache.Key(nil).Text("doc"), func() any { return call.documents.Document(call.rootFor(), call.lang) })
 }
 
-// sendTexts sends a document that depends on its name, root and language only. It is made
-// once, however long that takes.
-func (call *call) sendTexts(name cache.Key, produce func(openapi.Root, calendar.Lang) object) error {
-	key := call.key(textsKey, query.Generation{}, 0, call.asked().Join(name).Number(int64(call.lang)))
-	ans, ok := call.answers.Get(key)
-	if call.cache = CacheHit; !ok {
-		call.cache = CacheMiss
-		done := <-call.once(call.request.Context(), key, func(context.Context, *admit.Pass) (*answer, error) {
-			data, err := json.Marshal(produce(call.rootFor(), call.lang))
-			if err != nil {
-				return nil, err
-			}
-			return newAnswer(data, valueJSON, call.weakTag(key), call.lang), nil
-		})
-		if done.Err != nil {
-			return done.Err
-		}
-		ans = done.Val.(*answer) //nolint:forcetypeassert // nothing else is made
-	}
-	return call.sendAnswer(ans)
+// sendTexts sends a document that depends on its name, root and language only.
+func (call *call) sendTexts(name cache.Key, produce func() any) error {
+	return call.read(&question{
+		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
+		asked: call.asked().Join(name).Number(int64(call.lang)),
+		make: func(_ context.Context, of answerState) (*answer, error) {
+			data, err := json.Marshal(produce())
+			return newAnswer(data, valueJSON, call.weakTag(of.key), call.lang), err
+		},
+	})
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
 func (call *call) options() error {
 	call.preflight(call.w.Header(), call.route)
-	if err := call.readQuery(languageTable); err != nil {
+	if err := call.readParams(languageTable).err(); err != nil {
 		return err
 	}
 	data, err := json.Marshal(call.documents.Entry(&call.route.Route, call.rootFor(), call.lang))
@@ -98,8 +66,13 @@ func (call *call) options() error {
 // newDocuments returns what index and documentation are made of.
 func newDocuments(options *Options, totals [][2]string) *openapi.API {
 	docs := &openapi.API{
-		Facets: query.Facets, Sends: requestHeaders, Totals: totals,
+		Facets: query.Facets, Totals: map[string][]string{},
 		PerPageMax: options.PerPageMax, Now: options.Now, Site: options.Site,
+	}
+	for _, pair := range totals {
+		for i, name := range []string{"X-Total", "X-TotalPages"} {
+			docs.Totals[name] = append(docs.Totals[name], pair[i])
+		}
 	}
 	for _, route := range routes {
 		docs.Routes = append(docs.Routes, &route.Route)

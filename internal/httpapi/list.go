@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 // list answers a list (section 4).
 func (call *call) list() error {
-	call.format = call.formatOf(call.request.Header)
+	call.format = call.formatOf()
 	asksPast, err := call.asksPast()
 	if err != nil {
 		return err
@@ -32,10 +33,19 @@ func (call *call) list() error {
 	if call.o.ServeStale {
 		call.lastGood = call.lastGoodKey()
 	}
-	question, err := call.listNow(alias)
-	if err != nil {
+	of, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
+	criteria, question, err := call.ask(query.Request{Caller: call.caller, Of: of})
+	if err = cmp.Or(err, notFound); err != nil {
 		return err
 	}
+	question.smaller = []string{"per_page", "_fields"}
+	if !criteria.LooksUp {
+		question.alias = alias
+	}
+	if call.feed() && !criteria.Paged {
+		return call.read(call.ofAllPages(question, criteria))
+	}
+	question.make = call.runList(call.Queries.Run, criteria, "")
 	return call.read(question)
 }
 
@@ -73,37 +83,6 @@ func (api *api) setAlias(alias string, ans *answer) {
 	}
 }
 
-// listNow reads the parameters of a list of the present.
-func (call *call) listNow(alias string) (*question, error) {
-	ctx := call.request.Context()
-	request := call.listRequest()
-	request.Refused = call.readLeast()
-	of, notFound := call.findOf(ctx) // reported when the parameters are good
-	request.Of = of
-	criteria, err := call.parse(ctx, request, call.Queries.Parse)
-	if err != nil {
-		return nil, err
-	}
-	call.lang = criteria.Lang
-	if notFound != nil {
-		return nil, notFound
-	}
-	question := call.present()
-	question.asked, question.smaller = call.askedFor(criteria), []string{"per_page", "_fields"}
-	if !criteria.LooksUp {
-		question.alias = alias
-	}
-	if call.feed() && !criteria.Paged {
-		question.streams = true
-		question.make = func(ctx context.Context, state answerState) (*answer, error) {
-			return call.makeWhole(ctx, criteria, state)
-		}
-		return question, nil
-	}
-	question.make = call.runList(call.Queries.Run, criteria, "")
-	return question, nil
-}
-
 // runList returns what makes the answer to a list, with the URL of the list of the present that
 // one of the past is of.
 func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) func(context.Context, answerState) (*answer, error) {
@@ -125,17 +104,17 @@ func (call *call) runList(run func(context.Context, *query.Criteria) (*query.Lis
 	}
 }
 
-// ask reads the parameters of another read of the present state of events, and makes the
-// question of it.
+// ask reads the parameters of a list of the present state, and begins the question for it.
 func (call *call) ask(request query.Request) (*query.Criteria, *question, error) {
-	request.Kind, request.Input, request.Lang, request.Refused = calendar.KindEvent, inputOf(call.query, request.Params.IsList), call.loc.lang, call.readLeast()
+	request.Refused = call.readLeast()
+	request = call.listRequest(request)
 	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
 	if err != nil {
 		return nil, nil, err
 	}
 	call.lang = criteria.Lang
 	question := call.present()
-	question.asked = call.asked().Number(int64(call.route.number)).Text(criteria.Key)
+	question.asked = call.askedFor(criteria)
 	return criteria, question, nil
 }
 
@@ -167,39 +146,41 @@ func (call *call) late(position calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
-	err = call.inTurn(ctx, call.turns, func() (err error) {
-		criteria, err = by(ctx, request)
-		return err
-	})
+func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (*query.Criteria, error) {
+	leave, err := call.pass.Turn(ctx, call.turns, false)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	criteria, err := by(ctx, request)
 	if err == nil && call.feed() {
 		criteria.Embeds |= query.EmbedTouched
-		if !call.format.facets() {
+		if !call.format.Facets {
 			criteria.Facets = nil
 		}
 	}
 	return criteria, err
 }
 
-// listRequest is the request of a list as the read side takes it.
-func (call *call) listRequest() query.Request {
-	kind := call.route.kind
-	input := inputOf(call.query, query.Params(kind).IsList)
-	if !call.route.Past { // other lists have no past
-		delete(input, param.AsOf)
+// listRequest completes the request of a list as the read side takes it.
+func (call *call) listRequest(request query.Request) query.Request {
+	request.Kind, request.Lang = cmp.Or(call.route.kind, calendar.KindEvent), call.loc.lang
+	if request.Params == nil {
+		request.Params = query.Params(request.Kind)
 	}
-	return query.Request{Kind: kind, Input: input, Lang: call.loc.lang, Caller: call.caller}
+	request.Input = call.query.Input(request.Params.IsList)
+	if !call.route.Past { // other lists have no past
+		delete(request.Input, param.AsOf)
+	}
+	return request
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
-// model: its root, its kind and the format. The handler adds the rest.
+// model: its root, its route and the format. The handler adds the rest.
 func (call *call) asked() cache.Key {
-	key := make(cache.Key, 0, 256).Text(call.root.key).Number(int64(call.route.kind))
+	key := make(cache.Key, 0, 256).Text(call.root.key).Number(int64(call.route.number))
 	if call.format != nil {
 		key = key.Text(call.format.Name)
-	}
-	if call.route != nil && (call.route.of != 0 || call.route.Ended) {
-		key = key.Number(int64(call.route.number))
 	}
 	if view := call.record; view != nil {
 		key = key.Number(int64(view.Record.ID)).Number(int64(view.Record.Sum)).Text(string(view.Status))
@@ -286,24 +267,29 @@ func pageLinks(address string, criteria *query.Criteria, list *query.List) pageS
 		}
 		return set
 	}
-	var links []string
-	add := func(url, rel string) { links = append(links, "<"+url+`>; rel="`+rel+`"`) }
 	if page < list.TotalPages {
 		set.next = urls.Page(page + 1)
-		add(set.next, "next")
 	}
 	if page > 1 {
 		set.previous = urls.Page(page - 1)
-		if page-1 <= list.TotalPages {
-			add(set.previous, "prev")
+	}
+	var links []string
+	for _, link := range []struct {
+		rel    string
+		page   int
+		stands bool
+	}{
+		{"next", page + 1, page < list.TotalPages},
+		{"prev", page - 1, page > 1 && page-1 <= list.TotalPages},
+		{"first", 1, list.Total > 0},
+		{"last", list.TotalPages, list.Total > 0},
+	} {
+		if link.stands {
+			links = append(links, "<"+urls.Page(link.page)+`>; rel="`+link.rel+`"`)
 		}
 	}
-	if list.Total > 0 {
-		add(urls.Page(1), "first")
-		add(urls.Page(list.TotalPages), "last")
-		if header := strings.Join(links, ", "); len(header) <= maxLinks {
-			set.header = header
-		}
+	if header := strings.Join(links, ", "); len(header) <= maxLinks {
+		set.header = header
 	}
 	return set
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"daybook/calendar"
@@ -10,20 +11,16 @@ import (
 // me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
 func (call *call) me() error {
 	call.fresh = valueNoStore
-	if err := call.readQuery(languageTable); err != nil {
+	if err := call.readParams(call.route.params).err(); err != nil {
 		return err
 	}
 	who := call.caller
 	if who.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	users, err := call.Records.Load(call.request.Context(), who.ID)
+	name, err := call.userName(call.request.Context())
 	if err != nil {
 		return err
-	}
-	var name string
-	if len(users) == 1 && users[0] != nil {
-		name = users[0].Fields.String("name")
 	}
 	can := func(err error) bool { return err == nil }
 	body := formats.AppendJSON(nil, object{
@@ -36,4 +33,13 @@ func (call *call) me() error {
 	})
 	call.sendJSON(http.StatusOK, body)
 	return nil
+}
+
+// userName returns the name of the caller, "" where there is none.
+func (call *call) userName(ctx context.Context) (string, error) {
+	users, err := call.Records.Load(ctx, call.caller.ID)
+	if err != nil || users[0] == nil {
+		return "", err
+	}
+	return users[0].Fields.String("name"), nil
 }

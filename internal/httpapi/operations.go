@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/openapi"
@@ -21,114 +23,76 @@ func described(what string, kind calendar.Kind, name string) string {
 	return what + "." + name
 }
 
-// requestHeaders are the schemas of the headers of requests that are more than any text.
-var requestHeaders = map[string]object{
-	headerKey:         {"maxLength": maxKey, "pattern": "^[ -~]*$"}, // an empty header is none
-	headerReason:      {"pattern": "^[ -~]*$"},
-	headerMinPosition: {"pattern": "^[0-9]*$"},
-	headerLastEvent:   {"pattern": "^[0-9]*$"},
-}
-
-var passwordSchema = object{"maxLength": calendar.MaxPassword}
-
-// arguments are what operations take, by the names in routes.json.
-var arguments = map[string]func(*route) []param.Param{
-	"index":    func(*route) []param.Param { return indexTable.Params() },
-	"language": always(languageTable[0].Param),
-	"list":     listArguments,
-	"source":   listArgumentsOf("source"),
-	"map":      listArgumentsOf("map"),
-	"suggest":  listArgumentsOf("suggest"),
-	"record":   fieldArguments,
-	"point":    always(singlePoint),
-	"fields":   always(singleFields.Param),
-	"format":   onEvents(singleFormat.Param),
-	"password": onEvents(singlePassword.Param),
-	"passwordToDelete": onEvents(param.Param{
-		Name: "password", In: "query", Type: "string", Text: "arg.password.delete", Schema: passwordSchema,
-	}),
-	"reason": always(param.Param{
-		Name: reasonField.Name, In: "query", Type: reasonField.Declared, Text: "arg.reason", Extension: true, Schema: object{"maxLength": calendar.MaxReason},
-	}),
-	"searches": always(param.Param{
-		Name: paramSearches, In: "body", Type: "array of object", Text: "arg.searches", Required: true, Extension: true,
-		Schema: object{"minItems": 1, "maxItems": mostSearches},
-	}),
-}
-
-func always(p param.Param) func(*route) []param.Param {
-	return func(rt *route) []param.Param { return rt.ended([]param.Param{p}) }
-}
-
-func onEvents(p param.Param) func(*route) []param.Param {
-	return func(rt *route) []param.Param {
-		if rt.kind != calendar.KindEvent {
-			return nil
+// takes are the parameters of an operation besides those of its path.
+func (route *route) takes(operation *openapi.Operation) (args []param.Param) {
+	for _, name := range operation.Takes {
+		row, single := parameters[name]
+		switch {
+		case !single:
+			args = append(args, listArguments(route.kind, name)...)
+		case !row.OfEvents || route.kind == calendar.KindEvent:
+			args = append(args, row.Param)
+			if !operation.Writes {
+				route.params = append(route.params, row.Row)
+			}
 		}
-		return always(p)(rt)
 	}
-}
-
-// listArguments are those of a list; only those of the collections have a past.
-func listArguments(route *route) []param.Param {
-	return route.ended(slices.DeleteFunc(argumentsOf(route.kind, query.Params(route.kind)), func(arg param.Param) bool {
+	if operation.Body != nil && operation.Body.Forms {
+		args = fieldArguments(route)
+	}
+	args = slices.DeleteFunc(args, func(arg param.Param) bool {
 		return arg.Name == param.AsOf && !route.Past
-	}))
-}
-
-func listArgumentsOf(name string) func(*route) []param.Param {
-	return func(*route) []param.Param { return argumentsOf(calendar.KindEvent, query.ParamsOf(name)) }
-}
-
-func argumentsOf(kind calendar.Kind, params query.Parameters) []param.Param {
-	args := make([]param.Param, len(params))
-	for i := range params {
-		args[i] = params[i].Param
-		args[i].In, args[i].Text = "query", described("param", kind, args[i].Name)
+	})
+	if route.Ended {
+		route.end(args)
 	}
 	return args
 }
 
-// ended drops the words of the parameter that the ending of the path overrides, since client
+// listArguments are the parameters of a list by its name in query.ParamsOf.
+func listArguments(kind calendar.Kind, name string) []param.Param {
+	params := query.ParamsOf(name)
+	args := make([]param.Param, len(params))
+	for i := range params {
+		args[i] = params[i].Param
+		args[i].In, args[i].Text = "query", described("param", cmp.Or(kind, calendar.KindEvent), args[i].Name)
+	}
+	return args
+}
+
+// end drops the words of the parameter that the ending of the path overrides, since client
 // generators refuse two enumerations of one name, and the defaults of paging: a client that
 // sends them would get a page instead of the whole selection.
-func (route *route) ended(args []param.Param) []param.Param {
+func (route *route) end(args []param.Param) {
 	for i := range args {
-		switch arg := &args[i]; {
-		case !route.Ended:
-		case arg.Name == "format":
+		switch arg := &args[i]; arg.Name {
+		case "format":
 			arg.Enum = nil
-		case arg.Name == "page", arg.Name == "per_page":
+		case "page", "per_page":
 			arg.Default, arg.Schema = "", maps.Clone(arg.Schema)
 			delete(arg.Schema, "default")
 		}
 	}
-	return args
 }
 
-// pathArgument is a variable of the path.
-func (route *route) pathArgument(name string) param.Param {
-	arg := param.Param{Name: name, In: "path", Type: "string", Required: true}
-	kind := route.kind
-	if route.of != 0 {
-		kind = route.of
+// variables are those of paths. A text that ends in a dot goes on with the kind of the record.
+var variables = map[string]param.Param{
+	"id":     {Type: "integer", Text: "arg.id.", Schema: object{"minimum": 0}},
+	"slug":   {Type: "string", Text: "arg.slug.", Schema: object{"minLength": 1}},
+	"format": {Type: "string", Text: "arg.ending", Extension: true},
+	"level":  {Type: "string", Text: "arg.tile.level", Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
+	"tile":   {Type: "string", Text: "arg.tile.tile"},
+}
+
+// pathArgument is a variable of the path; pattern may name the words that it takes.
+func (route *route) pathArgument(name, pattern string) param.Param {
+	arg := variables[name]
+	arg.Name, arg.In, arg.Required = name, "path", true
+	if words, alternatives := strings.CutPrefix(pattern, "("); alternatives {
+		arg.Enum = strings.Split(strings.TrimSuffix(words, ")"), "|")
 	}
-	switch name {
-	case "id":
-		arg.Type, arg.Text, arg.Schema = "integer", "arg.id."+kind.String(), object{"minimum": 0}
-	case "slug":
-		arg.Text, arg.Schema = "arg.slug."+kind.String(), object{"minLength": 1}
-	case "format":
-		arg.Text, arg.Extension = "arg.ending", true
-		for _, format := range allFormats {
-			if format.exports() && format.fits(calendar.KindEvent, route.Single) {
-				arg.Enum = append(arg.Enum, format.Name)
-			}
-		}
-	case "level":
-		arg.Text, arg.Schema = "arg.tile.level", object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}
-	case "tile":
-		arg.Text = "arg.tile.tile"
+	if strings.HasSuffix(arg.Text, ".") {
+		arg.Text += cmp.Or(route.of, route.kind).String()
 	}
 	return arg
 }
@@ -156,26 +120,21 @@ func fieldArguments(route *route) []param.Param {
 	})
 }
 
-// content is the answer of a read in the formats that parameters and headers select, or
-// where the path has an ending in those of endings.
-func (route *route) content(formats []*format) openapi.Content {
-	out := openapi.Content{}
-	for _, format := range formats {
-		if !format.fits(route.kind, route.Single) || route.Ended && !format.exports() {
+// exports are the answers of a read in further formats, which parameters, headers and the ending
+// of the path select.
+func (route *route) exports() (out []openapi.Media) {
+	for _, format := range allFormats {
+		if !format.exports() || !format.fits(route.kind, route.Single) {
 			continue
 		}
 		schema := openapi.Text()
-		switch record := openapi.RecordName(route.kind); {
-		case !format.exports() && route.Single:
-			schema = openapi.AnyOf(openapi.Ref(record), openapi.Ref("Sparse"+record))
-		case !format.exports():
-			schema = openapi.Ref(openapi.Title(route.kind.String()) + "List")
+		switch {
 		case format.Schema != "" && route.Single:
 			schema = openapi.Ref("Feature")
 		case format.Schema != "":
 			schema = openapi.Ref(format.Schema)
 		}
-		out[format.Media[0]] = openapi.Media{Schema: schema, Extension: format.exports()}
+		out = append(out, openapi.Media{Type: format.Media[0], Schema: schema, Extension: true})
 	}
 	return out
 }

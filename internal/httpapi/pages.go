@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -12,32 +13,12 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
-	"daybook/internal/htmltext"
 	public "daybook/internal/pages"
+	"daybook/internal/param"
 	"daybook/internal/proof"
-	"daybook/internal/render"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
-
-// textRenderer gives pages the texts of records as answers have them.
-type textRenderer struct{ currency calendar.Currency }
-
-// HTML is a description or excerpt in a language, and the language that it is in.
-func (shownTexts textRenderer) HTML(record *calendar.Record, field string, lang calendar.Lang) (string, calendar.Lang) {
-	return render.HTML(record, field, lang)
-}
-
-// Plain is the text of shown HTML.
-func (shownTexts textRenderer) Plain(shown string) string { return htmltext.PlainText(shown) }
-
-// Cost is what an event costs, not escaped.
-func (shownTexts textRenderer) Cost(record *calendar.Record) calendar.Cost {
-	return calendar.ReadCost(record.Fields.Strings("cost"), shownTexts.currency)
-}
-
-// ShownTexts gives pages the texts of records as answers have them.
-func ShownTexts(currency calendar.Currency) public.TextRenderer { return textRenderer{currency} }
 
 // pageHeaders are those of every page, besides its policy (PAGES.md P6.3).
 var pageHeaders = [][2]string{
@@ -49,19 +30,22 @@ var pageHeaders = [][2]string{
 	{"Vary", "Accept-Encoding"},
 }
 
-// Cache-Control of what is no page (PAGES.md P6.1).
-const (
-	cacheForever = "public, max-age=31536000, immutable"
-	cacheMoved   = "public, max-age=600"
-	cacheMissing = "public, max-age=0, s-maxage=10"
-)
+// cacheForever is Cache-Control of files, cacheOf that of what is no page (PAGES.md P6.1).
+const cacheForever = "public, max-age=31536000, immutable"
+
+var cacheOf = map[int]string{
+	http.StatusMovedPermanently: "public, max-age=600",
+	http.StatusNotFound:         "public, max-age=0, s-maxage=10",
+	http.StatusGone:             "public, max-age=0, s-maxage=10",
+}
 
 // maxPasswordForm is the longest form with a password, in bytes.
 const maxPasswordForm = 4 << 10
 
 // pageRequest is what is known of a request for a page.
 type pageRequest struct {
-	req public.Request
+	public.Request
+
 	// other is a path that is none of a page, asked for by a browser; plain that the page is
 	// one of an error that is the same for all paths.
 	other, plain bool
@@ -85,12 +69,12 @@ func (call *call) findPage() *pageRequest {
 		}
 		route, request.other = public.Nowhere(call.loc.lang), true
 	}
-	request.req = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
+	request.Request = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
 	for _, pair := range call.query {
-		request.req.Query.Add(pair.name, pair.value)
+		request.Query.Add(pair.Name, pair.Value)
 	}
-	request.req.Input = inputOf(call.query, query.Params(calendar.KindEvent).IsList)
-	request.req.Tidy()
+	request.Input = call.query.Input(query.Params(calendar.KindEvent).IsList)
+	request.Tidy()
 	return request
 }
 
@@ -99,8 +83,8 @@ func (call *call) setPageHeaders(header http.Header) {
 	for _, row := range pageHeaders {
 		header.Set(row[0], row[1])
 	}
-	header.Set("Content-Security-Policy", call.o.Pages.Policy(call.page.req.Route))
-	if route := call.page.req.Route; route.Desk && !route.Asset {
+	header.Set("Content-Security-Policy", call.o.Pages.Policy(call.page.Route))
+	if route := call.page.Route; route.Desk && !route.Asset {
 		header.Set("Referrer-Policy", "no-referrer")
 		header["X-Robots-Tag"] = valueNoIndex
 	}
@@ -110,41 +94,35 @@ func (call *call) setPageHeaders(header http.Header) {
 	if call.page.other {
 		header.Set("Vary", "Accept, Accept-Encoding")
 	}
-	if call.page.req.Route.Open {
+	if call.page.Route.Open {
 		call.openToAll(header)
 	}
 }
 
 // answerPage answers a request for a page.
 func (call *call) answerPage() error {
-	paged, read := call.page, isRead(call.request.Method)
-	paged.plain = paged.other
-	route := paged.req.Route
-	switch {
-	case paged.other:
+	page, method := call.page, call.request.Method
+	page.plain = page.other
+	switch route := page.Route; {
+	case page.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
-	case call.request.Method == http.MethodOptions && route.Open:
+	case method == http.MethodOptions && route.Open:
 		header := call.w.Header()
 		call.preflight(header, nil)
 		header.Set(headerAllow, route.Methods())
 		call.writeStatus(http.StatusOK)
 		return nil
-	case !read && (call.request.Method != http.MethodPost || !route.Unlocks):
+	case !isRead(method) && (method != http.MethodPost || !route.Unlocks):
 		call.w.Header().Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	case route.Asset:
 		return call.sendAsset()
-	}
-	if paged.req.Unlock = !read; !read && fromOtherSite(call.request, call.roots) {
-		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
-	}
-	switch {
-	case !read:
+	case !isRead(method):
 		return call.unlock()
-	case paged.req.Preview:
+	case page.Preview:
 		return call.preview()
 	}
-	question, err := call.pageQuestion(call.request.Context(), &paged.req)
+	question, err := call.pageQuestion(call.request.Context())
 	if err != nil {
 		return err
 	}
@@ -157,45 +135,42 @@ func (call *call) preview() error {
 	if err := call.login(); err != nil {
 		return err
 	}
-	req := &call.page.req
-	if req.Caller = call.caller; call.caller.Role == calendar.Anonymous {
+	page := call.page
+	if page.Caller = call.caller; call.caller.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	return call.read(&question{waits: true, make: func(ctx context.Context, of answerState) (*answer, error) {
-		users, err := call.Records.Load(ctx, call.caller.ID)
-		if err != nil {
+	return call.read(&question{waits: true, make: func(ctx context.Context, of answerState) (_ *answer, err error) {
+		if page.User, err = call.userName(ctx); err != nil {
 			return nil, err
 		}
-		if len(users) == 1 && users[0] != nil {
-			req.User = users[0].Fields.String("name")
-		}
 		if state, err := call.reachedState(ctx); err == nil {
-			req.Position = state.Position
+			page.Position = state.Position
 		}
-		return call.makePage(ctx, req, of)
+		return call.makePage(ctx, of)
 	}})
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
 func (call *call) unlock() error {
-	req := &call.page.req
+	call.page.Unlock = true
+	if fromOtherSite(call.request, call.roots) {
+		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+	}
 	body, err := call.receive(maxPasswordForm)
 	if err != nil {
 		return err
 	}
-	var password string
+	password := ""
 	if media, _, err := mime.ParseMediaType(call.request.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
-		input := inputOf(parsePairs(string(body)), nil)
-		password, _ = input["password"].(string)
-		password = calendar.Trim(password)
+		password = calendar.Trim(param.ParsePairs(string(body)).Last("password"))
 	}
-	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
+	call.page.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
 		return call.tryPassword(ctx, event, password)
 	}
 	return call.read(&question{make: func(_ context.Context, state answerState) (*answer, error) {
 		ctx, cancel := call.within(call.o.WriteDeadline) // from here on: the body may have been long in coming
 		defer cancel()
-		return call.makePage(ctx, req, state)
+		return call.makePage(ctx, state)
 	}})
 }
 
@@ -215,48 +190,44 @@ func fromOtherSite(request *http.Request, roots *rootTable) bool {
 
 // The first byte of keys of pages, see aliasKey.
 const (
-	pageKey     = 'h'
 	lastPageKey = 'H' // the last good answer
 	// errorPageKey is of pages of errors that are the same for all paths.
 	errorPageKey = 'E'
 )
 
 // pageQuestion finds the state that a page shows.
-func (call *call) pageQuestion(ctx context.Context, req *public.Request) (*question, error) {
-	asked := call.o.Pages.Key(req)
+func (call *call) pageQuestion(ctx context.Context) (*question, error) {
+	page := call.page
+	asked := call.o.Pages.Key(&page.Request)
 	if call.o.ServeStale {
 		call.lastGood = string(cache.Key{lastPageKey}.Text(asked))
 	}
 	call.w.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
 	var state query.Generation
 	q := &question{
-		space: pageKey, asked: cache.Key(nil).Text(asked),
+		asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage,
 		state: func(context.Context) (query.Generation, error) { return state, nil },
-		make:  func(ctx context.Context, of answerState) (*answer, error) { return call.makePage(ctx, req, of) },
 	}
-	if req.Route.Still {
+	if page.Route.Still {
 		return q, nil
 	}
 	var err error
 	state, err = call.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
-	if err != nil && (!away || !req.Route.Stays) {
+	if err != nil && (!away || !page.Route.Stays) {
 		return nil, err
 	}
-	q.moves, q.turns = !away, call.turns
-	if away {
-		q.number = -1 // no position
-	}
-	if req.Position = state.Position; req.Route.Stays {
+	q.moves, q.turns, page.Position = !away, call.turns, state.Position
+	if page.Route.Stays {
 		head, err := call.Records.Head(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if q.asked = q.asked.Number(int64(head)); away {
-			req.Position = head
+			q.asked, page.Position = q.asked.Number(-1), head // -1: no position
 		}
 	}
-	if req.IsPast() { // histories link the proofs that there are
+	if page.IsPast() { // histories link the proofs that there are
 		q.turns = call.past
 		newest, err := call.Proofs.Checkpoint(ctx, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
@@ -268,12 +239,12 @@ func (call *call) pageQuestion(ctx context.Context, req *public.Request) (*quest
 }
 
 // makePage makes the answer to a page.
-func (api *api) makePage(ctx context.Context, req *public.Request, stated answerState) (*answer, error) {
-	made, err := api.o.Pages.Serve(ctx, req)
+func (call *call) makePage(ctx context.Context, stated answerState) (*answer, error) {
+	made, err := call.o.Pages.Serve(ctx, &call.page.Request)
 	if err != nil {
 		return nil, err
 	}
-	return api.pageAnswer(made, req, stated.key), nil
+	return call.pageAnswer(made, &call.page.Request, stated.key), nil
 }
 
 // pageAnswer is a page as an answer, which is cached where it is one for everybody.
@@ -290,19 +261,13 @@ func (api *api) pageAnswer(made *public.Answer, req *public.Request, key string)
 	if made.Position > 0 {
 		ans.add(headerPosition, made.Position.String())
 	}
-	cached := req.Route.Cache
-	switch alone := req.Preview || req.Unlock; {
-	case made.Status == http.StatusOK && !alone:
-		ans.etag = api.weakTag(key + strconv.FormatInt(made.Since.Unix(), 10))
-		ans.add(headerETag, ans.etag)
-	case alone:
+	cached := cmp.Or(cacheOf[made.Status], "no-store")
+	switch {
+	case req.Preview || req.Unlock:
 		cached = "no-store, private"
-	case made.Status == http.StatusMovedPermanently:
-		cached = cacheMoved
-	case made.Status == http.StatusNotFound, made.Status == http.StatusGone:
-		cached = cacheMissing
-	default:
-		cached = "no-store"
+	case made.Status == http.StatusOK:
+		ans.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), req.Route.Cache
+		ans.add(headerETag, ans.etag)
 	}
 	if cached != "" {
 		ans.add(headerCache, cached)
@@ -316,10 +281,7 @@ func (api *api) pageAnswer(made *public.Answer, req *public.Request, key string)
 // pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
 // is another day.
 func (api *api) pageCache() string {
-	now := api.o.Now()
-	y, month, d := now.In(api.o.Site).Date()
-	midnight := calendar.WallToInstant(calendar.Wall(time.Date(y, month, d+1, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
-	shared := min(api.o.Pages.MaxAge(), max(0, int(midnight.Sub(now)/time.Second)))
+	shared := min(api.o.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.o.Now())/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
@@ -333,7 +295,7 @@ func (call *call) setPage(header http.Header, made *public.Answer) {
 	} else if made.Status == http.StatusServiceUnavailable {
 		header[headerRetry] = valueRetry
 	}
-	if call.page.req.Unlock {
+	if call.page.Unlock {
 		header.Set("Referrer-Policy", "no-referrer")
 	}
 	if made.Error != nil {
@@ -349,18 +311,16 @@ func (api *api) openToAll(header http.Header) {
 
 // failPage answers an error with a page.
 func (call *call) failPage(problem *calendar.Error, status int) {
-	paged := call.page
+	header := call.w.Header()
 	if status == http.StatusUnauthorized {
-		call.w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
+		header[headerChallenge] = challenges[:1] // what a browser asks for
 	}
-	made, err := call.errorPage(call.request.Context(), paged, problem, status)
+	made, err := call.errorPage(problem, status)
 	if err != nil {
 		call.o.Log.ErrorContext(call.request.Context(), "page of an error failed", "path", call.request.URL.Path, "error", err)
-		call.w.Header()[headerType] = valueText
 		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
 	}
-	ans := call.pageAnswer(made, &paged.req, "")
-	header := call.w.Header()
+	ans := call.pageAnswer(made, &call.page.Request, "")
 	call.setHeaders(header, ans)
 	header[headerType] = ans.media
 	call.sendAlways(made.Status, ans)
@@ -368,18 +328,18 @@ func (call *call) failPage(problem *calendar.Error, status int) {
 
 // errorPage makes the page of an error. One that is the same for all paths is kept: a flood
 // of refused requests is not to cost what pages do.
-func (api *api) errorPage(ctx context.Context, paged *pageRequest, problem *calendar.Error, status int) (*public.Answer, error) {
-	if !paged.plain {
-		return api.o.Pages.Fail(ctx, &paged.req, problem, status, shownCode(problem))
+func (call *call) errorPage(problem *calendar.Error, status int) (*public.Answer, error) {
+	ctx, page, key := call.request.Context(), call.page.Request, ""
+	if call.page.plain {
+		page = public.Request{Route: public.Nowhere(page.Route.Lang()), Base: page.Base, Path: page.Path}
+		key = string(cache.Key{errorPageKey}.Text(page.Base).Text(page.Path).Number(int64(page.Route.Lang())).Text(string(problem.Code)))
+		if kept, ok := call.answers.Get(key); ok {
+			return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: problem}, nil
+		}
 	}
-	req := public.Request{Route: public.Nowhere(paged.req.Route.Lang()), Base: paged.req.Base, Path: paged.req.Path}
-	key := string(cache.Key{errorPageKey}.Text(req.Base).Text(req.Path).Number(int64(paged.req.Route.Lang())).Text(string(problem.Code)))
-	if kept, ok := api.answers.Get(key); ok {
-		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: problem}, nil
-	}
-	made, err := api.o.Pages.Fail(ctx, &req, problem, status, shownCode(problem))
-	if err == nil {
-		api.answers.Set(key, &answer{body: newBody(made.Body)})
+	made, err := call.o.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
+	if err == nil && key != "" {
+		call.answers.Set(key, &answer{body: newBody(made.Body)})
 	}
 	return made, err
 }

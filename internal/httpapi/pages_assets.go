@@ -29,7 +29,7 @@ func (ans *answer) compressed() bool {
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
 // is not to be kept, so that pages of another version work.
 func (call *call) sendAsset() error {
-	name, present := call.o.Pages.FilePath(call.page.req.Route)
+	name, present := call.o.Pages.FilePath(call.page.Route)
 	ans := call.files[name]
 	if ans == nil {
 		return calendar.Fail(calendar.CodeNoRoute, 0)

@@ -23,12 +23,9 @@ type question struct {
 	state func(ctx context.Context) (query.Generation, error)
 	// moves reports whether the state may go over to another one while an answer is made.
 	moves bool
-	// space, asked and number name the answer within its state.
-	space  byte
-	asked  cache.Key
-	number int64
-	turns  *admit.Turns // that the work takes; nil: none
-	make   func(ctx context.Context, of answerState) (*answer, error)
+	asked cache.Key    // names the answer within its state
+	turns *admit.Turns // that the work takes; nil: none
+	make  func(ctx context.Context, of answerState) (*answer, error)
 	// streams reports whether the answer has a selection, so that nobody else waits for it.
 	streams bool
 	// alias is another name of the answer, see api.aliasOf; "": it has none.
@@ -52,11 +49,16 @@ const maxReopens = 3
 // that is cached for it, else one that is made in the turn of the client, once for all who
 // ask the same.
 func (call *call) read(question *question) error {
-	ctx, end, err := call.whenReached(call.request.Context(), question)
-	if err != nil {
-		return err
+	ctx := call.request.Context()
+	if question.waits {
+		var err error
+		if call.reached, err = call.await(call.caller, call.sent); err != nil {
+			return err
+		}
+		var end context.CancelFunc
+		ctx, end = call.within(call.o.ReadDeadline) // the work begins
+		defer end()
 	}
-	defer end()
 	for try := 0; ; try++ {
 		stated, err := call.findState(ctx, question)
 		if err != nil {
@@ -96,7 +98,7 @@ func (call *call) findState(ctx context.Context, question *question) (stated ans
 		return stated, nil
 	}
 	if stated.Generation, err = question.state(ctx); err == nil {
-		stated.key = call.key(question.space, stated.Generation, question.number, question.asked)
+		stated.key = call.key(answerKey, stated.Generation, 0, question.asked)
 	}
 	return stated, err
 }
@@ -197,19 +199,6 @@ func (call *call) once(ctx context.Context, key string, produce func(ctx context
 	})
 }
 
-// whenReached waits until lists show what a question needs, without a slot, and returns the
-// context of the work that begins then.
-func (call *call) whenReached(ctx context.Context, question *question) (_ context.Context, end context.CancelFunc, err error) {
-	if !question.waits {
-		return ctx, func() {}, nil
-	}
-	if call.reached, err = call.await(call.caller, call.sent); err != nil {
-		return ctx, nil, err
-	}
-	ctx, end = call.within(call.o.ReadDeadline)
-	return ctx, end, nil
-}
-
 // await waits until lists show what a caller is to see, without a slot, and returns the
 // position that was reached.
 func (call *call) await(caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
@@ -222,20 +211,10 @@ func (call *call) await(caller calendar.Caller, least calendar.Position) (calend
 	return call.Queries.Await(ctx, caller, least)
 }
 
-// inTurn does work in the turn of the client of a request.
-func (call *call) inTurn(ctx context.Context, turns *admit.Turns, work func() error) error {
-	leave, err := call.pass.Turn(ctx, turns, false)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return work()
-}
-
 // present makes a question about the present state of lists.
 func (call *call) present() *question {
 	return &question{
 		waits: call.caller.Role != calendar.Anonymous || call.sent > 0,
-		state: call.reachedState, moves: true, space: listKey, turns: call.turns,
+		state: call.reachedState, moves: true, turns: call.turns,
 	}
 }

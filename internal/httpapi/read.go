@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -8,11 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"daybook/calendar"
-	"daybook/internal/formats"
-	"daybook/internal/param"
 	"daybook/internal/render"
 	"daybook/query"
 )
@@ -40,149 +38,90 @@ func (call *call) targetOf() target {
 	return target{id: calendar.ID(n)}
 }
 
-// singleParams are the parameters of a single read (5.2).
-type singleParams struct {
-	password string
-	fields   []string // nil: all
-	point    param.Point
-	byHeader bool // Accept-Datetime names the point
-}
-
-// The parameters of single reads. The point in time is read by readPoint.
-var (
-	singleFormat = param.Row[singleParams]{
-		Param: param.Param{Name: "format", In: "query", Type: "string", Text: "arg.format", Enum: formats.Names(func(format *formats.Format) bool { return format.Single || format.Disposition == "" }), Extension: true},
-		Read: func(_ *singleParams, value *param.Value) {
-			if word, ok := value.Raw(); ok {
-				value.Known(calendar.Trim(word))
-			}
-		},
-	}
-	singlePassword = param.Row[singleParams]{
-		Param: param.Param{Name: "password", In: "query", Type: "string", Text: "arg.password.read", Schema: passwordSchema},
-		Read: func(params *singleParams, value *param.Value) {
-			text, _ := value.Raw()
-			params.password = calendar.Trim(text) // as where it is set
-			if utf8.RuneCountInString(params.password) > calendar.MaxPassword {
-				value.Refuse(calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
-			}
-		},
-	}
-	singlePoint  = param.Param{Name: param.AsOf, In: "query", Type: "string", Text: "arg.as_of.single", Extension: true, Schema: object{"minLength": 1}}
-	singleFields = param.Row[singleParams]{
-		Param: param.Param{Name: "_fields", In: "query", Type: "array of string", Text: "arg.fields", Extension: true},
-		Read:  func(params *singleParams, value *param.Value) { params.fields = value.Fields() },
-	}
-)
-
-// readSingleParams checks the parameters of a single read, and the point in time that it
-// asks for.
-func (call *call) readSingleParams(asksPast bool) (out singleParams, err error) {
-	var problems calendar.Problems
-	input := inputOf(call.query, func(name string) bool { return name == singleFields.Name })
-	value := param.NewValue(input, &problems)
-	if call.route.kind == calendar.KindEvent {
-		singleFormat.ReadFrom(value, &out)
-		if !call.route.bySlug {
-			singlePassword.ReadFrom(value, &out)
-		}
-	}
-	if asksPast {
-		if out.point, out.byHeader, err = call.readPoint(input, &problems); err != nil {
-			return out, err
-		}
-	}
-	call.lang = value.Language(call.loc.lang)
-	singleFields.ReadFrom(value, &out)
-	return out, problems.Err()
-}
-
-// readRecord answers a single read by id or slug.
+// readRecord answers a single read by id or slug (5.2).
 func (call *call) readRecord() error {
 	asksPast, err := call.asksPast()
 	if err != nil {
 		return err
 	}
-	params, err := call.readSingleParams(asksPast)
-	if err != nil {
+	asked := call.readParams(call.route.params)
+	if asksPast {
+		if asked.point, asked.byHeader, err = call.readPoint(asked.input, &asked.problems); err != nil {
+			return err
+		}
+	}
+	if err := asked.err(); err != nil {
 		return err
 	}
-	if format := call.formatOf(call.request.Header); format.exports() && !asksPast {
-		call.format = format
-		params.fields = nil
-	}
+	question := &question{smaller: []string{"_fields"}, make: asked.single}
 	if asksPast {
-		return call.readThen(&params)
+		question.make = asked.then
+		return call.read(question)
 	}
-	q := &question{smaller: []string{"_fields"}}
-	q.make = func(ctx context.Context, _ answerState) (*answer, error) { return call.makeSingle(ctx, &params) }
-	if call.caller.Role == calendar.Anonymous && params.password == "" { // those with a password share no answer
-		call.shareSingle(call.request.Context(), &params, q)
+	if format := call.formatOf(); format.exports() {
+		call.format = format
+		asked.fields = nil
 	}
-	return call.read(q)
+	if call.caller.Role == calendar.Anonymous && asked.password == "" { // those with a password share no answer
+		asked.share(call.request.Context(), question)
+	}
+	return call.read(question)
 }
 
-// singleAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
-func (call *call) singleAnswer(singleParams *singleParams, view *query.View, changed time.Time) (*answer, error) {
-	writer := call.renderer.Writer(render.Answer{Links: &call.root.Links, Lang: call.lang, LD: true, Fields: singleParams.fields, Limit: call.o.MaxAnswer})
+// recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
+func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
+	writer := asked.renderer.Writer(render.Answer{Links: &asked.root.Links, Lang: asked.lang, LD: true, Fields: asked.fields, Limit: asked.o.MaxAnswer})
 	body, err := written(func(data []byte) ([]byte, error) {
 		data, err := writer.Record(data, view)
-		if len(data) > call.o.MaxAnswer {
-			err = query.ErrTooLarge
-		}
-		return data, err
+		return data, cmp.Or(err, asked.fits(data))
 	})
 	if err != nil {
 		return nil, err
 	}
-	var fields []string
-	if singleParams.fields != nil {
-		fields = slices.Sorted(slices.Values(singleParams.fields))
-	}
-	ans := newAnswer(body, valueJSON, call.recordTag(call.root, call.lang, view, fields), call.lang)
+	tag := asked.recordTag(asked.root, asked.lang, view, slices.Sorted(slices.Values(asked.fields)))
+	ans := newAnswer(body, valueJSON, tag, asked.lang)
 	ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
 
-// shareSingle lets others share the answer to a single read: an anonymous one without a
+// share lets others share the answer to a single read: an anonymous one without a
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (call *call) shareSingle(ctx context.Context, singleParams *singleParams, question *question) {
-	head, err := call.Records.Head(ctx)
+func (asked *readParams) share(ctx context.Context, question *question) {
+	head, err := asked.Records.Head(ctx)
 	if err != nil {
 		return
 	}
-	generation, err := call.Queries.Generation(ctx)
+	generation, err := asked.Queries.Generation(ctx)
 	if err != nil || generation.Position < head {
 		return
 	}
 	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
-	question.moves, question.space, question.number = true, singleKey, int64(head)
-	target := call.targetOf()
-	question.asked = call.asked().Number(int64(call.lang)).Number(int64(target.id)).Text(target.slug).Texts(singleParams.fields)
+	target := asked.targetOf()
+	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.lang)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
 }
 
-// makeSingle makes the answer to a single read.
-func (call *call) makeSingle(ctx context.Context, singleParams *singleParams) (*answer, error) {
-	target := call.targetOf()
+// single makes the answer to a single read.
+func (asked *readParams) single(ctx context.Context, _ answerState) (*answer, error) {
+	target := asked.targetOf()
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
-		return call.tryPassword(ctx, id, singleParams.password)
+		return asked.tryPassword(ctx, id, asked.password)
 	}
-	embeds := query.EmbedsOf(singleParams.fields)
-	if call.format != nil {
+	embeds := query.EmbedsOf(asked.fields)
+	if asked.call.format != nil {
 		embeds |= query.EmbedTouched
 	}
-	view, err := call.Queries.Read(ctx, call.route.kind, target.id, target.slug, call.caller, call.lang, embeds, verify)
+	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.lang, embeds, verify)
 	if err != nil {
 		return nil, err
 	}
-	if call.format != nil {
-		return call.singleEvent(ctx, &view)
+	if asked.call.format != nil {
+		return asked.singleEvent(ctx, &view)
 	}
-	ans, err := call.singleAnswer(singleParams, &view, view.Record.Changed)
-	if err == nil && call.route.Timed && call.mayReadPast() == nil {
-		ans.add(headerLink, resourceLinks(call.root.Self(view.Record)))
+	ans, err := asked.recordAnswer(&view, view.Record.Changed)
+	if err == nil && asked.route.Timed && asked.mayReadPast() == nil {
+		ans.add(headerLink, resourceLinks(asked.root.Self(view.Record)))
 	}
 	return ans, err
 }

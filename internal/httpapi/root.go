@@ -40,18 +40,8 @@ type rootTable struct {
 
 func newRootTable(options *Options) (*rootTable, error) {
 	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
-	for _, p := range append([]string{options.Prefix}, options.Prefixes...) {
-		if err := CheckPrefix(p); err != nil {
-			return nil, fmt.Errorf("prefix %q: %w", p, err)
-		}
-		table.prefixes = append(table.prefixes, p)
-	}
-	for _, n := range append([]string{Namespace}, options.Namespaces...) {
-		if err := CheckSegments(n); err != nil {
-			return nil, fmt.Errorf("namespace %q: %w", n, err)
-		}
-		table.namespaces = append(table.namespaces, n)
-	}
+	table.prefixes = append([]string{options.Prefix}, options.Prefixes...)
+	table.namespaces = append([]string{Namespace}, options.Namespaces...)
 	longest := func(a, b string) int { return len(b) - len(a) }
 	slices.SortStableFunc(table.prefixes, longest)
 	slices.SortStableFunc(table.namespaces, longest)
@@ -59,9 +49,6 @@ func newRootTable(options *Options) (*rootTable, error) {
 		address, err := url.Parse(options.BaseURL)
 		if err != nil {
 			return nil, fmt.Errorf("base URL: %w", err)
-		}
-		if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.RawQuery != "" || address.Fragment != "" || address.User != nil {
-			return nil, fmt.Errorf("base URL %q: must be an absolute http or https URL without query", options.BaseURL)
 		}
 		path := normalize(address.EscapedPath())
 		table.fixed = &origin{base: address.Scheme + "://" + address.Host + path, host: address.Host + path, path: path}

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/openapi"
+	"daybook/internal/param"
 )
 
 // route is one row of the table of section 1.4, or of an extension.
@@ -25,28 +27,17 @@ type route struct {
 	Timed       bool   // and by a header, too (HISTORY 8.1)
 	OnlyPosts   bool   // terms have no such route
 	ListsEvents bool   // those of the record that it names
-	Operations  []operation
 
-	kind       calendar.Kind   // of the records in its answers, 0: of none alone
-	of         calendar.Kind   // of the record that its events are of; 0: all
-	collection bool            // it lists and creates the records of a kind
-	bySlug     bool            // it names a record by its slug
-	number     int             // its place in routes, from 1
-	works      map[string]work // by method
-	writes     bool            // one of its operations writes
-	allow      []string        // value of Allow with all methods
-	open       []string        // that with the methods that are open to everybody
-}
-
-// operation is what some methods of a route do.
-type operation struct {
-	openapi.Operation
-
-	Work     string   // key of works
-	Takes    []string // keys of arguments; those of the path are in its pattern
-	Formats  bool     // its content is that in all formats
-	OfEvents []string // more headers of answers with events
-	OfPosts  []int    // more refusals for records that are no terms
+	kind       calendar.Kind           // of the records in its answers, 0: of none alone
+	of         calendar.Kind           // of the record that its events are of; 0: all
+	collection bool                    // it lists and creates the records of a kind
+	bySlug     bool                    // it names a record by its slug
+	number     int                     // its place in routes, from 1
+	params     param.Table[readParams] // of its reads
+	works      map[string]work         // by method
+	writes     bool                    // one of its operations writes
+	allow      []string                // value of Allow with all methods
+	open       []string                // that with the methods that are open to everybody
 }
 
 // work carries out an operation.
@@ -61,12 +52,17 @@ var (
 		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
 	}
 	pastReads = map[string]*pastRead{
-		"history": &historyRead, "timemap": &timeMapRead, "diff": &diffRead, "changes": &changesRead, "stream": &streamRead,
-		"checkpoint":       proofRead((*call).checkpoint, proofRow("size", "size", 1, sizeOf)),
-		"checkpointKeys":   proofRead((*call).checkpointKeys),
-		"inclusionProof":   proofRead((*call).inclusion, required(proofRow("position", "position", 1, func(query *pastQuery) *int64 { return &query.position })), proofRow("size", "size", 1, sizeOf)),
-		"consistencyProof": proofRead((*call).consistency, required(proofRow("from", "from", 0, func(query *pastQuery) *int64 { return &query.from })), proofRow("to", "size", 1, sizeOf)),
-		"tile":             proofRead((*call).tile),
+		"history": {answer: (*readParams).history, smaller: []string{"limit"}},
+		"timemap": {answer: (*readParams).timeMap},
+		"diff":    {answer: (*readParams).diff, smaller: []string{"from", "to"}},
+		"changes": {answer: (*readParams).changes, smaller: []string{"limit"}},
+		"stream":  {stream: (*readParams).stream},
+
+		"checkpoint":       proofRead((*readParams).checkpoint),
+		"checkpointKeys":   proofRead((*readParams).checkpointKeys),
+		"inclusionProof":   proofRead((*readParams).inclusion),
+		"consistencyProof": proofRead((*readParams).consistency),
+		"tile":             proofRead((*readParams).tile),
 	}
 )
 
@@ -135,18 +131,15 @@ func (route *route) complete(kind calendar.Kind, number int) {
 		route.kind, route.of = calendar.KindEvent, kind
 	}
 	route.bySlug = strings.HasSuffix(route.Pattern, "{slug}")
-	route.Tag = cmp.Or(route.Tag, route.kind.Collection())
-	route.Template = cmp.Or(route.Template, inTemplate.ReplaceAllString(route.Pattern, "{$1}"))
+	path := cmp.Or(route.Template, route.Pattern)
+	route.Tag, route.Template = cmp.Or(route.Tag, route.kind.Collection()), inTemplate.ReplaceAllString(path, "{$1}")
 	route.Key = cmp.Or(route.Key, strings.TrimSuffix(inKey.Replace(route.Pattern), "/"))
-	for _, operation := range route.Operations {
-		route.writes = route.writes || operation.Writes
-	}
+	route.writes = slices.ContainsFunc(route.Operations, func(operation openapi.Operation) bool { return operation.Writes })
 	route.collection = route.writes && !route.Single
 	var all, open []string
 	for i := range route.Operations {
 		operation := &route.Operations[i]
-		do := route.describe(operation)
-		methods := operation.Methods
+		do, methods := route.describe(operation, path), operation.Methods
 		if methods[0] == http.MethodGet {
 			methods = []string{http.MethodGet, http.MethodHead}
 		}
@@ -156,7 +149,6 @@ func (route *route) complete(kind calendar.Kind, number int) {
 		if all = append(all, methods...); !operation.Writes {
 			open = append(open, methods...)
 		}
-		route.Route.Operations = append(route.Route.Operations, operation.Operation)
 	}
 	route.allow = []string{strings.Join(append(all, http.MethodOptions), ", ")}
 	route.open = []string{strings.Join(append(open, http.MethodOptions), ", ")}
@@ -164,18 +156,17 @@ func (route *route) complete(kind calendar.Kind, number int) {
 
 // inTemplate and inKey find the variables of a pattern for OpenAPI and for the index.
 var (
-	inTemplate = regexp.MustCompile(`\{(\w+)(:[^{}]*)?\}`)
+	inTemplate = regexp.MustCompile(`\{(\w+)(?::([^{}]*))?\}`)
 	inKey      = strings.NewReplacer("{id:[0-9]+}", `(?P<id>\d+)`, "{slug}", `(?P<slug>[^/]+)`, "{format:(", "(?P<format>", ")}", ")")
 )
 
-// describe completes what the documentation says of an operation, and returns what it does.
-func (route *route) describe(operation *operation) work {
-	for _, variable := range inTemplate.FindAllStringSubmatch(route.Template, -1) {
-		operation.Args = append(operation.Args, route.pathArgument(variable[1]))
+// describe completes what the documentation says of an operation on a path, and returns what it
+// does.
+func (route *route) describe(operation *openapi.Operation, path string) work {
+	for _, found := range inTemplate.FindAllStringSubmatch(path, -1) {
+		operation.Args = append(operation.Args, route.pathArgument(found[1], found[2]))
 	}
-	for _, name := range operation.Takes {
-		operation.Args = append(operation.Args, arguments[name](route)...)
-	}
+	operation.Args = append(operation.Args, route.takes(operation)...)
 	if route.kind == calendar.KindEvent {
 		operation.Headers = append(operation.Headers, operation.OfEvents...)
 	}
@@ -183,13 +174,12 @@ func (route *route) describe(operation *operation) work {
 		operation.Statuses = append(operation.Statuses, operation.OfPosts...)
 	}
 	if operation.Formats {
-		operation.Content = route.content(allFormats)
+		operation.Content = append(operation.Content, route.exports()...)
 	}
 	if operation.Body != nil && !operation.Body.Forms {
-		operation.Body.Elements = listArgumentsOf("several")(route)
+		operation.Body.Elements = listArguments(route.kind, "several")
 	}
 	if read := pastReads[operation.Work]; read != nil {
-		operation.Args = append(operation.Args, read.table.Params()...)
 		return read.serve
 	}
 	work, known := works[operation.Work]

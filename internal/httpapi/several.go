@@ -7,36 +7,28 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/internal/param"
 	"daybook/query"
 )
 
-const (
-	paramSearches = "searches"
-	mostSearches  = 20 // of one request
-)
+const paramSearches = "searches"
 
 // several answers several lists of events, all of one state.
 func (call *call) several() error {
-	ctx := call.request.Context()
 	body, err := call.receive(maxSearchBody)
 	if err != nil {
 		return err
 	}
-	input, err := decodeJSON(body)
+	input, err := param.DecodeJSON(body)
 	if err != nil {
 		return err
 	}
-	var all []*query.Criteria
-	err = call.inTurn(ctx, call.turns, func() (err error) {
-		all, err = call.parseSeveral(ctx, input)
-		return err
-	})
+	all, err := call.parseSeveral(call.request.Context(), input)
 	if err != nil {
 		return err
 	}
 	question := call.present()
-	question.space, question.smaller = severalKey, []string{paramSearches}
-	question.asked = call.asked().Number(int64(call.lang))
+	question.smaller, question.asked = []string{paramSearches}, call.asked().Number(int64(call.lang))
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
@@ -48,19 +40,19 @@ func (call *call) several() error {
 // told at once.
 func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
-	asked := inputOf(call.query, nil)
+	asked := call.query.Input(nil)
 	call.lang = calendar.Language(asked, call.loc.lang, &problems)
 	if input[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
 	}
 	searches, ok := input[paramSearches].([]any)
-	switch {
+	switch limit := int(parameters[paramSearches].Bound("maxItems")); {
 	case !ok:
 		problems.Add(paramSearches, calendar.ReasonTypeList)
 	case len(searches) == 0:
 		problems.Add(paramSearches, calendar.ReasonEmpty)
-	case len(searches) > mostSearches:
-		problems.Add(paramSearches, calendar.ReasonTooMany, strconv.Itoa(mostSearches))
+	case len(searches) > limit:
+		problems.Add(paramSearches, calendar.ReasonTooMany, strconv.Itoa(limit))
 		searches = nil
 	}
 	all := make([]*query.Criteria, len(searches))
@@ -82,9 +74,9 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 			}
 		}
 		var err error
-		all[i], err = call.Queries.Parse(ctx, query.Request{
+		all[i], err = call.parse(ctx, query.Request{
 			Kind: call.route.kind, Input: known, Lang: call.loc.lang, Caller: call.caller, Past: query.Past{Now: now},
-		})
+		}, call.Queries.Parse)
 		problem, public := errors.AsType[*calendar.Error](err)
 		if err != nil && (!public || problem.Code != calendar.CodeInvalidParam) {
 			return nil, err

@@ -17,9 +17,6 @@ import (
 	"daybook/internal/httpapi/admit"
 )
 
-// streamRead is the stream of changes (HISTORY 11).
-var streamRead = pastRead{table: pastTable{kindRow, idRow, actorRow, actionRow, fieldRow, afterRow, languageRow}, stream: (*call).stream}
-
 const eventStream = "text/event-stream"
 
 const (
@@ -43,11 +40,12 @@ func (call *call) enterStream() error {
 	return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 }
 
-// stream answers the changes as they come.
-func (call *call) stream(pastQuery *pastQuery) error {
+// stream answers the changes as they come (HISTORY 11).
+func (asked *readParams) stream() error {
+	call := asked.call
 	call.fresh = valueNoStore
-	from := pastQuery.begin(call.request)
-	if err := pastQuery.err(); err != nil {
+	from := asked.begin()
+	if err := asked.err(); err != nil {
 		return err
 	}
 	if err := call.enterStream(); err != nil {
@@ -76,8 +74,8 @@ func (call *call) stream(pastQuery *pastQuery) error {
 		}()
 	}
 	s := stream{
-		call: call, filter: pastQuery.filter, control: control, position: from, epoch: call.History.Store.Epoch().History,
-		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.o.Now(), asked: fmt.Sprint(call.lang, call.root.URL, pastQuery.filter),
+		call: call, filter: asked.filter, control: control, position: from, epoch: call.History.Store.Epoch().History,
+		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.o.Now(), asked: fmt.Sprint(call.lang, call.root.URL, asked.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
@@ -88,24 +86,24 @@ func (call *call) stream(pastQuery *pastQuery) error {
 
 // begin returns the position that a stream begins behind: that of Last-Event-ID, of after,
 // or the head.
-func (pastQuery *pastQuery) begin(request *http.Request) calendar.Position {
-	after, sent := pastQuery.input["after"].(string)
+func (asked *readParams) begin() calendar.Position {
+	after, sent := asked.input["after"].(string)
 	if sent && !calendar.IsDigits(after) {
-		pastQuery.problems.Add("after", calendar.ReasonTypeInteger)
+		asked.problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	last := request.Header.Get(headerLastEvent)
+	last := asked.request.Header.Get(headerLastEvent)
 	if last == "" {
 		if sent {
-			return calendar.Position(pastQuery.after)
+			return calendar.Position(asked.numbers["after"])
 		}
-		return pastQuery.head
+		return asked.head
 	}
 	number, err := strconv.ParseUint(last, 10, 63)
 	switch {
 	case !calendar.IsDigits(last):
-		pastQuery.problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
-	case err != nil, calendar.Position(number) > pastQuery.head:
-		pastQuery.problems.Add(headerLastEvent, calendar.ReasonAhead, pastQuery.head.String())
+		asked.problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
+	case err != nil, calendar.Position(number) > asked.head:
+		asked.problems.Add(headerLastEvent, calendar.ReasonAhead, asked.head.String())
 	}
 	return calendar.Position(number)
 }

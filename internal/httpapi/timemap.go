@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"daybook/internal/formats"
@@ -13,26 +14,23 @@ const maxMementos = 1000
 
 var valueLinks = []string{linkFormat}
 
-// timeMapRead is a TimeMap (HISTORY 8.4).
-var timeMapRead = pastRead{table: pastTable{afterRow, formatRow("link", "json"), languageRow}, answer: answerTimeMap}
-
-// timeMap answers the versions of a record that the caller may open.
-func answerTimeMap(ctx context.Context, call *call, pastQuery *pastQuery) (*answer, error) {
-	id := call.targetOf().id
-	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.kind, id, pastQuery.after, maxMementos)
+// timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
+func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
+	id := asked.targetOf().id
+	found, err := asked.History.TimeMap(ctx, asked.viewer(), asked.route.kind, id, asked.numbers["after"], maxMementos)
 	if err != nil {
 		return nil, err
 	}
-	page := timeMapPage{TimeMap: found, url: call.root.Collection(call.route.kind) + "/" + id.String()}
-	page.self = pastQuery.link(page.url+"/timemap", "", 0)
+	page := timeMapPage{TimeMap: found, url: asked.root.Collection(asked.route.kind) + "/" + id.String()}
+	page.self = asked.link(page.url+"/timemap", "", "")
 	if found.After > 0 {
-		page.next = pastQuery.link(page.url+"/timemap", "after", found.After)
+		page.next = asked.link(page.url+"/timemap", "after", strconv.FormatInt(found.After, 10))
 	}
 	body, media := []byte(page.links()), valueLinks
-	if pastQuery.format == "json" || pastQuery.format == "" && accepts(call.request.Header, "application/json") && !accepts(call.request.Header, linkFormat) {
+	if asked.format == "json" || asked.format == "" && accepts(asked.request.Header, "application/json") && !accepts(asked.request.Header, linkFormat) {
 		body, media = formats.AppendJSON(nil, page.object()), valueJSON
 	}
-	ans := newAnswer(body, media, call.weakTag(string(body)), call.lang)
+	ans := newAnswer(body, media, asked.weakTag(string(body)), asked.lang)
 	ans.name(id, nil)
 	return ans, nil
 }
@@ -67,25 +65,13 @@ func (timeMapPage *timeMapPage) links() string {
 	return builder.String()
 }
 
-type timeMapObject struct {
-	Original string          `json:"original"`
-	TimeGate string          `json:"timegate"`
-	TimeMap  string          `json:"timemap"`
-	Mementos []mementoObject `json:"mementos"`
-	Next     string          `json:"next_rest_url,omitempty"`
-}
-
-type mementoObject struct {
-	Version int64        `json:"version"`
-	Time    history.Time `json:"time"`
-	URL     string       `json:"url"`
-}
-
 // object is the TimeMap as JSON.
-func (timeMapPage *timeMapPage) object() *timeMapObject {
-	object := &timeMapObject{timeMapPage.url, timeMapPage.url, timeMapPage.url + "/timemap", make([]mementoObject, len(timeMapPage.Versions)), timeMapPage.next}
-	for i, version := range timeMapPage.Versions {
-		object.Mementos[i] = mementoObject{version.Number, version.Time, permanentURL(timeMapPage.url, version.Number)}
+func (timeMapPage *timeMapPage) object() formats.Object {
+	url := timeMapPage.url
+	mementos := formats.ListOf(timeMapPage.Versions, func(version *history.Version) any {
+		return formats.Object{"version", int(version.Number), "time", version.Time.String(), "url", permanentURL(url, version.Number)}
+	})
+	return formats.Object{
+		"original", url, "timegate", url, "timemap", url + "/timemap", "mementos", formats.Whole(mementos), "next_rest_url", formats.OptionalText(timeMapPage.next),
 	}
-	return object
 }

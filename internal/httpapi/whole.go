@@ -8,63 +8,51 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
 
-// makeWhole makes the answer to a list of events over all pages. A client that may have it
-// already takes no place among the answers that are sent until it turns out that it has not.
-func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, stated answerState) (*answer, error) {
-	if len(call.request.Header["If-None-Match"])+len(call.request.Header["If-Modified-Since"]) == 0 {
-		if err := call.enterWhole(); err != nil {
-			return nil, err
-		}
+// ofAllPages completes the question for a list of events over all pages.
+func (call *call) ofAllPages(question *question, criteria *query.Criteria) *question {
+	question.streams = true
+	question.make = func(ctx context.Context, stated answerState) (*answer, error) {
+		return call.makeWhole(ctx, criteria, stated)
 	}
+	return question
+}
+
+// makeWhole makes the answer to a list of events over all pages. An export takes a place among
+// those that are sent when it is, so neither HEAD nor a client that has it does.
+func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, stated answerState) (*answer, error) {
 	l := &listing{root: call.root, criteria: criteria, address: call.address()}
 	if err := call.dress(ctx, l, stated.Generation); err != nil {
 		return nil, err
 	}
-	selection, err := call.selectEvents(ctx, criteria, call.o.ExportLimit)
+	selection, err := call.Queries.Whole(ctx, criteria)
 	if err != nil {
 		return nil, err
+	}
+	limit := call.o.CalendarLimit
+	if call.feed() {
+		limit = call.o.ExportLimit
+	}
+	if selection.Total > limit {
+		selection.Close()
+		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
 	}
 	l.list = &selection.List
 	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets, criteria.Lang), selection.Total
 	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
-		if err := call.enterWhole(); err != nil {
-			return nil, err
+		if call.feed() && call.request.Method == http.MethodGet && !call.pass.Enter(admit.Whole, 1) {
+			return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 		}
 		return call.format.open(call.api, l), call.survey(call.client, l, selection)
 	}
 	return ans, nil
-}
-
-// enterWhole gives a request a place among the answers over all pages, which HEAD needs not.
-func (call *call) enterWhole() error {
-	if call.request.Method == http.MethodGet && call.pass.Stage() != admit.Whole && !call.pass.Enter(admit.Whole, 1) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	return nil
-}
-
-// selectEvents opens a selection of at most so many events.
-func (call *call) selectEvents(ctx context.Context, criteria *query.Criteria, limit int) (*query.Selection, error) {
-	selection, err := call.Queries.Whole(ctx, criteria)
-	if err != nil {
-		return nil, err
-	}
-	if total := selection.Total; total > limit {
-		selection.Close()
-		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: total, Limit: limit}
-	}
-	return selection, nil
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
@@ -82,7 +70,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	}
 	if call.o.TombstoneDays > 0 && !listing.criteria.Status && !listing.criteria.Search {
 		err = selection.Gone(ctx, call.o.Now().AddDate(0, 0, -call.o.TombstoneDays), func(record *calendar.Record) {
-			stone := formats.Tombstone{Times: call.timesOf(record, false), ID: record.ID, UID: call.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
+			stone := formats.Tombstone{Times: call.renderer.Times(record, false), ID: record.ID, UID: call.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
 			feed.Tombstones = append(feed.Tombstones, stone)
 			feed.Zones.Add(&stone.Times)
 		})
@@ -129,7 +117,7 @@ type streamedAnswer struct {
 	ans   *answer // its headers
 	data  []byte  // not sent yet
 	begun bool
-	out   io.WriteCloser // encodes it
+	out   io.WriteCloser
 }
 
 const (
@@ -164,7 +152,7 @@ func (sending *streamedAnswer) flush() error {
 	return nil
 }
 
-func (sending *streamedAnswer) begin() (err error) {
+func (sending *streamedAnswer) begin() error {
 	encoding := sending.acceptanceOf(len(sending.data)).best
 	header := sending.w.Header()
 	status := sending.setHeaders(header, sending.ans)
@@ -178,8 +166,11 @@ func (sending *streamedAnswer) begin() (err error) {
 	if sending.request.Method == http.MethodHead {
 		return errHead
 	}
-	sending.out, err = newEncoder(&slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}, encoding, zstd.SpeedFastest, gzip.BestSpeed)
-	return err
+	slow := &slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}
+	if sending.out = slow; encoding != encodingNone {
+		sending.out = sending.encoders.take(encoding, slow)
+	}
+	return nil
 }
 
 // close ends the sending. An answer that is not whole is cut off where the client sees it.
@@ -227,3 +218,6 @@ func (patient *slowWriter) Write(data []byte) (n int, err error) {
 	}
 	return n, nil
 }
+
+// Close implements io.Closer; there is nothing to do.
+func (patient *slowWriter) Close() error { return nil }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
 	"daybook/internal/render"
 	"daybook/query"
 )
@@ -45,25 +47,6 @@ func (call *call) write(do func(context.Context, command.Request) (command.Resul
 	return call.answerWrite(ctx, res, status)
 }
 
-// receive reads the body of a request, without a slot: it may be long in coming.
-func (call *call) receive(limit int64) ([]byte, error) {
-	if call.request.ContentLength == 0 || call.request.ContentLength > limit {
-		return readBody(call.w, call.request, limit)
-	}
-	size := call.request.ContentLength
-	if size < 0 {
-		size = limit
-	}
-	if !call.pass.Enter(admit.Body, max(size, admit.LeastBody)) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	body, err := readBody(call.w, call.request, limit)
-	if err == nil && !call.pass.Enter(admit.Work, 1) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	return body, err
-}
-
 // writeRequest makes the command of a request with a body. The general right was
 // checked before.
 func (call *call) writeRequest(body []byte) (command.Request, error) {
@@ -72,19 +55,13 @@ func (call *call) writeRequest(body []byte) (command.Request, error) {
 		field := fields.Field(name)
 		return field != nil && strings.HasPrefix(field.Declared, "array")
 	}
-	read := func(pairs []pair) calendar.Input { return inputOf(pairs, isList, "cost") }
-	input, err := decodeBody(call.request.Header.Get(headerType), body, read)
+	input, err := param.DecodeBody(call.request.Header.Get(headerType), body, isList, "cost")
 	if err != nil {
 		return command.Request{}, err
 	}
-	req := call.command(merge(read(call.query), input))
-	if value, sent := req.Input["multilang_language"]; sent {
-		selector, _ := value.(string)
-		call.lang = call.loc.lang
-		if lang, ok := calendar.ParseLang(selector); ok {
-			call.lang = lang
-		}
-	}
+	req := call.command(merge(call.query.Input(isList, "cost"), input))
+	var reported calendar.Problems // by the decision
+	call.lang = calendar.Language(req.Input, call.loc.lang, &reported)
 	if key := call.request.Header.Get(headerKey); key != "" {
 		if isPrintable(key) && len(key) <= maxKey {
 			req.Key = key
@@ -102,7 +79,7 @@ func (call *call) command(input calendar.Input) command.Request {
 		Kind: call.route.kind, Input: input, Lang: call.loc.lang, Caller: call.caller,
 		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0]},
 	}
-	req.Extra = invalidPairs(call.query)
+	req.Extra = call.query.Invalid()
 	reason, bad := reasonOf(input, call.request.Header)
 	if req.Cause.Reason = reason; bad != nil {
 		req.Extra = append(req.Extra, *bad)
@@ -117,12 +94,21 @@ func (call *call) command(input calendar.Input) command.Request {
 
 // delete answers DELETE: its body is ignored.
 func (call *call) delete() error {
-	input := merge(inputOf(call.query, nil), nil)
+	input := merge(call.query.Input(nil), nil)
 	res, err := call.Commands.Delete(call.request.Context(), call.command(input))
 	if err != nil {
 		return err
 	}
 	return call.answerWrite(call.request.Context(), res, http.StatusOK)
+}
+
+// merge puts the body over the query and takes out what only the path may say.
+func merge(query, body calendar.Input) calendar.Input {
+	input := make(calendar.Input, len(query)+len(body))
+	maps.Copy(input, query)
+	maps.Copy(input, body)
+	delete(input, "id")
+	return input
 }
 
 // fingerprint names a request for its idempotency key: method, path, query and

@@ -170,7 +170,7 @@ func (builder *pageBuilder) card(view *query.View) card {
 	if view.Blanked {
 		return c
 	}
-	c.Cost = builder.Shown.Cost(record).Text
+	c.Cost = builder.cost(record).Text
 	if image := fields.String("image_url"); builder.ShowsImage(image) {
 		c.Image = image
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"errors"
 	"html/template"
 	"reflect"
 	"strings"
@@ -9,9 +10,11 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/internal/history"
+	"daybook/internal/htmltext"
 	"daybook/internal/param"
-	"daybook/query"
+	"daybook/internal/proof"
 )
 
 const (
@@ -29,8 +32,8 @@ type historyBody struct {
 	From, To   int64 // the versions that are chosen for the comparison
 	Kept       params
 	Pager      *pager
-	Difference *difference // nil where none was asked for
-	Newest     Checkpoint
+	Difference *difference           // nil where none was asked for
+	Newest     eventstore.Checkpoint // of size 0: there is none
 }
 
 // entryRow is a version of the record.
@@ -58,7 +61,7 @@ type changeRow struct {
 // serveHistory answers the past of a record (PAGES.md P2.6).
 func (builder *pageBuilder) serveHistory() {
 	kind := builder.Route.kind
-	if !builder.Past.Open(builder.Caller) {
+	if !builder.readsPast() {
 		builder.err = notFound(kind)
 		return
 	}
@@ -74,7 +77,7 @@ func (builder *pageBuilder) serveHistory() {
 		if text == "" {
 			return 0
 		}
-		builder.own = append(builder.own, query.LinkParam{Name: name, Value: text})
+		builder.own = append(builder.own, param.LinkParam{Name: name, Value: text})
 		n, ok := calendar.ParseNearestInt(text)
 		if !ok {
 			builder.refuse(name, calendar.ReasonTypeInteger)
@@ -98,13 +101,16 @@ func (builder *pageBuilder) serveHistory() {
 		builder.err = notFound(kind)
 	}
 	if builder.err == nil {
-		body.Newest, builder.err = builder.Past.Checkpoint(builder.ctx)
+		body.Newest, builder.err = builder.Proofs.Checkpoint(builder.ctx, 0)
+	}
+	if errors.Is(builder.err, proof.ErrNoCheckpoint) {
+		builder.err = nil
 	}
 	switch {
 	case builder.err != nil:
 	case from != 0 || to != 0:
 		var diff *history.Diff
-		if diff, builder.err = builder.Past.Diff(builder.ctx, builder.viewer(), kind, view.Record.ID, from, to); builder.err == nil {
+		if diff, builder.err = builder.History.Diff(builder.ctx, builder.viewer(), kind, view.Record.ID, from, to); builder.err == nil {
 			body.Difference = &difference{diff, builder.changeRows(diff.Changes)}
 			body.From, body.To = diff.From.Number, diff.To.Number
 		}
@@ -119,15 +125,37 @@ func (builder *pageBuilder) serveHistory() {
 	builder.Canonical = params(nil).link(builder.Canonical+"history/", page)
 }
 
+// maxCounted is up to how many versions a history is paged by the open ones. Pages of a
+// longer one have as many versions, of which some may not be open.
+const maxCounted = 1000
+
 // readEntries reads a page of versions, and returns how many pages there are. Of each
 // version only what the page shows stays in memory.
 func (builder *pageBuilder) readEntries(historyBody *historyBody, record *calendar.Record) (pages int, err error) {
-	h, err := builder.Past.History(builder.ctx, builder.viewer(), record, historyBody.Page, versionsPerPage)
+	viewer := builder.viewer()
+	present, err := builder.History.Present(builder.ctx, viewer, record.Kind, record.ID)
 	if err != nil {
 		return 0, err
 	}
-	historyBody.Only = h.Only
-	for entry, err := range h.Entries {
+	version, limit := present.Version, 1
+	if version <= maxCounted {
+		limit = maxCounted
+	}
+	open, err := builder.History.TimeMap(builder.ctx, viewer, record.Kind, record.ID, 0, limit)
+	if err != nil {
+		return 0, err
+	}
+	historyBody.Only = open.First.Number == open.Last.Number
+	total, number := int(version-open.First.Number+1), func(i int) int64 { return open.First.Number + int64(i) }
+	if version <= maxCounted {
+		total, number = len(open.Versions), func(i int) int64 { return open.Versions[i].Number }
+	}
+	last := total - (historyBody.Page-1)*versionsPerPage
+	if pages = (total + versionsPerPage - 1) / versionsPerPage; last <= 0 {
+		return pages, nil
+	}
+	walk := &history.Walk{Record: record.ID, From: number(max(last-versionsPerPage, 0)), To: number(last - 1)}
+	for entry, err := range builder.History.Entries(builder.ctx, viewer, walk) {
 		if err != nil {
 			return 0, err
 		}
@@ -138,7 +166,7 @@ func (builder *pageBuilder) readEntries(historyBody *historyBody, record *calend
 		entry.Name, entry.Changes, entry.Reason = "", nil, strings.Clone(entry.Reason)
 		historyBody.Entries = append(historyBody.Entries, row)
 	}
-	return h.Pages, nil
+	return pages, nil
 }
 
 // actorOf names who made a change, "" where that is not shown.
@@ -213,7 +241,7 @@ func (builder *pageBuilder) value(change *history.Change, value any, after bool)
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
 	if change.IsText() {
-		return builder.Shown.Plain(text)
+		return htmltext.PlainText(text)
 	}
 	return text
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/htmltext"
+	"daybook/internal/render"
 	"daybook/internal/texts"
 	"daybook/query"
 )
@@ -328,8 +330,8 @@ func (builder *pageBuilder) mark(cards []card, found *query.List) {
 		title, lang := view.Record.Name(builder.lang)
 		card.Marked = template.HTML(highlighter.Name(title, lang)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			if text, in := builder.Shown.HTML(view.Record, field, builder.lang); text != "" && !view.Blanked && card.Snippet == "" {
-				card.Snippet = template.HTML(highlighter.Snippet(builder.Shown.Plain(text), in, builder.sel.criteria.HighlightLength)) //nolint:gosec // as above
+			if text, in := render.HTML(view.Record, field, builder.lang); text != "" && !view.Blanked && card.Snippet == "" {
+				card.Snippet = template.HTML(highlighter.Snippet(htmltext.PlainText(text), in, builder.sel.criteria.HighlightLength)) //nolint:gosec // as above
 				card.SnippetLang = builder.other(in)
 			}
 		}

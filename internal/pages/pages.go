@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/command"
+	"daybook/internal/history"
+	"daybook/internal/proof"
 	"daybook/query"
+	"daybook/query/past"
 )
 
 // Lists answers lists of events and makes views of records; query.Service is one.
@@ -37,21 +41,13 @@ type Lists interface {
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
-// TextRenderer gives texts as the interface shows them.
-type TextRenderer interface {
-	// HTML is a description or excerpt in a language, and the language that it is in.
-	HTML(record *calendar.Record, field string, lang calendar.Lang) (string, calendar.Lang)
-	// Plain is the text of shown HTML (LISTINGS, plain text).
-	Plain(shown string) string
-	// Cost is what an event costs, not escaped.
-	Cost(record *calendar.Record) calendar.Cost
-}
-
 // Deps are the parts that the pages stand on; all are required.
 type Deps struct {
-	Lists Lists
-	Past  HistoryReader
-	Shown TextRenderer
+	Lists   Lists
+	History *history.Reader
+	Past    *past.Service
+	Records *command.Records
+	Proofs  *proof.Log
 }
 
 // Options are the settings of PAGES.md P12; the zero value works.
@@ -62,6 +58,9 @@ type Options struct {
 	Prefixes  []string         `kong:"-"` // of the interface, for robots.txt
 	Now       func() time.Time `kong:"-"`
 
+	// Currency is that of costs. OpenHistory opens the past to everybody.
+	Currency    calendar.Currency `kong:"-"`
+	OpenHistory bool              `kong:"-"`
 	// Desk serves the desk, too.
 	Desk bool `default:"true" help:"serve the desk, where people write the calendar, at /desk/; it needs --pages"`
 	// Sunday begins weeks on Sunday.
@@ -106,7 +105,7 @@ type Pages struct {
 
 // New makes Pages; it starts nothing. A bad branding is an error.
 func New(deps Deps, options Options) (*Pages, error) {
-	if deps.Lists == nil || deps.Past == nil || deps.Shown == nil {
+	if deps.Lists == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Proofs == nil {
 		return nil, errors.New("pages: all parts are required")
 	}
 	options.Site = cmp.Or(options.Site, time.UTC)

@@ -2,59 +2,16 @@ package pages
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"iter"
 	"maps"
 	"time"
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/param"
 	"daybook/query"
+	"daybook/query/past"
 )
-
-// HistoryReader reads records as they were, for each caller what is shown to it (docs/spec/history.md).
-type HistoryReader interface {
-	// Named returns the records of a kind that a path may name: the one of an id, else the
-	// one that has the slug, else those that had it, the last one first. They may be trashed
-	// or deleted.
-	Named(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)
-	// WasPublic reports whether everybody could read a record at any time while it had the
-	// slug, "" for any.
-	WasPublic(ctx context.Context, record *calendar.Record, slug string) (bool, error)
-	// Open reports whether a caller may read the past at all.
-	Open(caller calendar.Caller) bool
-	// Moved returns an event as everybody saw it before its start was moved; nil for none.
-	Moved(ctx context.Context, record *calendar.Record) (*calendar.Record, error)
-	// History reads a page of the versions of a record, the newest first; pages begin with 1.
-	History(ctx context.Context, viewer history.Viewer, record *calendar.Record, page, perPage int) (*History, error)
-	// Diff compares two versions; 0 for the newest one, and for the one before the other.
-	Diff(ctx context.Context, viewer history.Viewer, kind calendar.Kind, id calendar.ID, from, to int64) (*history.Diff, error)
-	// At returns a record as of a version, a position or a time, as as_of names them.
-	At(ctx context.Context, viewer history.Viewer, record *calendar.Record, point string) (*PastRecord, error)
-	// Checkpoint returns the newest signed head of the log, of size 0 if none exists.
-	Checkpoint(ctx context.Context) (Checkpoint, error)
-}
-
-// Checkpoint is a signed head of the log.
-type Checkpoint struct {
-	Size calendar.Position // of the last entry that it covers
-	Time time.Time
-}
-
-// History is a page of versions.
-type History struct {
-	Entries iter.Seq2[*history.Entry, error] // nil for those that are not shown
-	Pages   int                              // how many there are
-	Only    bool                             // it is the only version
-}
-
-// PastRecord is a record as it was.
-type PastRecord struct {
-	Version int64
-	Time    time.Time
-	View    query.View
-}
 
 const paramAsOf = "as_of"
 
@@ -83,6 +40,11 @@ func hidden(kind calendar.Kind, err error) error {
 	return err
 }
 
+// readsPast reports whether the past is open to the caller at all.
+func (builder *pageBuilder) readsPast() bool {
+	return builder.options.OpenHistory || builder.Caller.ReadsAll()
+}
+
 // missing answers for a record that cannot be read: it has moved, is gone, or there is
 // none (PAGES.md P2.4).
 func (builder *pageBuilder) missing(err error) error {
@@ -90,7 +52,7 @@ func (builder *pageBuilder) missing(err error) error {
 		return err
 	}
 	route, now := builder.Route, builder.options.Now()
-	named, err := builder.Past.Named(builder.ctx, route.kind, route.id, route.slug)
+	named, err := builder.Records.Named(builder.ctx, route.kind, route.id, route.slug)
 	for _, rec := range named {
 		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
 		former := route.slug
@@ -100,7 +62,7 @@ func (builder *pageBuilder) missing(err error) error {
 		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(builder.Caller, rec, now)) {
 			continue
 		}
-		switch was, err := builder.Past.WasPublic(builder.ctx, rec, former); {
+		switch was, err := builder.History.WasPublic(builder.ctx, rec, former); {
 		case err != nil:
 			return err
 		case was && gone:
@@ -140,11 +102,20 @@ func (builder *pageBuilder) serveByID() bool {
 
 // serveThen answers the page of an event as it was.
 func (builder *pageBuilder) serveThen(present *calendar.Record, point string) {
-	if !builder.Past.Open(builder.Caller) {
+	if !builder.readsPast() {
 		builder.err = notFound(present.Kind)
 		return
 	}
-	then, err := builder.Past.At(builder.ctx, builder.viewer(), present, point)
+	var bad calendar.Problems
+	head, err := builder.History.Head(builder.ctx)
+	at := param.ParsePoint(point, true, builder.options.Now(), builder.options.Site, head, &bad)
+	if err = cmp.Or(err, bad.Err()); err != nil {
+		builder.err = err
+		return
+	}
+	then, err := builder.Past.Read(builder.ctx, past.Request{
+		Kind: present.Kind, ID: present.ID, Caller: builder.Caller, Lang: builder.lang, Embeds: query.EmbedAll, Point: at,
+	})
 	if err != nil {
 		builder.err = hidden(present.Kind, err)
 		return
@@ -152,7 +123,7 @@ func (builder *pageBuilder) serveThen(present *calendar.Record, point string) {
 	builder.own = params{{Name: paramAsOf, Value: point}}
 	recordBody := builder.event(&then.View, false)
 	builder.Canonical, builder.Langs, builder.NoIndex = recordPath(present), present.Langs(), true
-	recordBody.Then, recordBody.History = then, builder.Href(builder.Canonical+"history/")
+	recordBody.Then, recordBody.History = &then.Version, builder.Href(builder.Canonical+"history/")
 }
 
 // inZone is a moment on the clock of the page.
@@ -165,7 +136,7 @@ func (builder *pageBuilder) inZone(instant time.Time) time.Time {
 
 // historyHref is the path of the history of a record, "" where it is closed.
 func (builder *pageBuilder) historyHref(record *calendar.Record) string {
-	if !builder.Past.Open(builder.Caller) || record.Slug() == "" || record.Kind == calendar.KindEvent && calendar.NeedsPassword(builder.Caller, record) {
+	if !builder.readsPast() || record.Slug() == "" || record.Kind == calendar.KindEvent && calendar.NeedsPassword(builder.Caller, record) {
 		return ""
 	}
 	return builder.Href(recordPath(record) + "history/")

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/history"
+	"daybook/internal/htmltext"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -82,13 +85,13 @@ type recordBody struct {
 	Organizers, Categories, Tags []named
 	Parent, Children, Near       []card // Near: coming ones at the same venue
 	Drawer                       *exportAddresses
-	Then                         *PastRecord // it is as it was
+	Then                         *history.Version // it is as it was
 }
 
 // Text is a text of the record as it stands on its page, nil for none. Headings in it begin
 // with a level.
 func (named named) Text(field string, highest int) (*richText, error) {
-	text, lang := named.builder.Shown.HTML(named.Record, field, named.builder.lang)
+	text, lang := render.HTML(named.Record, field, named.builder.lang)
 	html, err := named.builder.OnPage(text, highest)
 	if html == "" {
 		return nil, err
@@ -99,8 +102,8 @@ func (named named) Text(field string, highest int) (*richText, error) {
 // Plain is the first of some texts that there is, without its form.
 func (named named) Plain(fields ...string) string {
 	for _, field := range fields {
-		if text, _ := named.builder.Shown.HTML(named.Record, field, named.builder.lang); text != "" {
-			return named.builder.Shown.Plain(text)
+		if text, _ := render.HTML(named.Record, field, named.builder.lang); text != "" {
+			return htmltext.PlainText(text)
 		}
 	}
 	return ""
@@ -207,7 +210,7 @@ func (builder *pageBuilder) event(view *query.View, locked bool) *recordBody {
 	}
 	recordBody.Organizers, recordBody.Categories, recordBody.Tags = builder.linked(view.Organizers), builder.linked(view.Categories), builder.linked(view.Tags)
 	builder.Crumbs = recordBody.Categories[:min(len(recordBody.Categories), 1)]
-	recordBody.Cost, recordBody.Free = builder.Shown.Cost(record), query.IsFree(record)
+	recordBody.Cost, recordBody.Free = builder.cost(record), query.IsFree(record)
 
 	some := func(most int, input calendar.Input) []card {
 		input[paramPerPage] = strconv.Itoa(most)
@@ -266,4 +269,9 @@ func (builder *pageBuilder) record(view *query.View) {
 	if recordBody.List = builder.list(); builder.unlessAway() {
 		recordBody.List = nil
 	}
+}
+
+// cost is what an event costs, not escaped.
+func (pages *Pages) cost(record *calendar.Record) calendar.Cost {
+	return calendar.ReadCost(record.Fields.Strings("cost"), pages.options.Currency)
 }

@@ -45,13 +45,13 @@ var (
 )
 
 // params are parameters in their order.
-type params []query.LinkParam
+type params []param.LinkParam
 
 // sent are the parameters of a request, in the order of their names.
 func (request *Request) sent() (params params) {
 	for _, name := range slices.Sorted(maps.Keys(request.Query)) {
 		for _, value := range request.Query[name] {
-			params = append(params, query.LinkParam{Name: name, Value: value})
+			params = append(params, param.LinkParam{Name: name, Value: value})
 		}
 	}
 	return params
@@ -59,12 +59,12 @@ func (request *Request) sent() (params params) {
 
 // of are the parameters of a name.
 func (params params) of(name string) params {
-	return slices.DeleteFunc(slices.Clone(params), func(linkParam query.LinkParam) bool { return baseName(linkParam.Name) != name })
+	return slices.DeleteFunc(slices.Clone(params), func(linkParam param.LinkParam) bool { return baseName(linkParam.Name) != name })
 }
 
 // without leaves parameters out by their names.
 func (params params) without(names ...string) params {
-	return slices.DeleteFunc(slices.Clone(params), func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
+	return slices.DeleteFunc(slices.Clone(params), func(linkParam param.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
 }
 
 // with sets a parameter, as the last one; "" leaves it out.
@@ -72,7 +72,7 @@ func (params params) with(name, value string) params {
 	if params = params.without(name); value == "" {
 		return params
 	}
-	return append(params, query.LinkParam{Name: name, Value: value})
+	return append(params, param.LinkParam{Name: name, Value: value})
 }
 
 // around are the parameters of a place and what is near to it. None stands without the others.
@@ -98,7 +98,7 @@ func (params params) value(name string) string {
 
 // has reports whether one of some parameters was sent.
 func (params params) has(names ...string) bool {
-	return slices.ContainsFunc(params, func(linkParam query.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
+	return slices.ContainsFunc(params, func(linkParam param.LinkParam) bool { return slices.Contains(names, baseName(linkParam.Name)) })
 }
 
 // String is the query of a link, as links of the interface have it.
@@ -261,7 +261,7 @@ func (builder *pageBuilder) complete(input calendar.Input) {
 // canonicalQuery are the parameters that select, without defaults, and the page.
 func (builder *pageBuilder) canonicalQuery() string {
 	selection := builder.sel
-	sent := slices.DeleteFunc(selection.asked.without(shapes...).without(paramZone), func(linkParam query.LinkParam) bool {
+	sent := slices.DeleteFunc(selection.asked.without(shapes...).without(paramZone), func(linkParam param.LinkParam) bool {
 		if linkParam.Name == paramOverlap {
 			is, _ := calendar.ParseBool(linkParam.Value)
 			return is != selection.dated()

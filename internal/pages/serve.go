@@ -127,8 +127,8 @@ func (builder *pageBuilder) serveEvent(view *query.View, locked bool) {
 		builder.serveThen(view.Record, point)
 		return
 	}
-	if !locked && !builder.Embedded && builder.Past.Open(builder.Caller) {
-		builder.moved, builder.err = builder.Past.Moved(builder.ctx, view.Record)
+	if !locked && !builder.Embedded && builder.readsPast() {
+		builder.moved, builder.err = builder.History.Moved(builder.ctx, view.Record)
 	}
 	if builder.event(view, locked); builder.Unlock && locked {
 		builder.code, builder.Code, builder.Failed = http.StatusForbidden, string(calendar.CodePasswordProtected), true

@@ -53,6 +53,12 @@ func (param *Param) IsList() bool {
 	return list || param.Many
 }
 
+// Bound returns a limit of the parameter by its keyword in the schema; 0: it has none.
+func (param *Param) Bound(keyword string) int64 {
+	bound, _ := param.Schema[keyword].(float64)
+	return int64(bound)
+}
+
 // Standard returns the default as a query string would have it.
 func (param *Param) Standard() string { return strings.Trim(param.Default, `"`) }
 

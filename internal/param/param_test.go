@@ -23,7 +23,11 @@ type asked struct {
 }
 
 var table = param.Table[asked]{
-	param.From("", "after", 0, func(a *asked, n int64) { a.after = n }),
+	{Param: param.Param{Name: "after", Schema: map[string]any{"minimum": 0.0}}, Read: func(a *asked, value *param.Value) {
+		if n, ok := value.Whole(); ok {
+			a.after = n
+		}
+	}},
 	{Param: param.Param{Name: "size", Default: "10", Schema: map[string]any{"minimum": 1.0, "maximum": 50.0}}, Read: func(a *asked, value *param.Value) {
 		a.size = value.Int()
 	}},

@@ -182,10 +182,13 @@ func (v *Value) Word() (string, bool) {
 }
 
 // Words reads some of the words of the parameter.
-func (v *Value) Words() []string {
+func (v *Value) Words() []string { return v.WordsOf(v.Enum) }
+
+// WordsOf reads some of the words that are known.
+func (v *Value) WordsOf(known []string) []string {
 	words := v.List()
 	for _, word := range words {
-		if !v.Known(word) {
+		if !v.known(word, known) {
 			return nil
 		}
 	}
@@ -193,11 +196,13 @@ func (v *Value) Words() []string {
 }
 
 // Known reports whether a word is one of the parameter, and refuses it otherwise.
-func (v *Value) Known(word string) bool {
-	if slices.Contains(v.Enum, word) {
+func (v *Value) Known(word string) bool { return v.known(word, v.Enum) }
+
+func (v *Value) known(word string, words []string) bool {
+	if slices.Contains(words, word) {
 		return true
 	}
-	v.Refuse(calendar.ReasonWord, strings.Join(v.Enum, ", "))
+	v.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
 	return false
 }
 

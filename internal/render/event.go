@@ -19,16 +19,16 @@ func (writer *Writer) appendEvent(data []byte, view *query.View) []byte {
 	if view.Distance != nil {
 		data = formats.AppendKm(append(data, `,"distance":`...), *view.Distance)
 	}
-	data = writer.AppendHighlight(data, view)
+	data = writer.appendHighlight(data, view)
 	if writer.LD && !view.Blanked {
 		data = writer.appendEventLD(append(data, `,"json_ld":`...), view, s)
 	}
 	return append(data, '}')
 }
 
-// AppendHighlight appends the key highlight of an event with a comma in front: its texts that
+// appendHighlight appends the key highlight of an event with a comma in front: its texts that
 // a search matches, with marks (LISTINGS 3.4); of a blanked one the title alone is searched.
-func (writer *Writer) AppendHighlight(data []byte, view *query.View) []byte {
+func (writer *Writer) appendHighlight(data []byte, view *query.View) []byte {
 	const key = `,"highlight":`
 	if writer.Highlighter == nil || !writer.wants(key) {
 		return data
@@ -119,12 +119,12 @@ func (writer *Writer) appendNested(data []byte, linkedView query.LinkedView) []b
 }
 
 func writeRepeats(_ *Writer, data []byte, _ *Column, subject *subject) []byte {
-	return AppendRepeats(data, subject.view.Repeats)
+	return appendRepeats(data, subject.view.Repeats)
 }
 
-// AppendRepeats appends the key collapsed of an event with a comma in front, nothing without
+// appendRepeats appends the key collapsed of an event with a comma in front, nothing without
 // repeats.
-func AppendRepeats(data []byte, repeats *readmodel.Repeats) []byte {
+func appendRepeats(data []byte, repeats *readmodel.Repeats) []byte {
 	if repeats == nil {
 		return data
 	}

@@ -72,7 +72,7 @@ func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 		of = "Place"
 	}
 	var address, geo formats.Object
-	street, city, region := subject.Fields.String("address"), subject.Fields.String("city"), StateProvince(subject.Fields)
+	street, city, region := subject.Fields.String("address"), subject.Fields.String("city"), stateProvince(subject.Fields)
 	zip, country := subject.Fields.String("zip"), subject.Fields.String("country")
 	if street+city+region+zip+country != "" {
 		address = formats.Object{
@@ -80,7 +80,7 @@ func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 			"postalCode", escaped(zip), "addressCountry", escaped(country),
 		}
 	}
-	if lat, lng, ok := Point(subject.Fields); ok {
+	if lat, lng, ok := point(subject.Fields); ok {
 		geo = formats.Object{"@type", "GeoCoordinates", "latitude", lat, "longitude", lng}
 	}
 	about, _ := HTML(subject.Record, "description", writer.Lang)

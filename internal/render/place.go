@@ -9,9 +9,9 @@ import (
 	"daybook/query"
 )
 
-// StateProvince returns stateprovince as answered (3.2.1): the value sent, else the
+// stateProvince returns stateprovince as answered (3.2.1): the value sent, else the
 // state of a place in the United States or in no country, else the province.
-func StateProvince(fields calendar.Fields) string {
+func stateProvince(fields calendar.Fields) string {
 	state := ""
 	switch strings.ToLower(fields.String("country")) {
 	case "", "us", "united states":
@@ -42,15 +42,15 @@ func (writer *Writer) postFragment(linkedView query.LinkedView) fragment {
 }
 
 func writeCoordinate(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	if _, _, ok := Point(subject.Fields); !ok {
+	if _, _, ok := point(subject.Fields); !ok {
 		return data
 	}
 	degrees, _ := subject.Fields.Number(column.Name)
 	return formats.AppendJSON(append(data, column.key...), degrees)
 }
 
-// Point returns the coordinates of a venue when both are stored.
-func Point(fields calendar.Fields) (lat, lng float64, ok bool) {
+// point returns the coordinates of a venue when both are stored.
+func point(fields calendar.Fields) (lat, lng float64, ok bool) {
 	lat, hasLat := fields.Number("geo_lat")
 	lng, hasLng := fields.Number("geo_lng")
 	return lat, lng, hasLat && hasLng

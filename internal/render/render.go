@@ -8,6 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/google/uuid"
+
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	"daybook/query"
@@ -61,6 +63,8 @@ type Answer struct {
 	HighlightLength int
 	// Limit is the size from which on events embed nothing more; 0: none.
 	Limit int
+	// Store is the UUID of the store, of which those of events are made.
+	Store *uuid.UUID
 }
 
 // Writer writes the records of one answer.

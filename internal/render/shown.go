@@ -74,7 +74,7 @@ func (subject *subject) text(writer *Writer, column *Column) string {
 	case field.Shown == calendar.ShownWord:
 		return cmp.Or(subject.Fields.String(column.Name), field.Enum[0])
 	case field.Shown == calendar.ShownRegion:
-		return StateProvince(subject.Fields)
+		return stateProvince(subject.Fields)
 	case field.Shown != 0:
 		return subject.Fields.String(column.Name)
 	case column.Name == "taxonomy":

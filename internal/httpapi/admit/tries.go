@@ -2,6 +2,9 @@ package admit
 
 import (
 	"context"
+	"maps"
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,10 +19,10 @@ const (
 	triesWithin   = time.Minute
 )
 
-// attemptKey is what wrong passwords are counted by; client "" is all of them.
-type attemptKey struct {
-	event  calendar.ID
-	client string
+// attempt is a wrong password of a client.
+type attempt struct {
+	at     time.Time
+	client netip.Addr
 }
 
 // Tries counts wrong passwords. Comparing them takes so long that those of a minute are
@@ -30,24 +33,26 @@ type Tries struct {
 	turns keylock.Locks[calendar.ID]
 
 	mu    sync.Mutex
-	wrong map[attemptKey][]time.Time // of the last minute, oldest first
-	swept time.Time
+	wrong map[calendar.ID][]attempt // oldest first, of events with one in the last minute
 }
 
 // NewTries returns tries of which none was made.
 func NewTries(now func() time.Time) *Tries {
-	return &Tries{now: now, wrong: map[attemptKey][]time.Time{}}
+	return &Tries{now: now, wrong: map[calendar.ID][]attempt{}}
 }
 
 // check refuses a password that comes after too many wrong ones.
-func (tries *Tries) check(event calendar.ID, client string) error {
+func (tries *Tries) check(event calendar.ID, client netip.Addr) error {
 	tries.mu.Lock()
 	defer tries.mu.Unlock()
-	now := tries.now()
+	now, all, own := tries.now(), tries.wrong[event], 0
 	var wait time.Duration
-	for key, limit := range map[attemptKey]int{{event, client}: triesOfClient, {event, ""}: triesOfEvent} {
-		if times := tries.fresh(key, now); len(times) >= limit {
-			wait = max(wait, times[len(times)-limit].Add(triesWithin).Sub(now))
+	for i, attempt := range slices.Backward(all) {
+		if attempt.client == client {
+			own++
+		}
+		if attempt.client == client && own == triesOfClient || len(all)-i == triesOfEvent {
+			wait = max(wait, attempt.at.Add(triesWithin).Sub(now))
 		}
 	}
 	if wait == 0 {
@@ -57,38 +62,19 @@ func (tries *Tries) check(event calendar.ID, client string) error {
 }
 
 // add counts a wrong password.
-func (tries *Tries) add(event calendar.ID, client string) {
+func (tries *Tries) add(event calendar.ID, client netip.Addr) {
 	tries.mu.Lock()
 	defer tries.mu.Unlock()
 	now := tries.now()
-	for _, key := range []attemptKey{{event, client}, {event, ""}} {
-		tries.wrong[key] = append(tries.fresh(key, now), now)
-	}
-	if now.Sub(tries.swept) < triesWithin {
-		return
-	}
-	tries.swept = now
-	for key := range tries.wrong {
-		if len(tries.fresh(key, now)) == 0 {
-			delete(tries.wrong, key)
-		}
-	}
-}
-
-// fresh gives those of the last minute.
-func (tries *Tries) fresh(key attemptKey, now time.Time) []time.Time {
-	times := tries.wrong[key]
-	for len(times) > 0 && now.Sub(times[0]) >= triesWithin {
-		times = times[1:]
-	}
-	return times
+	old := func(attempt attempt) bool { return now.Sub(attempt.at) >= triesWithin }
+	tries.wrong[event] = append(slices.DeleteFunc(tries.wrong[event], old), attempt{now, client})
+	maps.DeleteFunc(tries.wrong, func(_ calendar.ID, all []attempt) bool { return old(all[len(all)-1]) })
 }
 
 // Try reports whether a password opens an event. Wrong ones are counted, those of one event
 // one after the other; after too many no more are checked.
 func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
-	client := pass.Address.String()
-	if err := tries.check(event, client); err != nil {
+	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
 	if !pass.Enter(Check, 1) {
@@ -100,12 +86,12 @@ func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, chec
 		return false, err
 	}
 	defer release()
-	if err := tries.check(event, client); err != nil {
+	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
 	right, err := check(ctx)
 	if err == nil && !right {
-		tries.add(event, client)
+		tries.add(event, pass.Address)
 	}
 	return right, err
 }

@@ -3,12 +3,8 @@
 package openapi
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,8 +20,7 @@ const Version = "1.0.0"
 type API struct {
 	Routes     []*Route
 	Facets     []string
-	Sends      map[string]Object // keywords of the schemas of headers of requests
-	Totals     [][2]string       // further names of X-Total and X-TotalPages
+	Totals     map[string][]string // the further names of X-Total and X-TotalPages
 	PerPageMax int
 	Now        func() time.Time
 	Site       *time.Location
@@ -50,26 +45,26 @@ type Route struct {
 
 // Operation is what some methods of a route do.
 type Operation struct {
-	Methods   []string
-	ID        string        // operationId; that of several methods continues with each of them
-	Text      string        // of its description
-	Group     string        // on the page of the interface
-	Args      []param.Param // path parameters first
-	Namespace string        // the parameter whose default is the namespace of the root
-	Body      *Body         // nil: none
-	Writes    bool          // it asks for the right to write
-	SignedIn  bool          `json:"signed_in"` // it asks for credentials
-	Status    int           // of success; 0: 200
-	Sends     []string      // headers of requests, besides credentials
-	Headers   []string      // headers of its answers, besides those of all
-	Statuses  []int         // refusals besides those of all
-	Content   Content
-}
+	Methods  []string
+	ID       string        // operationId; that of several methods continues with each of them
+	Text     string        // of its description
+	Group    string        // on the page of the interface
+	Args     []param.Param // path parameters first
+	Body     *Body         // nil: none
+	Writes   bool          // it asks for the right to write
+	SignedIn bool          `json:"signed_in"` // it asks for credentials
+	Status   int           // of success; 0: 200
+	Sends    []string      // headers of requests, besides credentials
+	Headers  []string      // headers of its answers, besides those of all
+	Statuses []int         // refusals besides those of all
+	Content  []Media       // JSON first: generators make the type of an answer from the first one
 
-// revalidates reports whether the operation reads what caches may ask for again; that is
-// compressed, too.
-func (operation *Operation) revalidates() bool {
-	return operation.Methods[0] == http.MethodGet && slices.Contains(operation.Headers, "ETag")
+	// What the others are completed from, and who carries it out.
+	Work     string
+	Takes    []string // what Args has besides those of the path
+	Formats  bool     // events are answered in further formats, too
+	OfEvents []string // more headers of answers with events
+	OfPosts  []int    // more refusals for records that are no terms
 }
 
 // Body is what an operation takes besides its parameters.
@@ -80,47 +75,16 @@ type Body struct {
 	Elements []param.Param // of the objects of a list
 }
 
-// Content is an answer by media type.
-type Content map[string]Media
-
 // Media is an answer in one media type.
 type Media struct {
+	Type      string
 	Schema    Object
 	Extension bool
 }
 
-// JSON is an answer in JSON alone.
-func JSON(schema Object) Content { return Content{mediaJSON: {Schema: schema}} }
-
-const mediaJSON = "application/json"
-
-// MarshalJSON puts JSON first, since generators of clients make the type of an answer from
-// the first media type.
-func (content Content) MarshalJSON() ([]byte, error) {
-	order := slices.Sorted(maps.Keys(content))
-	if i := slices.Index(order, mediaJSON); i > 0 {
-		order = slices.Insert(slices.Delete(order, i, i+1), 0, mediaJSON)
-	}
-	members := make([][]byte, len(order))
-	for i, name := range order {
-		data, err := json.Marshal(Object{name: extended(Object{"schema": content[name].Schema}, content[name].Extension)})
-		if err != nil {
-			return nil, err
-		}
-		members[i] = data[1 : len(data)-1]
-	}
-	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), nil
-}
-
 // Path are the variables of the path.
 func (route *Route) Path() []param.Param {
-	var out []param.Param
-	for _, arg := range route.Operations[0].Args {
-		if arg.In == "path" {
-			out = append(out, arg)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(arg param.Param) bool { return arg.In != "path" })
 }
 
 // Index lists the routes (8.1).
@@ -139,9 +103,10 @@ func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 	for i := range route.Operations {
 		operation := &route.Operations[i]
 		args := make(Object, len(operation.Args))
-		for _, arg := range operation.arguments(root) {
+		for j := range operation.Args {
+			arg := &operation.Args[j]
 			if _, named := args[arg.Name]; !named { // else the path parameter is meant
-				args[arg.Name] = api.argument(&arg, lang)
+				args[arg.Name] = api.argument(arg, root, lang)
 			}
 		}
 		methods = append(methods, operation.Methods...)
@@ -157,18 +122,19 @@ func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
 	return entry
 }
 
-// arguments are the parameters of the operation below a root.
-func (operation *Operation) arguments(root Root) []param.Param {
-	args := slices.Clone(operation.Args)
-	for i := range args {
-		if args[i].Name == operation.Namespace {
-			args[i].Default = strconv.Quote(root.Namespace)
-		}
+// standard is the default of a parameter below the root that does not move with the day, nil for
+// none.
+func (root Root) standard(arg *param.Param) any {
+	switch {
+	case arg.Name == "namespace":
+		return root.Namespace
+	case arg.Default == "" || arg.Moving != nil:
+		return nil
 	}
-	return args
+	return value(arg.Default)
 }
 
-func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
+func (api *API) argument(arg *param.Param, root Root, lang calendar.Lang) Object {
 	o := Object{"description": texts.Documentation.In(arg.Text, lang), "required": arg.Required}
 	if element, list := arg.Element(); list {
 		o["type"], o["items"] = "array", Object{"type": element}
@@ -180,8 +146,8 @@ func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
 	}
 	if arg.Moving != nil {
 		o["default"] = arg.Moving(api.Now(), api.Site).String()
-	} else if arg.Default != "" {
-		o["default"] = value(arg.Default)
+	} else if standard := root.standard(arg); standard != nil {
+		o["default"] = standard
 	}
 	if arg.Enum != nil {
 		o["enum"] = arg.Enum
@@ -190,4 +156,57 @@ func (api *API) argument(arg *param.Param, lang calendar.Lang) Object {
 		o["extension"] = true
 	}
 	return o
+}
+
+// Request is an operation under one of its methods, in lower case.
+type Request struct {
+	*Route
+	*Operation
+
+	Method string
+}
+
+// Requests are all that a path takes: what GET takes, HEAD does, and every path has OPTIONS.
+func (route *Route) Requests() []Request {
+	out := []Request{{route, route.options(), "options"}}
+	for i := range route.Operations {
+		operation := &route.Operations[i]
+		for _, method := range operation.Methods {
+			out = append(out, Request{route, operation, strings.ToLower(method)})
+			if method == http.MethodGet {
+				out = append(out, Request{route, operation, "head"})
+			}
+		}
+	}
+	return out
+}
+
+// options is the operation OPTIONS: nothing is looked for, so nothing is checked but whether the
+// path is one of the route.
+func (route *Route) options() *Operation {
+	operation := &Operation{
+		Methods: []string{http.MethodOptions}, ID: "options" + route.Name, Text: "options", Group: "options",
+		Args:    []param.Param{param.Language[calendar.Lang](nil).Param},
+		Headers: []string{"Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age"},
+		Content: []Media{{Type: "application/json", Schema: Ref("Route")}},
+	}
+	for _, variable := range route.Path() {
+		if route.Ended || variable.Type == "integer" { // another ending, and what is no id, is no route
+			operation.Statuses = []int{http.StatusNotFound}
+		}
+		variable.Type, variable.Enum, variable.Schema = "string", nil, nil
+		operation.Args = append(operation.Args, variable)
+	}
+	return operation
+}
+
+// Revalidates reports whether the operation reads what caches may ask for again; that is
+// compressed, too.
+func (operation *Operation) Revalidates() bool {
+	return operation.Methods[0] == http.MethodGet && slices.Contains(operation.Headers, "ETag")
+}
+
+// Refusals are the statuses of its refusals, but for that of the server itself, which has no body.
+func (operation *Operation) Refusals() []int {
+	return append(slices.Clone(operation.Statuses), 400, 401, 414, 429, 500, 503)
 }

@@ -23,15 +23,14 @@ func RecordName(kind calendar.Kind) string {
 }
 
 // recordsFile says what answers show of a field by the word of the field tables, by what the
-// keys have after the name of the field; what a body takes for it; and what records and lists
-// have besides.
+// keys have after the name of the field; what a body takes for it; and what records have besides.
 //
 //go:embed records.json
 var recordsFile []byte
 
 type recordRows struct {
-	Shown, Sent    map[string]json.RawMessage
-	Records, Lists map[string]struct{ Required, Optional Object }
+	Shown, Sent map[string]json.RawMessage
+	Records     map[string]struct{ Required, Optional Object }
 }
 
 func readRows(values Object) (out recordRows) {
@@ -113,7 +112,11 @@ func (document *document) bodies() Object {
 			if operation.Body == nil {
 				continue
 			}
-			for _, end := range operation.Body.forms() {
+			ends := []string{""}
+			if operation.Body.Forms { // equal ones, by which a generated client may choose the form
+				ends = append(ends, "Form", "Multipart")
+			}
+			for _, end := range ends {
 				out[operation.Body.Schema+end] = extended(document.body(operation), route.Extension)
 			}
 		}
@@ -146,7 +149,7 @@ func (document *document) property(operation *Operation, arg *param.Param) Objec
 		properties := Object{}
 		for i := range operation.Body.Elements {
 			element := &operation.Body.Elements[i]
-			schema := document.parameterSchema(element)
+			schema := document.schema(element)
 			schema["description"] = document.text(element.Text)
 			properties[element.Name] = schema
 		}

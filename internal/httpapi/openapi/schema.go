@@ -9,18 +9,13 @@ import (
 type Object = map[string]any
 
 // Ref refers to the schema of a name.
-func Ref(name string) Object { return ref("schemas", name) }
-
-func ref(section, name string) Object { return Object{"$ref": "#/components/" + section + "/" + name} }
+func Ref(name string) Object { return Object{"$ref": "#/components/schemas/" + name} }
 
 // Text is the schema of any text.
 func Text() Object { return Object{"type": "string"} }
 
 // List is the schema of a list.
 func List(items Object) Object { return Object{"type": "array", "items": items} }
-
-// AnyOf is the schema of what is one of several things.
-func AnyOf(schemas ...Object) Object { return Object{"anyOf": schemas} }
 
 // closed is the schema of an object without further properties.
 func closed(required, optional Object) Object {

@@ -145,7 +145,9 @@ func New(t testing.TB, options Options) *World {
 		of := *options.Pages
 		of.Site, of.SiteZone, of.Now = options.Site, cmp.Or(of.SiteZone, options.Site.String()), world.Clock.Now
 		of.Namespace, of.Prefixes = Root, []string{"api"}
-		h.Pages, err = pages.New(pages.Deps{Lists: world.Queries, Past: httpapi.PublicPast(deps, h), Shown: httpapi.ShownTexts(cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}))}, of)
+		of.Currency = cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"})
+		of.OpenHistory = cmp.Or(h.PublicHistory, httpapi.PublicHistoryAll) == httpapi.PublicHistoryAll
+		h.Pages, err = pages.New(pages.Deps{Lists: world.Queries, History: reader, Past: world.Past, Records: world.Records, Proofs: world.Proofs}, of)
 		must(err)
 	}
 	world.Handler, err = httpapi.New(deps, h)

@@ -1,4 +1,4 @@
-package httpapi
+package param
 
 import (
 	"encoding/json"
@@ -24,29 +24,29 @@ func wantedInput(t *testing.T, text string) (input calendar.Input) {
 	return input
 }
 
-func TestInputOf(t *testing.T) {
+func TestPairs(t *testing.T) {
 	t.Parallel()
 	for _, row := range table.Rows(t, "pairs.txt") {
 		t.Run(row[0], func(t *testing.T) {
 			t.Parallel()
-			if bad := invalidPairs(parsePairs(row[1])); (bad != nil) != (row[0] == "invalid UTF-8") {
+			if bad := ParsePairs(row[1]).Invalid(); (bad != nil) != (row[0] == "invalid UTF-8") {
 				t.Errorf("invalid %v", bad)
 			}
-			if diff := cmp.Diff(wantedInput(t, row[2]), inputOf(parsePairs(row[1]), isTestList)); diff != "" {
+			if diff := cmp.Diff(wantedInput(t, row[2]), ParsePairs(row[1]).Input(isTestList)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", row[1], diff)
 			}
 		})
 	}
 }
 
-// FuzzInputOf: whatever is sent, decoding ends and gives only the Go types that
+// FuzzPairs: whatever is sent, decoding ends and gives only the Go types that
 // an Input may hold.
-func FuzzInputOf(f *testing.F) {
+func FuzzPairs(f *testing.F) {
 	for _, text := range []string{"a=1", "a[]=1&a[0]=2", "a[b][c]=1&a=2", "tags=1&tags[]=2&tags[x]=3", "%=[&]=%5B", "a[0][][b]=1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		for name, value := range inputOf(parsePairs(raw), isTestList) {
+		for name, value := range ParsePairs(raw).Input(isTestList) {
 			checkValue(t, name, value)
 		}
 	})

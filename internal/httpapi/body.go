@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
+)
+
+// receive reads the body of a request, without a slot: it may be long in coming. More than the
+// limit is 413.
+func (call *call) receive(limit int64) ([]byte, error) {
+	var buffer bytes.Buffer
+	size := call.request.ContentLength
+	switch {
+	case size > limit:
+		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
+	case size == 0:
+		return nil, nil
+	case size > 0:
+		buffer.Grow(int(size) + bytes.MinRead)
+	default:
+		size = limit
+	}
+	if !call.pass.Enter(admit.Body, max(size, admit.LeastBody)) {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	_, err := buffer.ReadFrom(http.MaxBytesReader(call.w, call.request.Body, limit))
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	switch late := call.request.Context().Err(); {
+	case err == nil:
+		if !call.pass.Enter(admit.Work, 1) {
+			err = calendar.Fail(calendar.CodeUnavailable, 0)
+		}
+		return buffer.Bytes(), err
+	case large:
+		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
+	// After a body that is late or cut, the context has ended too; the client may
+	// still be there.
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, param.BadBody("the body did not come in time")
+	case late != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, late
+	}
+	return nil, param.BadBody("the body ended early")
+}

@@ -1,0 +1,75 @@
+package render
+
+import (
+	"daybook/calendar"
+	"daybook/internal/formats"
+	"daybook/internal/htmltext"
+	"daybook/query"
+)
+
+// Times returns when an event is; one that is shown blanked is not all-day.
+func (renderer *Renderer) Times(record *calendar.Record, blanked bool) formats.Times {
+	fields := record.Fields
+	return formats.Times{
+		AllDay: fields.Bool("all_day") && !blanked, Zone: renderer.Zone(fields.String("timezone")),
+		Start: fields.Wall("start_date"), End: fields.Wall("end_date"), UTCStart: fields.Wall("utc_start_date"), UTCEnd: fields.Wall("utc_end_date"),
+	}
+}
+
+// Event makes an event of a view for other formats than JSON. What it held before is used again.
+func (writer *Writer) Event(event *formats.Event, view *query.View) {
+	record, lang, links := view.Record, writer.Lang, writer.Links
+	fields := record.Fields
+	title, shown := record.Name(lang)
+	*event = formats.Event{
+		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
+		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
+		Title: title, EventStatus: fields.EventStatus(), URL: links.Page(record, view.Status), RestURL: links.Self(record), Lang: shown, Langs: record.Langs(),
+		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0],
+		More: writer.appendHighlight(appendRepeats(event.More[:0], view.Repeats), view),
+	}
+	if view.Blanked {
+		return
+	}
+	event.Description, event.Excerpt = writer.linked(event, record, "description"), writer.linked(event, record, "excerpt")
+	event.Website, event.Image = fields.String("website"), fields.String("image_url")
+	cost := calendar.ReadCost(fields.Strings("cost"), writer.currency)
+	event.Cost, event.CostValues = cost.Text, cost.Values
+	event.Ticketed, event.Featured = fields.Bool("ticketed"), fields.Bool("featured")
+	if parent := fields.ID("post_parent"); parent != 0 {
+		event.Parent = formats.UID(*writer.Store, parent.String())
+	}
+	event.Categories, event.Tags = writer.terms(event.Categories, view.Categories), writer.terms(event.Tags, view.Tags)
+	for _, linked := range view.Venues {
+		fields := linked.Record.Fields
+		name, _ := linked.Record.Name(lang)
+		place := formats.Venue{
+			ID: linked.Record.ID, Name: name, Address: fields.String("address"), City: fields.String("city"), StateProvince: stateProvince(fields),
+			Zip: fields.String("zip"), Country: fields.String("country"), URL: links.Page(linked.Record, linked.Status),
+		}
+		place.Lat, place.Lng, place.HasPoint = point(fields)
+		event.Venues = append(event.Venues, place)
+	}
+	for _, linked := range view.Organizers {
+		fields := linked.Record.Fields
+		name, _ := linked.Record.Name(lang)
+		event.Organizers = append(event.Organizers, formats.Organizer{
+			ID: linked.Record.ID, Name: name, Phone: fields.String("phone"), Email: fields.String("email"), Website: fields.String("website"),
+			URL: links.Page(linked.Record, linked.Status),
+		})
+	}
+}
+
+// linked returns a text of an event with absolute links.
+func (writer *Writer) linked(event *formats.Event, record *calendar.Record, field string) string {
+	text, _ := HTML(record, field, writer.Lang)
+	return htmltext.AbsoluteLinks(text, event.URL)
+}
+
+func (writer *Writer) terms(to []formats.Term, terms []query.LinkedView) []formats.Term {
+	for _, linked := range terms {
+		name, _ := linked.Record.Name(writer.Lang)
+		to = append(to, formats.Term{ID: linked.Record.ID, Slug: linked.Record.Slug(), Name: name})
+	}
+	return to
+}
