@@ -88,8 +88,8 @@ func (service *Service) Delete(ctx context.Context, request Request) (Result, er
 // decider decides a write in one attempt, and returns the record after it.
 type decider func(*decision, context.Context) (*calendar.Record, error)
 
-// write checks and decodes a request, loads, decides and appends until no other writer is
-// faster. One whose key was used before is answered again: the append finds its receipt.
+// write checks and decodes a request. One whose key was used before is answered again, else
+// it loads, decides and appends until no other writer is faster.
 func (service *Service) write(ctx context.Context, request *Request, op calendar.Op, decide decider) (Result, error) {
 	if err := calendar.MayWrite(request.Caller, request.Kind); err != nil {
 		return Result{}, err
@@ -103,11 +103,15 @@ func (service *Service) write(ctx context.Context, request *Request, op calendar
 	}
 	decision := service.begin(request)
 	decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)
-	res, err := attempts(ctx, func() (Result, error) { return decision.attempt(ctx, decide) })
-	if err != nil {
-		// The same request may have been carried out before, and that is why it is refused.
-		if again, failed := decision.replay(ctx); failed != nil || again.Record != nil {
-			res, err = again, failed
+	res, err := decision.replay(ctx)
+	if err == nil && res.Record == nil {
+		res, err = attempts(ctx, func() (Result, error) { return decision.attempt(ctx, decide) })
+		if err != nil {
+			// Another caller may have carried out the same request meanwhile, and that is
+			// why it is refused here.
+			if again, failed := decision.replay(ctx); failed != nil || again.Record != nil {
+				res, err = again, failed
+			}
 		}
 	}
 	res.Lang = decision.lang

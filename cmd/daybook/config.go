@@ -307,6 +307,7 @@ type commands struct {
 	Retry   retryCommand   `cmd:"" group:"Read model" help:"project a quarantined record again"`
 
 	Settings   configCommands    `cmd:"" name:"config" group:"Tools" help:"print the settings in force"`
+	Program    versionCommand    `cmd:"" name:"version" group:"Tools" help:"print the version"`
 	Completion completionCommand `cmd:"" group:"Tools" help:"print shell completion for bash, zsh, fish or pwsh"`
 }
 

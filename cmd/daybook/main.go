@@ -174,3 +174,11 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 type runner interface {
 	Run(ctx context.Context, c *console) error
 }
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (*versionCommand) Run(console *console) error {
+	_, err := fmt.Fprintln(console.out, "daybook", version)
+	return err
+}

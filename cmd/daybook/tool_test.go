@@ -89,7 +89,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	unwritable, err := os.Open(os.DevNull)
 	must(t, err)
 	defer func() { _ = unwritable.Close() }()
-	for _, args := range [][]string{{"--version"}, {"completion", "bash"}, {"config", "print"}, {"config", "print", "--json"}} {
+	for _, args := range [][]string{{"version"}, {"completion", "bash"}, {"config", "print"}, {"config", "print", "--json"}} {
 		var text bytes.Buffer
 		if status := run(t.Context(), args, nil, nil, unwritable, &text); status != exitFailed || !strings.Contains(text.String(), os.DevNull) {
 			t.Errorf("daybook %v: status %d, %q", args, status, text.String())

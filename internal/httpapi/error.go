@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"maps"
 	"net/http"
 	"strconv"
 
@@ -166,43 +165,40 @@ func accepts(header http.Header, media string) bool { return weightIn(header, []
 // without one in the shape of section 7.1.
 func errorBody(problem *calendar.Error, status int, lang calendar.Lang, instance string) []byte {
 	code, message, facts := shownCode(problem), texts.Message(problem, lang), factsOf(problem, lang)
-	var shape any = struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Data    object `json:"data"`
-	}{code, message, facts}
-	if facts["status"] = status; instance != "" {
-		maps.Copy(facts, object{
-			"type": "urn:daybook:error:" + code, "title": http.StatusText(status), "detail": message, "instance": instance, "code": code,
-		})
-		shape = facts
+	if instance != "" {
+		return formats.AppendJSON(nil, append(formats.Object{
+			"type", "urn:daybook:error:" + code, "title", http.StatusText(status), "status", status, "detail", message, "instance", instance, "code", code,
+		}, facts...))
 	}
-	return formats.AppendJSON(nil, shape)
+	return formats.AppendJSON(nil, formats.Object{"code", code, "message", message, "data", append(formats.Object{"status", status}, facts...)})
 }
 
 // factsOf are what errors of some codes have besides the status.
-func factsOf(problem *calendar.Error, lang calendar.Lang) object {
+func factsOf(problem *calendar.Error, lang calendar.Lang) (facts formats.Object) {
 	switch problem.Code {
 	case calendar.CodeInvalidParam:
-		params, details := object{}, object{}
+		params, details := make(formats.Object, 0, 2*len(problem.Fields)), formats.Object(nil)
 		for _, fieldError := range problem.Fields {
 			name, message := fieldError.Field, texts.FieldMessage(fieldError, lang)
-			params[name] = message
+			params = append(params, name, message)
 			if code := fieldError.Reason.Detail(); code != "" {
-				details[name] = object{"code": code, "message": message, "data": object{"param": name}}
+				details = append(details, name, formats.Object{"code", code, "message", message, "data", formats.Object{"param", name}})
 			}
 		}
-		if len(details) == 0 {
-			return object{"params": params, "details": []object{}}
+		if details == nil {
+			return formats.Object{"params", params, "details", formats.List{}}
 		}
-		return object{"params": params, "details": details}
+		return formats.Object{"params", params, "details", details}
 	case calendar.CodeMissingParam:
-		return object{"params": problem.Missing}
+		return formats.Object{"params", problem.Missing}
 	case calendar.CodeInvalidJSON:
-		return object{"json_error_code": 4, "json_error_message": problem.Detail}
+		return formats.Object{"json_error_code", 4, "json_error_message", problem.Detail}
 	default:
-		facts := object{"term_id": int(problem.TermID), "total": problem.Total, "cost": problem.Cost, "limit": problem.Limit}
-		maps.DeleteFunc(facts, func(_ string, fact any) bool { return fact == 0 })
+		for i, number := range []int{int(problem.TermID), problem.Total, problem.Cost, problem.Limit} {
+			if number != 0 {
+				facts = append(facts, [...]string{"term_id", "total", "cost", "limit"}[i], number)
+			}
+		}
 		return facts
 	}
 }
