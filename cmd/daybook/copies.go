@@ -122,6 +122,17 @@ type auditReplay struct {
 	Into  string `required:"" commandline:"" placeholder:"DIR" type:"directory" help:"empty directory for the new store"`
 }
 
+// wantEmpty refuses a directory that holds something else than one name.
+func wantEmpty(dir, but string) error {
+	found, err := os.ReadDir(dir)
+	for _, entry := range found {
+		if entry.Name() != but {
+			return fmt.Errorf("%s must be empty, it holds %s", dir, entry.Name())
+		}
+	}
+	return err
+}
+
 // work fills a store in a directory within dir, which takes its place when it is
 // whole: of a run that was cut off there is no store, and dir is not empty.
 func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) {
@@ -133,11 +144,8 @@ func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	switch found, err := os.ReadDir(dir); {
-	case err != nil:
+	if err := wantEmpty(dir, ""); err != nil {
 		return err
-	case len(found) > 0:
-		return fmt.Errorf("%s must be empty, it holds %s", dir, found[0].Name())
 	}
 	at, err := os.MkdirTemp(dir, "replay-")
 	if err != nil {
@@ -159,8 +167,15 @@ func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) 
 	case err != nil:
 		return err
 	}
+	if err := wantEmpty(dir, filepath.Base(at)); err != nil { // another run was quicker, and its store stays
+		return err
+	}
 	if err := os.Rename(filepath.Join(at, sqlite.FileName), filepath.Join(dir, sqlite.FileName)); err != nil {
 		return err
+	}
+	if file, err := os.Open(dir); err == nil {
+		_ = file.Sync() // not every file system can; then the rename lasts when it lasts
+		_ = file.Close()
 	}
 	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, found.Head)
 	if part.Same < part.Entries {

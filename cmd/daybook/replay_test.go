@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -206,5 +207,21 @@ func TestReplayKilled(t *testing.T) {
 	}
 	if killed < 2 {
 		t.Errorf("only %d of 3 were killed before their end", killed)
+	}
+
+	// A store that comes into the directory meanwhile stays.
+	dir := filepath.Join(within, "taken")
+	other := filepath.Join(dir, sqlite.FileName)
+	cmd := child(t.Context(), replay(dir)...)
+	must(t, cmd.Start())
+	for left := []os.DirEntry(nil); len(left) == 0; <-time.After(100 * time.Microsecond) {
+		left, _ = os.ReadDir(dir)
+	}
+	must(t, cmd.Process.Signal(syscall.SIGSTOP))
+	must(t, os.WriteFile(other, []byte("other"), 0o600))
+	must(t, cmd.Process.Signal(syscall.SIGCONT))
+	err := cmd.Wait()
+	if kept, readErr := os.ReadFile(other); err == nil || readErr != nil || string(kept) != "other" {
+		t.Errorf("next to another store: %v, which holds %.20q, %v", err, kept, readErr)
 	}
 }
