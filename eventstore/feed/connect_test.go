@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -30,6 +31,8 @@ func listen(t *testing.T, options *server.Options) string {
 	t.Helper()
 	options.Host, options.Port, options.NoSigs, options.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
 	options.JetStream, options.StoreDir = true, t.TempDir()
+	// Else the server grants three quarters of what the disk has left, which may be less.
+	options.JetStreamMaxStore = cmp.Or(options.JetStreamMaxStore, 2*feed.DefaultMaxBytes)
 	s, err := server.NewServer(options)
 	check(t, err)
 	s.Start()

@@ -133,10 +133,11 @@ func until(t *testing.T, jetStream jetstream.JetStream, position calendar.Positi
 		if err == nil && got.State.LastSeq >= uint64(position) {
 			return got
 		}
-		if ctx.Err() != nil {
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
 			t.Fatalf("stream is not at %d: %+v, %v", position, got, err)
 		}
-		pause(ctx, t)
 	}
 }
 
