@@ -166,8 +166,11 @@ func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.
 	where, bound := "e.record = ? AND e.version > ? ORDER BY e.version", int64(r.Record)
 	if r.Record == 0 {
 		head := store.signal.Head().Position // a commit can be read a moment before
-		if r.After >= uint64(head) {
+		switch group := store.newest.Load(); {
+		case r.After >= uint64(head):
 			return nil, store.usable(ctx)
+		case r.Recent && group != nil && r.After+1 == uint64(group.Entries[0].Position) && len(group.Entries) <= r.Limit:
+			return group.Entries, store.usable(ctx)
 		}
 		where, bound = "e.position <= ? AND e.position > ? ORDER BY e.position", number(head)
 	}
