@@ -180,7 +180,7 @@ func (decoder *decoder) text(field *Field, text string) (any, bool) {
 	switch field.Form {
 	case FormPassword: // not a text to be shown: nothing but its length counts
 		return decoder.limit(field, text)
-	case FormName, FormDetail: // in names white space that is a control character separates
+	case FormName, FormDetail, FormHTML: // Clean does it; in names white space that is a control character separates
 	default:
 		text = Plain(text)
 	}

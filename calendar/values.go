@@ -178,11 +178,12 @@ func IsDirection(r rune) bool {
 // of direction. Line breaks and tabs stay; CR LF and CR become LF.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) || IsDirection(r) {
+		switch {
+		case r == '\r':
+			return '\n'
+		case r != '\n' && r != '\t' && unicode.IsControl(r) || IsDirection(r):
 			return -1
 		}
 		return r
-	}, lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
+	}, strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"))
 }
-
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")

@@ -187,6 +187,7 @@ type Range struct {
 	Record calendar.ID // 0: the log
 	After  uint64      // position or version
 	Limit  int
+	Recent bool // of the log, who follows it: entries may come from memory, as they were written
 }
 
 // Lookup is what Find looks up.
@@ -240,7 +241,7 @@ type Entry struct {
 	Salts    Salts
 	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
 
-	// Leaf is set in what Log yields and a Group writes. SecretSum is the SHA-256 of a Secret
+	// Leaf is set in what Log yields and a Group writes, and may be in recent entries. SecretSum is the SHA-256 of a Secret
 	// that is not told, as in exports.
 	Leaf      [32]byte
 	SecretSum *[32]byte

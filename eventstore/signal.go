@@ -51,7 +51,8 @@ func (signal *Signal) Move(head Head, erased bool) {
 func (signal *Signal) Reset(head Head) {
 	signal.mutex.Lock()
 	defer signal.mutex.Unlock()
-	head.Epoch = Epoch{History: signal.Epoch().History + 1, Erasures: signal.Epoch().Erasures}
+	head.Epoch = signal.Epoch()
+	head.Epoch.History++
 	signal.set(head)
 }
 

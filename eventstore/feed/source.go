@@ -90,10 +90,7 @@ type batch struct {
 // come at any time: the reader then begins again with a mark that the store holds.
 func (source *Source) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
 	batch, err := source.read(ctx, after, limit)
-	if err != nil {
-		return nil, after, err
-	}
-	return batch.entries, source.mark, nil
+	return batch.entries, source.mark, err
 }
 
 func (source *Source) read(ctx context.Context, after eventstore.Mark, limit int) (batch, error) {
@@ -147,7 +144,7 @@ func (source *Source) next(ctx context.Context, limit int) (b batch, err error) 
 		}
 	}
 	b = batch{}
-	b.entries, err = source.store.Read(ctx, eventstore.Range{After: uint64(source.mark.Position), Limit: limit})
+	b.entries, err = source.store.Read(ctx, eventstore.Range{After: uint64(source.mark.Position), Limit: limit, Recent: true})
 	if err != nil {
 		return b, fmt.Errorf("read entries after %d: %w", source.mark.Position, err)
 	}

@@ -42,23 +42,27 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error 
 		return store.insert(ctx, group)
 	})
 	store.commits.Add(1) // before the cache is changed, see held
+	store.newest.Store(nil)
 	if err != nil {
 		store.cache.InvalidateAll() // perhaps it was committed
 		return err
 	}
-	store.learn(group)
-	return store.permitted(ctx)
-}
-
-// learn has readers see what was committed: first the records, then the head. What was
-// written is seldom read soon, unlike what it links to, which the cache is for.
-func (store *Store) learn(group *eventstore.Group) {
+	// Readers see first the records, then the head. What was written is seldom read soon, unlike
+	// what it links to, which the cache is for; but who follows the log reads all entries.
 	for id, held := range group.Records {
 		if store.cache.Invalidate(id); held != nil {
 			store.usedID(id)
 		}
 	}
 	store.signal.Move(group.Head(), len(group.Redacts) > 0)
+	size := 0
+	for i := range group.Entries {
+		size += group.Entries[i].Size()
+	}
+	if size > 0 && size < eventstore.PageBytes && len(group.Redacts) == 0 {
+		store.newest.Store(group)
+	}
+	return store.permitted(ctx)
 }
 
 // write runs one transaction on the writing connection.

@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -85,6 +88,48 @@ func found(t *testing.T, store *sqlite.Store) verify.Findings {
 		t.Fatal(err)
 	}
 	return findings
+}
+
+// TestRecent: who follows the log gets from memory what the file has, and nothing that was erased.
+func TestRecent(t *testing.T) {
+	t.Parallel()
+	store := open(t, filepath.Join(t.TempDir(), "events.db"), sqlite.Options{})
+	eraseLog(t, store)
+	read := func(after uint64, recent bool) []eventstore.Entry {
+		t.Helper()
+		entries, err := store.Read(t.Context(), eventstore.Range{After: after, Limit: 2, Recent: recent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = slices.Clone(entries)
+		for i := range entries {
+			entries[i].Leaf = [32]byte{}
+		}
+		return entries
+	}
+	same := func(count int, after uint64) {
+		t.Helper()
+		got, want := read(after, true), read(after, false)
+		if diff := cmp.Diff(want, got); diff != "" || len(got) != count {
+			t.Errorf("after %d: %d entries (-file +recent)\n%s", after, len(got), diff)
+		}
+	}
+	same(2, 2)
+	same(1, 3)
+	same(0, 4)
+	now := time.Date(2026, 5, 2, 9, 30, 0, 0, time.UTC)
+	created, venue := storetest.Draft(t, nil, calendar.Change{Name: "venue.created", Kind: calendar.KindVenue, ID: 3, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "short-lived"}}, now)
+	change, err := calendar.Erase(venue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	erased, _ := storetest.Draft(t, venue, change, now)
+	if res := store.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{created, erased}, Time: now, Redact: []calendar.ID{3}}})[0]; res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	same(2, 4)
+	smallLog(t, store, 1)
+	same(2, 6)
 }
 
 // TestErasedBytes: no word of an erased record is left in the raw bytes of the files, also

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -142,8 +141,7 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 	if kind != 0 {
 		where, args = "WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT +?", append([]any{kind.String()}, args...)
 	}
-	size := func(held *eventstore.Held) int { return held.Size() }
-	found, err := page(ctx, store.reader, heldQuery+where, scanHeld, size, args...)
+	found, err := page(ctx, store.reader, heldQuery+where, scanHeld, (*eventstore.Held).Size, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,19 +161,20 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 	return found, err
 }
 
-// Read implements eventstore.Store.
+// Read implements eventstore.Store. Who follows the log often asks before there is more.
 func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	where, args := "WHERE e.position > ? ORDER BY e.position LIMIT +?", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
-	if r.Record != 0 {
-		where, args = "WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT +?", append([]any{int64(r.Record)}, args...)
+	where, bound := "e.record = ? AND e.version > ? ORDER BY e.version", int64(r.Record)
+	if r.Record == 0 {
+		head := store.signal.Head().Position // a commit can be read a moment before
+		switch group := store.newest.Load(); {
+		case r.After >= uint64(head):
+			return nil, store.usable(ctx)
+		case r.Recent && group != nil && r.After+1 == uint64(group.Entries[0].Position) && len(group.Entries) <= r.Limit:
+			return group.Entries, store.usable(ctx)
+		}
+		where, bound = "e.position <= ? AND e.position > ? ORDER BY e.position", number(head)
 	}
-	out, err := page(ctx, store.reader, entryQuery+where, scanEntry, (*eventstore.Entry).Size, args...)
-	if err != nil {
-		return nil, err
-	}
-	// A commit can be read a moment before the head moves to it.
-	head := store.signal.Head().Position
-	return slices.DeleteFunc(out, func(entry eventstore.Entry) bool { return r.Record == 0 && entry.Position > head }), nil
+	return page(ctx, store.reader, entryQuery+"WHERE "+where+" LIMIT +?", scanEntry, (*eventstore.Entry).Size, bound, number(calendar.Position(r.After)), max(r.Limit, 0))
 }
 
 // Commits implements eventstore.Store.

@@ -56,8 +56,9 @@ type Store struct {
 	committer *eventstore.Committer
 	signal    *eventstore.Signal
 	cache     *otter.Cache[calendar.ID, *eventstore.Held]
-	commits   atomic.Uint64 // that may have changed what is cached
-	lastID    atomic.Int64  // the greatest id that was returned or used
+	commits   atomic.Uint64                    // that may have changed what is cached
+	newest    atomic.Pointer[eventstore.Group] // of the last commit, while its entries are a page
+	lastID    atomic.Int64                     // the greatest id that was returned or used
 	closing   atomic.Bool
 
 	lock    *os.File

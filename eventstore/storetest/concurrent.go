@@ -70,7 +70,7 @@ func together(t testing.TB, harness Harness) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for position := calendar.Position(1); position < writers*each+1; {
-			page, err := fixture.store.Read(ctx, eventstore.Range{After: uint64(position), Limit: 50})
+			page, err := fixture.store.Read(ctx, eventstore.Range{After: uint64(position), Limit: 50, Recent: true})
 			if err == nil && len(page) == 0 {
 				_, err = eventstore.Wait(ctx, fixture.store, position)
 			}

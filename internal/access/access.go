@@ -10,7 +10,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -52,7 +55,8 @@ type Users struct {
 	// Now is the clock of entries, time.Now unless it is set before use.
 	Now func() time.Time
 
-	store eventstore.Store
+	store  eventstore.Store
+	tokens sync.Map // SHA-256 of those that were valid → calendar.ID of the user
 }
 
 // User is one user.
@@ -220,22 +224,15 @@ func (u *Users) EnsureAdministrator(ctx context.Context) (name, token string, er
 		if err != nil {
 			return "", "", fmt.Errorf("look for administrators: %w", err)
 		}
-		taken := make(map[string]bool, len(users))
-		for _, user := range users {
-			if user.Role == calendar.Administrator {
-				return "", "", nil
-			}
-			taken[user.Name] = true
+		if slices.ContainsFunc(users, func(user User) bool { return user.Role == calendar.Administrator }) {
+			return "", "", nil
 		}
-		name = firstAdministrator
-		for i := 2; taken[name]; i++ {
-			name = fmt.Sprintf("%s-%d", firstAdministrator, i)
+		if name = firstAdministrator; n > 1 {
+			name += "-" + strconv.Itoa(n)
 		}
-		_, token, err = u.Add(ctx, name, calendar.Administrator, 0)
-		if errors.Is(err, ErrUserExists) && n < attempts {
-			continue // another process was first
+		if _, token, err = u.Add(ctx, name, calendar.Administrator, 0); !errors.Is(err, ErrUserExists) {
+			return name, token, err
 		}
-		return name, token, err
 	}
 }
 
@@ -244,24 +241,25 @@ func (u *Users) byName(ctx context.Context, name string) (eventstore.State, erro
 	if checkName(name) != nil {
 		return eventstore.State{}, ErrNoUser
 	}
-	return u.byClaim(ctx, calendar.Claim{Space: spaceName, Key: name})
+	return u.state(ctx, 0, calendar.Claim{Space: spaceName, Key: name})
 }
 
-// byClaim returns the state of the user who holds a claim, or ErrNoUser.
-func (u *Users) byClaim(ctx context.Context, claim calendar.Claim) (eventstore.State, error) {
-	found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
-	if err != nil {
-		return eventstore.State{}, err
+// state returns the state of the user with an id, for 0 of the one who holds a claim, or
+// ErrNoUser.
+func (u *Users) state(ctx context.Context, id calendar.ID, claim calendar.Claim) (none eventstore.State, err error) {
+	if id == 0 {
+		found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
+		if err != nil {
+			return none, err
+		}
+		id = found.Holders[0]
 	}
-	if found.Holders[0] == 0 {
-		return eventstore.State{}, ErrNoUser
-	}
-	states, err := u.store.Load(ctx, found.Holders[0])
+	states, err := u.store.Load(ctx, id)
 	if err != nil {
-		return eventstore.State{}, err
+		return none, err
 	}
 	if states[0].Kind != calendar.KindUser {
-		return eventstore.State{}, ErrNoUser
+		return none, ErrNoUser
 	}
 	return states[0], nil
 }

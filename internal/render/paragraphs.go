@@ -3,12 +3,12 @@ package render
 import (
 	"regexp"
 	"strings"
+
+	"daybook/calendar"
 )
 
 // blockElement matches the tags that make a text a finished document (2.5).
 var blockElement = regexp.MustCompile(`(?i)</?(p|div|[uod]l|table|blockquote|pre|h[1-6r]|figure)([^a-z0-9]|$)`)
-
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // paragraphs returns the shown form of a description or excerpt of a post: text without any block
 // element gets paragraphs and line breaks, other text stays as stored.
@@ -18,7 +18,7 @@ func paragraphs(text string) string {
 	}
 	var builder strings.Builder
 	before := "" // the line before this one in its paragraph
-	for text = lineBreaks.Replace(text); text != "" || before != ""; {
+	for text = calendar.Plain(text); text != "" || before != ""; {
 		end := lineEnd(text)
 		line := strings.TrimSpace(text[:end])
 		text = strings.TrimPrefix(text[end:], "\n")

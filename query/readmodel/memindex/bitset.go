@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"unsafe"
 )
 
 // bitset is a set of ordinals of a segment. All sets of a segment have the same length.
@@ -91,17 +92,20 @@ func (bitset bitset) keep(admit func(ordinal uint32) bool) {
 	}
 }
 
-var bitsets sync.Pool // of *bitset
+// bitsets are those of which the length is told by i bits, by the pointer to their first word:
+// that one takes no memory of its own.
+var bitsets [64]sync.Pool
 
 // scratch returns an empty set for n ordinals, to be returned by release.
 func scratch(n int) bitset {
 	words := (n + 63) / 64
-	if b, ok := bitsets.Get().(*bitset); ok && cap(*b) >= words {
-		out := (*b)[:words]
+	size := bits.Len(uint(words))
+	if first, ok := bitsets[size].Get().(*uint64); ok {
+		out := unsafe.Slice(first, words) //nolint:gosec // all of this size have room for 1<<size words
 		clear(out)
 		return out
 	}
-	return make(bitset, words, words+words/8)
+	return make(bitset, words, 1<<size)
 }
 
 func scratchOf(bitset bitset) bitset {
@@ -110,4 +114,4 @@ func scratchOf(bitset bitset) bitset {
 	return out
 }
 
-func release(bitset bitset) { bitsets.Put(&bitset) }
+func release(bitset bitset) { bitsets[bits.Len(uint(len(bitset)))].Put(unsafe.SliceData(bitset)) }

@@ -145,12 +145,17 @@ const denseShare = 32
 // inSet marks the place of the set of a frequent number.
 const inSet = 1 << 31
 
-// newPostings returns the postings of some documents. It calls each twice, which adds every
-// document of a number once, in ascending order.
+// newPostings returns the postings of some documents. It calls each twice, which adds the
+// documents of a number in ascending order.
 func newPostings(docs, numbers int, each func(add func(number, ordinal uint32))) (postings postings) {
 	postings.starts = make([]uint32, numbers+1)
-	each(func(number, _ uint32) { postings.starts[number+1]++ })
-	next := make([]uint32, numbers)
+	next := make([]uint32, numbers) // at first the last document + 1 that has a number, to count it once
+	each(func(number, ordinal uint32) {
+		if next[number] != ordinal+1 {
+			next[number] = ordinal + 1
+			postings.starts[number+1]++
+		}
+	})
 	for number := range next {
 		n := postings.starts[number+1]
 		postings.starts[number+1] = postings.starts[number]
@@ -166,7 +171,7 @@ func newPostings(docs, numbers int, each func(add func(number, ordinal uint32)))
 	each(func(number, ordinal uint32) {
 		if at := next[number]; at&inSet != 0 {
 			postings.sets[at&^inSet].set(ordinal)
-		} else {
+		} else if at == postings.starts[number] || postings.docs[at-1] != ordinal {
 			postings.docs[at] = ordinal
 			next[number]++
 		}

@@ -19,21 +19,22 @@ type finding struct {
 
 // find evaluates a filter on all layers of a kind. The finding has to be closed.
 func (state *state) find(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) *finding {
-	out := &finding{}
-	for _, layer := range state.kinds[kind] {
-		out.layers, out.results = append(out.layers, &evaluation{liveSegment: layer, ctx: ctx}), append(out.results, layer.live)
+	layers := state.kinds[kind]
+	all := &finding{layers: make([]*evaluation, len(layers)), results: make([]bitset, len(layers))}
+	for i, layer := range layers {
+		all.layers[i], all.results[i] = &evaluation{liveSegment: layer, ctx: ctx}, layer.live
 	}
-	return out.narrowed(filter)
+	return all.narrowed(filter)
 }
 
 // narrowed returns what another filter admits of what was found, to be closed as well.
 func (f *finding) narrowed(filter readmodel.Filter) *finding {
-	out := &finding{layers: f.layers}
+	out := &finding{layers: f.layers, results: make([]bitset, len(f.layers)), counts: make([]int, len(f.layers))}
 	for i, evaluation := range f.layers {
 		docs := scratchOf(f.results[i])
 		evaluation.narrow(docs, filter)
-		n := docs.count()
-		out.results, out.counts, out.total = append(out.results, docs), append(out.counts, n), out.total+n
+		out.results[i], out.counts[i] = docs, docs.count()
+		out.total += out.counts[i]
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -200,7 +201,10 @@ func (segment *segment) finish() {
 	}
 	for _, textColumn := range segment.Texts {
 		for l := range textColumn {
-			tasks = append(tasks, func() { textColumn[l].invert(len(segment.Words[l].Words)) })
+			words := sync.OnceValue(func() postings { return textColumn[l].invert(len(segment.Words[l].Words)) })
+			if textColumn[l].words = words; len(segment.Docs) > immediately { // else it is merged soon, most often unread
+				tasks = append(tasks, func() { words() })
+			}
 		}
 	}
 	do(len(segment.Docs) >= inParallel, tasks)

@@ -10,6 +10,9 @@ func (f *finding) tally(tally *readmodel.Tally) readmodel.TallyAnswer {
 	out := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
 	for at, evaluation := range f.layers {
 		docs := f.results[at]
+		if f.counts[at] == 0 {
+			continue
+		}
 		if tally.Field != "" {
 			count(evaluation.Numbers[tally.Field], docs, out.Values)
 		}

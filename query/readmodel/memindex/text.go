@@ -13,15 +13,13 @@ import (
 	"daybook/query/readmodel"
 )
 
-// word is a word of texts in one language, with its stem.
-type word struct{ Text, Stem string }
-
 // dictionary holds the words of a segment in one language. A word is named by its place.
 type dictionary struct {
 	Lang  calendar.Lang
-	Words []word // by text
+	Words []string // ascending
 
 	stemsOnce sync.Once
+	stems     []string
 	byStem    []uint32 // words by stem and text
 
 	hintsOnce sync.Once
@@ -30,7 +28,7 @@ type dictionary struct {
 
 // find returns the number of a word.
 func (dictionary *dictionary) find(text string) (uint32, bool) {
-	at, found := slices.BinarySearchFunc(dictionary.Words, text, func(w word, text string) int { return strings.Compare(w.Text, text) })
+	at, found := slices.BinarySearch(dictionary.Words, text)
 	return uint32(at), found
 }
 
@@ -45,8 +43,8 @@ func (dictionary *dictionary) exactly(text string) []wordRange {
 // beginning returns the range of the words with a prefix.
 func (dictionary *dictionary) beginning(prefix string) wordRange {
 	at, _ := dictionary.find(prefix)
-	n, _ := slices.BinarySearchFunc(dictionary.Words[at:], prefix, func(w word, prefix string) int {
-		if strings.HasPrefix(w.Text, prefix) {
+	n, _ := slices.BinarySearchFunc(dictionary.Words[at:], prefix, func(word, prefix string) int {
+		if strings.HasPrefix(word, prefix) {
 			return -1
 		}
 		return 1
@@ -54,18 +52,19 @@ func (dictionary *dictionary) beginning(prefix string) wordRange {
 	return wordRange{at, at + uint32(n)}
 }
 
-// withStem returns the words with a stem.
+// withStem returns the words with a stem. Stems are found when they are asked for: most young
+// segments are merged before that.
 func (dictionary *dictionary) withStem(stem string) []uint32 {
 	dictionary.stemsOnce.Do(func() {
-		dictionary.byStem = make([]uint32, len(dictionary.Words))
-		for i := range dictionary.byStem {
-			dictionary.byStem[i] = uint32(i)
+		dictionary.stems, dictionary.byStem = make([]string, len(dictionary.Words)), make([]uint32, len(dictionary.Words))
+		for i, word := range dictionary.Words {
+			dictionary.stems[i], dictionary.byStem[i] = readmodel.Stem(word, dictionary.Lang), uint32(i)
 		}
-		slices.SortStableFunc(dictionary.byStem, func(a, b uint32) int { return strings.Compare(dictionary.Words[a].Stem, dictionary.Words[b].Stem) })
+		slices.SortStableFunc(dictionary.byStem, func(a, b uint32) int { return strings.Compare(dictionary.stems[a], dictionary.stems[b]) })
 	})
-	at, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(w uint32, stem string) int { return strings.Compare(dictionary.Words[w].Stem, stem) })
+	at, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(w uint32, stem string) int { return strings.Compare(dictionary.stems[w], stem) })
 	end := at
-	for end < len(dictionary.byStem) && dictionary.Words[dictionary.byStem[end]].Stem == stem {
+	for end < len(dictionary.byStem) && dictionary.stems[dictionary.byStem[end]] == stem {
 		end++
 	}
 	return dictionary.byStem[at:end]
@@ -95,7 +94,7 @@ func (dictionary *dictionary) near(text string, typos int) (out [readmodel.MaxTy
 	dictionary.hintsOnce.Do(func() {
 		dictionary.hints = make([]letterMask, len(dictionary.Words))
 		for i := range dictionary.Words {
-			dictionary.hints[i] = hintOf(dictionary.Words[i].Text)
+			dictionary.hints[i] = hintOf(dictionary.Words[i])
 		}
 	})
 	mask := hintOf(text)
@@ -105,7 +104,7 @@ func (dictionary *dictionary) near(text string, typos int) (out [readmodel.MaxTy
 		if n < length-typos || n > length+typos && length < maxLength || bits.OnesCount32(uint32((h^mask)&hintLetters)) > 2*typos {
 			continue
 		}
-		if t := readmodel.Typos(text, dictionary.Words[i].Text, typos); t > 0 && t <= typos {
+		if t := readmodel.Typos(text, dictionary.Words[i], typos); t > 0 && t <= typos {
 			out[t] = append(out[t], uint32(i))
 		}
 	}
@@ -131,7 +130,7 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 		d := &dictionary{Lang: calendar.Lang(lang)}
 		v.dictionaries[lang] = d
 		for i, layer := range layers {
-			some := make([]word, 0, used[i][lang].count())
+			some := make([]string, 0, used[i][lang].count())
 			for w := range used[i][lang].each {
 				some = append(some, layer.Words[lang].Words[w])
 			}
@@ -142,7 +141,7 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 			renamed := make([]uint32, len(layer.Words[lang].Words))
 			at := 0
 			for w := range used[i][lang].each {
-				for d.Words[at].Text != layer.Words[lang].Words[w].Text {
+				for d.Words[at] != layer.Words[lang].Words[w] {
 					at++
 				}
 				renamed[w] = uint32(at)
@@ -153,22 +152,14 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 	return v
 }
 
-// add adds words that are not there with their stems, and sets the number of each.
+// add adds words, and sets the number of each.
 func (dictionary *dictionary) add(numbers map[string]uint32) {
-	words := make([]word, 0, len(numbers))
+	words := make([]string, 0, len(numbers))
 	for text := range numbers {
-		words = append(words, word{Text: text})
+		words = append(words, strings.Clone(text)) // without the text that it is from
 	}
-	slices.SortFunc(words, func(a, b word) int { return strings.Compare(a.Text, b.Text) })
+	slices.Sort(words)
 	dictionary.Words = union(dictionary.Words, words)
-	for i := range dictionary.Words {
-		if w := &dictionary.Words[i]; w.Stem == "" {
-			w.Text = strings.Clone(w.Text) // without the text that it is from
-			if w.Stem = readmodel.Stem(w.Text, dictionary.Lang); w.Stem == w.Text {
-				w.Stem = w.Text // one memory for both
-			}
-		}
-	}
 	for text := range numbers {
 		numbers[text], _ = dictionary.find(text)
 	}
@@ -192,10 +183,10 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 }
 
 // union merges sorted words, each once.
-func union(a, b []word) []word {
-	out := make([]word, 0, len(a)+len(b))
+func union(a, b []string) []string {
+	out := make([]string, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		switch c := strings.Compare(a[0].Text, b[0].Text); {
+		switch c := strings.Compare(a[0], b[0]); {
 		case c == 0:
 			out, a, b = append(out, a[0]), a[1:], b[1:]
 		case c < 0:
@@ -244,7 +235,7 @@ type texts struct {
 	Starts []uint32 // by document; one more than documents; nil: no document has a text
 	Stream []byte   // numbers of words, of variable length
 
-	words postings
+	words func() postings // by number, when they are first asked for, see segment.finish
 }
 
 // of returns the words of a document.
@@ -254,8 +245,9 @@ func (texts *texts) of(ordinal uint32) []byte {
 
 // addTo adds the documents with one of some words.
 func (texts *texts) addTo(docs bitset, words []wordRange) {
+	postings := texts.words()
 	for _, wordRange := range words {
-		texts.words.addTo(docs, int(wordRange.from), int(wordRange.to))
+		postings.addTo(docs, int(wordRange.from), int(wordRange.to))
 	}
 }
 
@@ -305,20 +297,14 @@ func (part *part) appendText(to []byte, name string, lang calendar.Lang, vocabul
 }
 
 // invert finds out where each word occurs.
-func (texts *texts) invert(words int) {
-	if texts.Starts == nil {
-		return
-	}
-	texts.words = newPostings(len(texts.Starts)-1, words, func(add func(w, ordinal uint32)) {
-		last := make([]uint32, words) // the document + 1 that has a word, to count it once
-		for ordinal := range uint32(len(texts.Starts) - 1) {
+func (texts *texts) invert(words int) postings {
+	docs := max(len(texts.Starts)-1, 0)
+	return newPostings(docs, words, func(add func(w, ordinal uint32)) {
+		for ordinal := range uint32(docs) {
 			for stream := texts.of(ordinal); len(stream) > 0; {
 				w, size := nextWord(stream)
 				stream = stream[size:]
-				if last[w] != ordinal+1 {
-					last[w] = ordinal + 1
-					add(w, ordinal)
-				}
+				add(w, ordinal)
 			}
 		}
 	})
