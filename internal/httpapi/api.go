@@ -209,6 +209,7 @@ const (
 	// Namespace is the namespace of the interface.
 	Namespace  = "calendar/events/v1"
 	retryAfter = "2" // seconds
+	retryLater = "5" // a list of the past takes longer to prepare
 )
 
 // Handler answers the requests of the interface.

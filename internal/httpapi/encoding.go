@@ -140,34 +140,34 @@ func setEncoding(header http.Header, encoding encoding) {
 	}
 }
 
-// encodedBody returns the body of an answer in an encoding. It is encoded once, in a turn, as
-// that takes a processor for longer than making most answers does; turn reports whether the
-// client has its turn.
-func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, ans *answer, turn bool) (*body, error) {
+// encodedBody returns the body of an answer in an encoding, or as it is where there is no turn
+// for that. It is encoded once, in a turn, as that takes a processor for longer than making most
+// answers does; turn reports whether the client has its turn.
+func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, ans *answer, turn bool) (encoding, *body) {
 	if encoding == encodingNone {
-		return &ans.body, nil
+		return encoding, &ans.body
 	}
 	if out := ans.encoded[encoding].Load(); out != nil {
-		return out, nil
+		return encoding, out
 	}
 	leave, err := pass.Turn(ctx, api.encoders.turns, turn)
 	if err != nil {
-		return nil, err
+		return encodingNone, &ans.body
 	}
 	defer leave()
 	if out := ans.encoded[encoding].Load(); out != nil { // made while this one waited
-		return out, nil
+		return encoding, out
 	}
 	data, err := written(func(data []byte) ([]byte, error) { return api.encoders.append(data, encoding, ans) })
 	if err != nil {
-		return nil, err
+		return encodingNone, &ans.body
 	}
 	out := newBody(data)
 	ans.encoded[encoding].Store(&out)
 	if ans.key != "" {
 		api.answers.Set(ans.key, ans) // it is larger now
 	}
-	return &out, nil
+	return encoding, &out
 }
 
 // encoders encode answers. Each holds some 3 MiB at most, so the turns bound their number.

@@ -55,12 +55,8 @@ var (
 	valueText     = []string{"text/plain; charset=utf-8"}
 	valueBytes    = []string{"application/octet-stream"}
 	valueProblem  = []string{"application/problem+json; charset=utf-8"}
-	valueRetry    = []string{retryAfter}
-	// A list of the past takes longer to prepare, and so does an open stream to end.
-	valueRetryLater = []string{"5"}
-	valueAny        = []string{"*"}
-	valueTrue       = []string{"true"}
-	challenges      = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
+	valueAny      = []string{"*"}
+	challenges    = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
 )
 
 // commonHeaders sets what every answer carries, whatever happens next.

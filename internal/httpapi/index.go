@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"time"
 
@@ -59,8 +58,7 @@ func (call *call) options() error {
 	if err != nil {
 		return err
 	}
-	call.sendJSON(http.StatusOK, data)
-	return nil
+	return call.sendAnswer(newAnswer(data, valueJSON, "", call.lang))
 }
 
 // newDocuments returns what index and documentation are made of.

@@ -82,7 +82,7 @@ func (call *call) read(question *question) error {
 		}
 		if err == nil {
 			call.setAlias(question.alias, ans)
-			if call.lastGood != "" && ans.selection == nil && ans.page == nil {
+			if call.lastGood != "" && ans.selection == nil && ans.status == 0 {
 				call.answers.Set(call.lastGood, ans)
 			}
 			err = call.sendAnswer(ans)
@@ -137,9 +137,9 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 			ans.passing = ans.passing || err != nil || now != stated.Generation || ans.position != 0 && ans.position < stated.Position
 		}
 		if _, encoding, same := call.negotiate(ans); !same && ans.selection == nil {
-			_, err = call.encodedBody(ctx, pass, encoding, ans, question.turns != nil)
+			call.encodedBody(ctx, pass, encoding, ans, question.turns != nil)
 		}
-		return ans, err
+		return ans, nil
 	}
 	if stated.key == "" || question.streams {
 		defer leave()

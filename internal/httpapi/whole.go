@@ -155,14 +155,14 @@ func (sending *streamedAnswer) flush() error {
 func (sending *streamedAnswer) begin() error {
 	encoding := sending.acceptanceOf(len(sending.data)).best
 	header := sending.w.Header()
-	status := sending.setHeaders(header, sending.ans)
+	sending.setHeaders(sending.ans, sending.ans.etag)
 	header[headerType] = sending.ans.media
 	setEncoding(header, encoding)
 	if sending.pass.Stage() == admit.Work {
 		sending.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	sending.begun = true
-	sending.writeStatus(status)
+	sending.writeStatus(http.StatusOK)
 	if sending.request.Method == http.MethodHead {
 		return errHead
 	}

@@ -162,15 +162,14 @@ func (call *call) answerWrite(ctx context.Context, res command.Result, status in
 	if err != nil {
 		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	header := call.w.Header()
-	header[headerETag] = []string{call.recordTag(call.root, res.Lang, &view, nil)}
-	header[headerPosition] = []string{res.Position.String()}
+	ans := newAnswer(body, valueJSON, call.recordTag(call.root, res.Lang, &view, nil), res.Lang)
+	ans.status = status
+	ans.show(res.Position)
 	if status == http.StatusCreated {
-		header[headerLocation] = []string{call.root.Self(res.Record)}
+		ans.add(headerLocation, call.root.Self(res.Record))
 	}
 	if res.Replayed {
-		header[headerReplayed] = valueTrue
+		ans.add(headerReplayed, "true")
 	}
-	call.sendJSON(status, body)
-	return nil
+	return call.sendAnswer(ans)
 }
