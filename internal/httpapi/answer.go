@@ -127,8 +127,8 @@ func (call *call) sendAnswer(ans *answer) error {
 	encoding, shown := call.encodedBody(call.client, &call.pass, best, ans, false)
 	if len(shown.bytes) <= admit.SmallAnswer || call.request.Method == http.MethodHead {
 		call.pass.Leave()
-	} else if !call.pass.Enter(admit.Answer, int64(len(shown.bytes))) && ans.status == 0 {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+	} else if err := call.pass.Enter(admit.Answer, int64(len(shown.bytes))); err != nil && ans.status == 0 {
+		return err
 	}
 	call.setHeaders(ans, encodedTag(ans.etag, encoding))
 	header := call.w.Header()
@@ -221,4 +221,5 @@ const (
 	aliasKey  = 'a' // the key of the answer to the query string of a list
 	answerKey = 'l' // the answer to a question
 	lastKey   = 'g' // the last good answer of a list
+	streamKey = 's' // a piece of streams
 )

@@ -225,7 +225,7 @@ type api struct {
 	rates     *httprate.RateLimiter // nil: no limit
 	turns     *admit.Turns          // of the lists of a client; nil: no turns
 	past      *admit.Turns          // of what is told of the past
-	streams   streams
+	streams   *admit.Turns // of streams that read the log
 	tries     *admit.Tries // of passwords of protected events
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
@@ -294,16 +294,12 @@ func newAPI(deps Deps, options Options) (*api, error) {
 		formats: allFormats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 	}
-	atOnce := &admit.OfOne{AtOnce: options.MakeAtOnce}
+	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	if options.MakeAtOnce > 0 {
 		a.turns = admit.NewTurns(atOnce, 0)
 	}
-	a.past = admit.NewTurns(atOnce, pastAtOnce)
-	if options.MakeAtOnce == 0 {
-		a.past = admit.NewTurns(&admit.OfOne{AtOnce: 2}, pastAtOnce)
-	}
+	a.past, a.streams = admit.NewTurns(atOnce, pastAtOnce), admit.NewTurns(atOnce, streamsAtOnce)
 	a.tries = admit.NewTries(options.Now)
-	a.streams.reading = make(chan struct{}, streamsAtOnce)
 	if options.RateLimit > 0 {
 		a.rates = newRates(options.RateLimit)
 	}

@@ -27,17 +27,14 @@ func (call *call) receive(limit int64) ([]byte, error) {
 	default:
 		size = limit
 	}
-	if !call.pass.Enter(admit.Body, max(size, admit.LeastBody)) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(admit.Body, max(size, admit.LeastBody)); err != nil {
+		return nil, err
 	}
 	_, err := buffer.ReadFrom(http.MaxBytesReader(call.w, call.request.Body, limit))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	switch late := call.request.Context().Err(); {
 	case err == nil:
-		if !call.pass.Enter(admit.Work, 1) {
-			err = calendar.Fail(calendar.CodeUnavailable, 0)
-		}
-		return buffer.Bytes(), err
+		return buffer.Bytes(), call.pass.Enter(admit.Work, 1)
 	case large:
 		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 	// After a body that is late or cut, the context has ended too; the client may

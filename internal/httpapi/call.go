@@ -110,8 +110,8 @@ func (call *call) answer() error {
 		first = admit.Login
 	}
 	call.pass = call.rooms.Arrive(call.request)
-	if !call.pass.Enter(first, 1) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(first, 1); err != nil {
+		return err
 	}
 	if first == admit.Work {
 		if err := call.count(0); err != nil {
@@ -207,17 +207,13 @@ func (call *call) login() error {
 	if over := call.countLogin(); over != nil {
 		return over
 	}
-	room := true
 	switch {
 	case err != nil:
 		return err
 	case caller.Role != calendar.Anonymous:
-		room = call.pass.Identify(caller.ID)
+		return call.pass.Identify(caller.ID)
 	case call.pass.Stage() == admit.Login: // an empty header
-		room = call.pass.Enter(admit.Work, 1)
-	}
-	if !room {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+		return call.pass.Enter(admit.Work, 1)
 	}
 	return nil
 }

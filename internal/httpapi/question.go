@@ -155,7 +155,7 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 		first = true
 		return produce(ctx, pass)
 	})
-	call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
+	_ = call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer call.pass.Resume()
 	select {
 	case done := <-made:
@@ -202,8 +202,8 @@ func (call *call) once(ctx context.Context, key string, produce func(ctx context
 // await waits until lists show what a caller is to see, without a slot, and returns the
 // position that was reached.
 func (call *call) await(caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	if !call.pass.Enter(admit.Wait, 1) {
-		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(admit.Wait, 1); err != nil {
+		return 0, err
 	}
 	defer call.pass.Resume()
 	ctx, cancel := call.within(call.o.PositionWait + call.o.ReadDeadline)

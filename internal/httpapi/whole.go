@@ -47,8 +47,10 @@ func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, state
 	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
-		if call.feed() && call.request.Method == http.MethodGet && !call.pass.Enter(admit.Whole, 1) {
-			return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+		if call.feed() && call.request.Method == http.MethodGet {
+			if err := call.pass.Enter(admit.Whole, 1); err != nil {
+				return nil, err
+			}
 		}
 		return call.format.open(call.api, l), call.survey(call.client, l, selection)
 	}

@@ -141,7 +141,7 @@ func (call *call) answerWrite(ctx context.Context, res command.Result, status in
 	if res.Replayed {
 		moment.Own = res.Record.Changed
 	} else if call.request.Method != http.MethodDelete || res.Record.Kind.IsPost() { // a deleted term is shown as it was
-		call.pass.Enter(admit.Wait, 1)
+		_ = call.pass.Enter(admit.Wait, 1)
 		call.Queries.AwaitCounts(ctx, res.Record, res.Position)
 		call.pass.Resume()
 	}
