@@ -225,8 +225,8 @@ type api struct {
 	rates     *httprate.RateLimiter // nil: no limit
 	turns     *admit.Turns          // of the lists of a client; nil: no turns
 	past      *admit.Turns          // of what is told of the past
-	streams   *admit.Turns // of streams that read the log
-	tries     *admit.Tries // of passwords of protected events
+	streams   *admit.Turns          // of streams that read the log
+	tries     *admit.Tries          // of passwords of protected events
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
 	readFresh []string // value of Cache-Control of reads that anybody may keep

@@ -95,7 +95,7 @@ func isRead(method string) bool { return method == http.MethodGet || method == h
 
 // answer finds what answers a request, and lets it in.
 func (call *call) answer() error {
-	if call.loc.known {
+	if call.loc.mount != nil {
 		call.route = findRoute(&call.chi, call.loc.rest)
 	} else {
 		call.page = call.findPage()
@@ -130,7 +130,7 @@ func (call *call) answer() error {
 	case call.route == nil:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	call.root = call.roots.root(call.from, call.loc)
+	call.root = call.roots.root(call.from, call.loc.mount)
 	return call.answerRoute()
 }
 

@@ -57,14 +57,11 @@ func (call *call) findPage() *pageRequest {
 	if call.o.Pages == nil {
 		return nil
 	}
-	path := call.request.URL.EscapedPath()
-	if rest, ok := cutPath(path, call.from.path); ok {
-		path = rest
-	}
+	path, _ := cutPath(call.request.URL.EscapedPath(), call.from.path)
 	request := &pageRequest{plain: true}
 	route, found := public.Find(path)
 	if !found || !call.o.Pages.Served(route) {
-		if call.roots.locateBelow(normalize(path)).below || !accepts(call.request.Header, "text/html") {
+		if call.roots.isInterface(normalize(path)) || !accepts(call.request.Header, "text/html") {
 			return nil
 		}
 		route, request.other = public.Nowhere(call.loc.lang), true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"time"
+
 	"daybook/internal/ground/keylock"
 )
 
