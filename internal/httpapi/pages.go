@@ -150,7 +150,7 @@ func (call *call) preview() error {
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
 func (call *call) unlock() error {
 	call.page.Unlock = true
-	if fromOtherSite(call.request, call.roots) {
+	if call.fromForeignPage() {
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
 	body, err := call.receive(maxPasswordForm)
@@ -169,20 +169,6 @@ func (call *call) unlock() error {
 		defer cancel()
 		return call.makePage(ctx, state)
 	}})
-}
-
-// fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
-// browser that says so in its own words is believed: "null" stands for no origin as well.
-func fromOtherSite(request *http.Request, roots *rootTable) bool {
-	site, origin := request.Header.Get("Sec-Fetch-Site"), strings.Join(request.Header["Origin"], ", ")
-	switch {
-	case site != "" && site != "same-origin" && site != "none":
-		return true
-	case origin == "", origin == "null" && site == "same-origin":
-		return false
-	default:
-		return !roots.isOwnOrigin(request, origin)
-	}
 }
 
 // The first byte of keys of pages, see aliasKey.
@@ -319,5 +305,3 @@ func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 	}
 	return ans
 }
-
-var _ public.Lists = (*query.Service)(nil)
