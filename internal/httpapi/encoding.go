@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"iter"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -60,26 +61,18 @@ func (call *call) acceptanceOf(size int) acceptance {
 
 // readAcceptance reads Accept-Encoding (RFC 9110, section 12.5.3). The encoding that it
 // weighs most is the best one: none where that is "identity", where everything is
-// refused, or where nothing is said, though then any is taken. Members with a weight
-// that is none are skipped.
+// refused, or where nothing is said, though then any is taken.
 func readAcceptance(values []string) acceptance {
 	if len(values) == 0 {
 		return acceptance{takes: [encodings]bool{true, true, true}}
 	}
 	const unnamed = -1
 	weights, others := [encodings]int{unnamed, unnamed, unnamed}, unnamed
-	for _, text := range values {
-		for member := range strings.SplitSeq(text, ",") {
-			name, params, _ := strings.Cut(member, ";")
-			weight, ok := weightOf(params)
-			if !ok {
-				continue
-			}
-			if name = strings.TrimSpace(name); name == "*" {
-				others = weight
-			} else if e, known := encodingNames[strings.ToLower(name)]; known {
-				weights[e] = weight
-			}
+	for name, weight := range weighted(values) {
+		if name == "*" {
+			others = weight
+		} else if e, known := encodingNames[name]; known {
+			weights[e] = weight
 		}
 	}
 	var a acceptance
@@ -95,6 +88,22 @@ func readAcceptance(values []string) acceptance {
 		}
 	}
 	return a
+}
+
+// weighted yields the members of a header in lower case, without their parameters, and their
+// weights in thousandths, 1,000 without one. Those with a weight that is none are skipped.
+func weighted(values []string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, text := range values {
+			for member := range strings.SplitSeq(text, ",") {
+				name, params, _ := strings.Cut(member, ";")
+				weight, ok := weightOf(params)
+				if ok && !yield(strings.ToLower(strings.TrimSpace(name)), weight) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // noneMatch reports whether If-None-Match fits an answer with an ETag in an encoding that
