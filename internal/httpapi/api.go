@@ -42,20 +42,14 @@ type Commands interface {
 	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
 }
 
-// Queries answers lists and makes views; query.Service is one.
+// Queries answers lists and makes views, for pages, too; query.Service is one.
 type Queries interface {
-	// Parse checks the parameters of a list.
-	Parse(ctx context.Context, request query.Request) (*query.Criteria, error)
+	public.Lists
+
 	// Await waits until lists show a position, and returns the one that it reached.
 	Await(ctx context.Context, caller calendar.Caller, atLeast calendar.Position) (calendar.Position, error)
-	// Generation names the state that lists show now.
-	Generation(ctx context.Context) (query.Generation, error)
-	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, criteria *query.Criteria) (*query.Selection, error)
 	// Clusters returns the clusters of a map.
 	Clusters(ctx context.Context, criteria *query.Criteria) (*query.Clusters, error)
-	// Run answers a list.
-	Run(ctx context.Context, criteria *query.Criteria) (*query.List, error)
 	// Afford refuses what costs more than a request may.
 	Afford(cost int) error
 	// Suggest answers what may be meant by what was typed.
@@ -67,9 +61,6 @@ type Queries interface {
 	AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position)
 	// View makes the view of one record at a moment.
 	View(ctx context.Context, caller calendar.Caller, record *calendar.Record, lang calendar.Lang, embeds query.Embeds, moment query.Moment) (query.View, error)
-	// Read finds one record, checks that the caller may read it, and makes its view.
-	Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
-		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
 // Users reads credentials; access.Users is one.
