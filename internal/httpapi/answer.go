@@ -26,6 +26,7 @@ type answer struct {
 	media    []string                        // value of Content-Type
 	encoded  [encodings]atomic.Pointer[body] // the body in the encodings that were asked for
 	file     bool                            // it is a file of pages, which is worth more time to encode
+	small    bool                            // it is as small as it gets
 	position calendar.Position               // that a list shows; 0 elsewhere
 	key      string                          // under which it is cached; "" for none
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
@@ -101,7 +102,7 @@ func (call *call) negotiate(ans *answer) (tag string, best encoding, same bool) 
 	size := len(ans.bytes)
 	if ans.selection != nil {
 		size = leastEncoded
-	} else if ans.file && ans.compressed() {
+	} else if ans.small {
 		size = 0
 	}
 	accepts := call.acceptanceOf(size)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"reflect"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -228,7 +229,7 @@ type api struct {
 	formats   []*format
 	documents *openapi.API
 	answers   *cache.Cache[string, *answer]
-	encoders  *encoders
+	encoders  *admit.Turns // of what is encoded
 	renderer  *render.Renderer
 	flights   singleflight.Group
 	files     map[string]*answer // of pages, by path
@@ -236,8 +237,11 @@ type api struct {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
-	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
-		return nil, errors.New("httpapi: a part is missing")
+	parts := reflect.ValueOf(deps)
+	for i := range parts.NumField() {
+		if parts.Field(i).IsNil() {
+			return nil, errors.New("httpapi: a part is missing")
+		}
 	}
 	api, err := newAPI(deps, options)
 	if err != nil {
@@ -306,7 +310,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	a.expose = []string{exposeList(a.totals[1:])}
 	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
 	a.answers = cache.New(options.AnswerBytes, answerSize)
-	a.encoders = newEncoders(atOnce)
+	a.encoders = admit.NewTurns(atOnce, max(1, runtime.GOMAXPROCS(0)/2)) // half of the processors are left to others
 	if options.Pages != nil {
 		a.files = pageFiles(options.Pages)
 	}

@@ -69,10 +69,9 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	c.id[0] = c.requestID()
 	writer.Header()[headerRequestID] = c.id[:]
 	ctx := request.Context()
+	var report func(Answered)
 	if api.o.Observe != nil {
-		var end func(Answered)
-		ctx, end = api.o.Observe(request, c.id[0])
-		defer func() { end(c.answered()) }()
+		ctx, report = api.o.Observe(request, c.id[0])
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
 	limit := api.o.ReadDeadline
@@ -82,7 +81,7 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	ctx, cancel := c.within(limit)
 	defer cancel()
 	c.request = request.WithContext(ctx)
-	defer c.logAnswer()
+	defer c.finish(report)
 	defer c.pass.Leave()
 	defer c.answerPanic()
 	if err := c.answer(); err != nil {
@@ -122,7 +121,8 @@ func (call *call) answer() error {
 	case len(request.Method)+len(request.RequestURI)+len(request.Proto)+2 > maxRequestLine:
 		return calendar.Fail(calendar.CodeURITooLong, 0)
 	case request.Host != "" && !isHost(request.Host):
-		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
+		problems := calendar.Problems{Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
+		return problems.Err()
 	case !utf8.ValidString(request.URL.Path):
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case call.page != nil:
@@ -139,8 +139,10 @@ func (call *call) answer() error {
 func (call *call) answerRoute() error {
 	route, header, method := call.route, call.w.Header(), call.request.Method
 	work := route.works[method]
-	if work == nil {
+	if work == nil || method == http.MethodOptions {
 		header[headerAllow] = route.allow
+	}
+	if work == nil {
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
 	reads := call.reads()
@@ -150,24 +152,22 @@ func (call *call) answerRoute() error {
 		}
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
-	if method == http.MethodOptions {
-		header[headerAllow] = route.allow
-	}
 	if err := call.login(); err != nil {
 		return err
 	}
-	if route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
-		header[headerAllow] = route.allow
+	var refused error
+	if !reads || call.caller.Role != calendar.Anonymous {
+		refused = calendar.MayWrite(call.caller, route.kind)
+		if route.writes && refused == nil {
+			header[headerAllow] = route.allow
+		}
 	}
-	switch {
-	case !reads:
-		if err := calendar.MayWrite(call.caller, route.kind); err != nil {
-			return err
-		}
-	case method != http.MethodOptions: // writes name all that is wrong at once
-		if bad := call.query.Invalid(); bad != nil {
-			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
-		}
+	if reads { // writes name all that is wrong at once
+		problems := calendar.Problems{Fields: call.query.Invalid()}
+		refused = problems.Err()
+	}
+	if refused != nil && method != http.MethodOptions {
+		return refused
 	}
 	return work(call)
 }
@@ -193,8 +193,7 @@ func (call *call) answerPanic() {
 	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(value)
 	}
-	call.o.Log.ErrorContext(call.request.Context(), "request panicked",
-		"method", call.request.Method, "path", call.request.URL.Path, "panic", value, "stack", string(debug.Stack()))
+	call.log().ErrorContext(call.request.Context(), "request panicked", "panic", value, "stack", string(debug.Stack()))
 	if call.status == 0 {
 		call.fail(calendar.Fail(calendar.CodeInternal, 0))
 	}

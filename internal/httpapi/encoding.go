@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -159,7 +158,7 @@ func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding enco
 	if out := ans.encoded[encoding].Load(); out != nil {
 		return encoding, out
 	}
-	leave, err := pass.Turn(ctx, api.encoders.turns, turn)
+	leave, err := pass.Turn(ctx, api.encoders, turn)
 	if err != nil {
 		return encodingNone, &ans.body
 	}
@@ -167,7 +166,7 @@ func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding enco
 	if out := ans.encoded[encoding].Load(); out != nil { // made while this one waited
 		return encoding, out
 	}
-	data, err := written(func(data []byte) ([]byte, error) { return api.encoders.append(data, encoding, ans) })
+	data, err := written(func(data []byte) ([]byte, error) { return ans.encode(data, encoding) })
 	if err != nil {
 		return encodingNone, &ans.body
 	}
@@ -179,25 +178,20 @@ func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding enco
 	return encoding, &out
 }
 
-// encoders encode answers. Each holds some 3 MiB at most, so the turns bound their number.
-type encoders struct {
-	turns *admit.Turns
-	pools [encodings]sync.Pool // of compressor
-}
-
-// compressor encodes what is written to it, for one writer after the other.
+// compressor encodes what is written to it, for one writer after the other. Each holds some
+// 3 MiB at most, so turns bound their number.
 type compressor interface {
 	io.WriteCloser
 	Reset(to io.Writer)
 }
 
-// newEncoders makes encoders that leave half of the processors to others. A client has
-// the turns that it has for its lists.
-func newEncoders(one *admit.OfOne) *encoders {
-	return &encoders{turns: admit.NewTurns(one, max(1, runtime.GOMAXPROCS(0)/2))}
+// compressors are quick ones, which are used again.
+var compressors = [encodings]sync.Pool{
+	encodingZstd: {New: func() any { return newCompressor(encodingZstd, true) }},
+	encodingGzip: {New: func() any { return newCompressor(encodingGzip, true) }},
 }
 
-// zstdWindow bounds what an encoder keeps, and what a client has to (RFC 9659: 8 MiB).
+// zstdWindow bounds what a compressor keeps, and what a client has to (RFC 9659: 8 MiB).
 const zstdWindow = 1 << 20
 
 // newCompressor makes a compressor that is quick, or one that takes its time: level 9 of gzip
@@ -215,26 +209,23 @@ func newCompressor(encoding encoding, quick bool) compressor {
 	return writer
 }
 
-// take returns a quick compressor, which may be put back into its pool.
-func (encoders *encoders) take(encoding encoding, to io.Writer) compressor {
-	compressor, used := encoders.pools[encoding].Get().(compressor)
-	if !used {
-		compressor = newCompressor(encoding, true)
-	}
+// takeCompressor returns a quick compressor, which may be put back.
+func takeCompressor(encoding encoding, to io.Writer) compressor {
+	compressor := compressors[encoding].Get().(compressor) //nolint:forcetypeassert // the pool makes nothing else
 	compressor.Reset(to)
 	return compressor
 }
 
-// append appends the body of an answer in an encoding.
-func (encoders *encoders) append(to []byte, encoding encoding, ans *answer) ([]byte, error) {
+// encode appends the body of an answer in an encoding; that of a file takes its time.
+func (ans *answer) encode(to []byte, encoding encoding) ([]byte, error) {
 	buffer := bytes.NewBuffer(to)
 	var compressor compressor
 	if ans.file {
 		compressor = newCompressor(encoding, false)
 		compressor.Reset(buffer)
 	} else {
-		compressor = encoders.take(encoding, buffer)
-		defer encoders.pools[encoding].Put(compressor)
+		compressor = takeCompressor(encoding, buffer)
+		defer compressors[encoding].Put(compressor)
 	}
 	_, err := compressor.Write(ans.bytes)
 	err = cmp.Or(err, compressor.Close())

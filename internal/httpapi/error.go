@@ -41,7 +41,7 @@ func shownCode(problem *calendar.Error) string {
 		if problem.Kind == calendar.KindEvent {
 			return "rest-event-not-found"
 		}
-		return problem.Kind.String() + "-" + string(problem.Code)
+		fallthrough
 	case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
 		return problem.Kind.String() + "-" + string(problem.Code)
 	default:
@@ -72,11 +72,11 @@ func (api *api) tooLarge(err error, params ...string) error {
 	if !errors.Is(err, query.ErrTooLarge) {
 		return err
 	}
-	problem := &calendar.Error{Code: calendar.CodeInvalidParam}
+	var problems calendar.Problems
 	for _, name := range params {
-		problem.Fields = append(problem.Fields, calendar.FieldError{Field: name, Reason: calendar.ReasonAnswerSize, Args: []string{strconv.Itoa(api.o.MaxAnswer)}})
+		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.o.MaxAnswer))
 	}
-	return problem
+	return cmp.Or(problems.Err(), err)
 }
 
 // fail answers an error, and logs what is a fault of the service.
@@ -90,9 +90,9 @@ func (call *call) fail(err error) {
 		if errors.Is(err, context.Canceled) && call.client.Err() != nil {
 			status = statusClientGone // nobody reads it
 		} else if problem.Code == calendar.CodeInternal {
-			call.o.Log.ErrorContext(call.request.Context(), "request failed", "method", call.request.Method, "path", call.request.URL.Path, "error", err)
+			call.log().ErrorContext(call.request.Context(), "request failed", "error", err)
 		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
-			call.o.Log.WarnContext(call.request.Context(), "part unavailable", "method", call.request.Method, "path", call.request.URL.Path, "error", err)
+			call.log().WarnContext(call.request.Context(), "part unavailable", "error", err)
 			if call.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
 				call.o.ListFailed(err)
 			}

@@ -296,7 +296,7 @@ func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 	}
 	made, err := call.o.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
 	if err != nil {
-		call.o.Log.ErrorContext(ctx, "page of an error failed", "path", call.request.URL.Path, "error", err)
+		call.log().ErrorContext(ctx, "page of an error failed", "error", err)
 		made, key = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError)), Error: problem}, ""
 	}
 	ans := call.pageAnswer(made, &page, "")

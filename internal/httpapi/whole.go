@@ -170,7 +170,7 @@ func (sending *streamedAnswer) begin() error {
 	}
 	slow := &slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}
 	if sending.out = slow; encoding != encodingNone {
-		sending.out = sending.encoders.take(encoding, slow)
+		sending.out = takeCompressor(encoding, slow)
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (sending *streamedAnswer) close(err error) error {
 	}
 	if err != nil {
 		if !errors.Is(err, errGone) && sending.request.Context().Err() == nil {
-			sending.o.Log.WarnContext(sending.request.Context(), "answer cut off", "path", sending.request.URL.Path, "error", err)
+			sending.log().WarnContext(sending.request.Context(), "answer cut off", "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
