@@ -15,21 +15,20 @@ import (
 // receive reads the body of a request, without a slot: it may be long in coming. More than the
 // limit is 413.
 func (call *call) receive(limit int64) ([]byte, error) {
-	var buffer bytes.Buffer
 	size := call.request.ContentLength
 	switch {
 	case size > limit:
 		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 	case size == 0:
 		return nil, nil
-	case size > 0:
-		buffer.Grow(int(size) + bytes.MinRead)
-	default:
+	case size < 0:
 		size = limit
 	}
 	if err := call.pass.Enter(admit.Body, max(size, admit.LeastBody)); err != nil {
 		return nil, err
 	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(size) + bytes.MinRead)
 	_, err := buffer.ReadFrom(http.MaxBytesReader(call.w, call.request.Body, limit))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	switch late := call.request.Context().Err(); {

@@ -30,6 +30,7 @@ type call struct {
 	route   *route       // nil: the path is none of the interface
 	page    *pageRequest // nil: the path is none of a page
 	caller  calendar.Caller
+	counted bool // in the rate
 	query   param.Pairs
 	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
 	record  *query.View // that the events of a list are of; nil for all
@@ -113,7 +114,7 @@ func (call *call) answer() error {
 		return err
 	}
 	if first == admit.Work {
-		if err := call.count(0); err != nil {
+		if err := call.count(); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,7 @@ func (call *call) answerRoute() error {
 	}
 	reads := call.reads()
 	if !reads && call.fromForeignPage() {
-		if err := call.countLogin(); err != nil {
+		if err := call.count(); err != nil {
 			return err
 		}
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
@@ -203,7 +204,7 @@ func (call *call) answerPanic() {
 func (call *call) login() error {
 	caller, err := call.Users.Authenticate(call.request.Context(), strings.Join(call.request.Header["Authorization"], ", "))
 	call.caller = caller
-	if over := call.countLogin(); over != nil {
+	if over := call.count(); over != nil {
 		return over
 	}
 	switch {
@@ -215,12 +216,4 @@ func (call *call) login() error {
 		return call.pass.Enter(admit.Work, 1)
 	}
 	return nil
-}
-
-// countLogin counts a request with credentials; others were counted when they came.
-func (call *call) countLogin() error {
-	if call.pass.Stage() != admit.Login {
-		return nil
-	}
-	return call.count(call.caller.ID)
 }

@@ -92,7 +92,9 @@ func (call *call) writeStatus(status int) {
 
 // cacheControl is the value of Cache-Control (2.8), nil for none.
 func (call *call) cacheControl(status int) []string {
-	if _, sent := call.request.Header["Authorization"]; sent || call.sendsPassword() || call.feed() && call.sentPassword() {
+	route := call.route
+	reads := call.feed() || route != nil && route.kind == calendar.KindEvent && route.Single // a password, whatever becomes of it
+	if _, sent := call.request.Header["Authorization"]; sent || reads && call.sentPassword() {
 		return valuePrivate
 	}
 	if !isRead(call.request.Method) {
@@ -115,13 +117,6 @@ func (call *call) cacheControl(status int) []string {
 		}
 		return valueAskBack
 	}
-}
-
-// sendsPassword reports whether a password is sent to a single event, whatever
-// becomes of it.
-func (call *call) sendsPassword() bool {
-	route := call.route
-	return route != nil && route.kind == calendar.KindEvent && route.Single && call.sentPassword()
 }
 
 // sentPassword reports whether a password is sent to whatever there is. An empty one

@@ -140,9 +140,7 @@ func (call *call) preview() error {
 		if page.User, err = call.userName(ctx); err != nil {
 			return nil, err
 		}
-		if state, err := call.reachedState(ctx); err == nil {
-			page.Position = state.Position
-		}
+		page.Position = call.reached
 		return call.makePage(ctx, of)
 	}})
 }
@@ -158,7 +156,7 @@ func (call *call) unlock() error {
 		return err
 	}
 	password := ""
-	if media, _, err := mime.ParseMediaType(call.request.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
+	if media, _, _ := mime.ParseMediaType(call.request.Header.Get(headerType)); media == "application/x-www-form-urlencoded" {
 		password = calendar.Trim(param.ParsePairs(string(body)).Last("password"))
 	}
 	call.page.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
