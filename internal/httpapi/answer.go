@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
@@ -66,6 +68,22 @@ func newAnswer(data []byte, media []string, etag string, lang calendar.Lang) *an
 		ans.add(headerETag, etag)
 	}
 	return ans
+}
+
+// showRecord makes the answer that shows a record, or returns query.ErrTooLarge.
+func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, error) {
+	shown.Links, shown.Lang = &call.root.Links, call.lang
+	body, err := written(func(data []byte) ([]byte, error) {
+		data, err := call.renderer.Writer(shown).Record(data, view)
+		if !shown.Bare {
+			err = cmp.Or(err, call.fits(data))
+		}
+		return data, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer(body, valueJSON, call.recordTag(call.root, call.lang, view, slices.Sorted(slices.Values(shown.Fields))), call.lang), nil
 }
 
 // add adds a header.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/textproto"
 	"reflect"
 	"runtime"
 	"sync/atomic"
@@ -219,11 +218,10 @@ type api struct {
 	past      *admit.Turns          // of what is told of the past
 	streams   *admit.Turns          // of streams that read the log
 	tries     *admit.Tries          // of passwords of protected events
-	origins   map[string]bool
-	expose    []string // value of Access-Control-Expose-Headers
-	readFresh []string // value of Cache-Control of reads that anybody may keep
-	permanent []string // that of versions of records
-	feedFresh []string // that of feeds
+	expose    []string              // value of Access-Control-Expose-Headers
+	readFresh []string              // value of Cache-Control of reads that anybody may keep
+	permanent []string              // that of versions of records
+	feedFresh []string              // that of feeds
 	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
 	formats   []*format
@@ -280,37 +278,27 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
+	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	a := &api{
 		Deps: deps, o: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
 		rooms: admit.New(admit.Limits{
 			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
-		origins: make(map[string]bool, len(options.AllowedOrigins)),
-		formats: allFormats,
-		totals:  [][2]string{{headerTotal, headerTotalPages}},
+		past: admit.NewTurns(atOnce, pastAtOnce), streams: admit.NewTurns(atOnce, streamsAtOnce),
+		encoders:  admit.NewTurns(atOnce, max(1, runtime.GOMAXPROCS(0)/2)), // half of the processors are left to others
+		tries:     admit.NewTries(options.Now),
+		expose:    []string{exposeList(options.TotalHeaders)},
+		readFresh: freshness(options.ReadMaxAge, true), permanent: freshness(options.HistoryMaxAge, false), feedFresh: freshness(options.FeedMaxAge, false),
+		totals:  append([][2]string{{headerTotal, headerTotalPages}}, options.TotalHeaders...),
+		formats: allFormats, answers: cache.New(options.AnswerBytes, answerSize),
+		documents: newDocuments(&options),
 	}
-	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	if options.MakeAtOnce > 0 {
 		a.turns = admit.NewTurns(atOnce, 0)
 	}
-	a.past, a.streams = admit.NewTurns(atOnce, pastAtOnce), admit.NewTurns(atOnce, streamsAtOnce)
-	a.tries = admit.NewTries(options.Now)
 	if options.RateLimit > 0 {
 		a.rates = newRates(options.RateLimit)
 	}
-	for _, origin := range options.AllowedOrigins {
-		a.origins[origin] = true
-	}
-	for _, pair := range options.TotalHeaders {
-		a.totals = append(a.totals, [2]string{
-			textproto.CanonicalMIMEHeaderKey(pair[0]), textproto.CanonicalMIMEHeaderKey(pair[1]),
-		})
-	}
-	a.documents = newDocuments(&a.o, a.totals[1:])
-	a.expose = []string{exposeList(a.totals[1:])}
-	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
-	a.answers = cache.New(options.AnswerBytes, answerSize)
-	a.encoders = admit.NewTurns(atOnce, max(1, runtime.GOMAXPROCS(0)/2)) // half of the processors are left to others
 	if options.Pages != nil {
 		a.files = pageFiles(options.Pages)
 	}

@@ -41,7 +41,7 @@ func (call *call) crossOrigin(header http.Header) {
 	allowed := valueAny
 	if !call.reads() {
 		from := call.request.Header.Get("Origin")
-		if !call.origins[from] {
+		if !slices.Contains(call.o.AllowedOrigins, from) {
 			return
 		}
 		allowed = []string{from}
@@ -58,7 +58,7 @@ func (call *call) fromForeignPage() bool {
 	if origin == "" || call.page != nil && (foreign || origin == "null" && site == "same-origin") {
 		return foreign
 	}
-	return !call.isOwnOrigin(origin) && (call.page != nil || !call.origins[origin])
+	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.o.AllowedOrigins, origin))
 }
 
 // isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
@@ -91,7 +91,7 @@ func (call *call) preflight(header http.Header, route *route) {
 		return
 	}
 	header["Access-Control-Allow-Methods"] = corsReadMethods
-	if route != nil && call.origins[from] || route.asks() {
+	if route != nil && slices.Contains(call.o.AllowedOrigins, from) || route.asks() {
 		header["Access-Control-Allow-Methods"] = route.allow
 	}
 	names := corsRequest

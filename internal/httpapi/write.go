@@ -114,25 +114,20 @@ func (call *call) answerWrite(ctx context.Context, res command.Result, status in
 		call.Queries.AwaitCounts(ctx, res.Record, res.Position)
 		call.pass.Resume()
 	}
-	var view query.View
-	answer := render.Answer{Links: &call.root.Links, Lang: res.Lang, Limit: call.o.MaxAnswer}
-	rendered := func(embeds query.Embeds) ([]byte, error) {
-		return written(func(data []byte) (_ []byte, err error) {
-			if view, err = call.Queries.View(ctx, call.caller, res.Record, res.Lang, embeds, moment); err != nil {
-				return data, err
-			}
-			return call.renderer.Writer(answer).Record(data, &view)
-		})
+	show := func(embeds query.Embeds, shown render.Answer) (*answer, error) {
+		view, err := call.Queries.View(ctx, call.caller, res.Record, res.Lang, embeds, moment)
+		if err != nil {
+			return nil, err
+		}
+		return call.showRecord(&view, shown)
 	}
-	body, err := rendered(query.EmbedAll)
+	ans, err := show(query.EmbedAll, render.Answer{Limit: call.o.MaxAnswer})
 	if errors.Is(err, query.ErrTooLarge) {
-		answer.Limit, answer.Bare = 0, true
-		body, err = rendered(query.EmbedCategories | query.EmbedTags)
+		ans, err = show(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}
 	if err != nil {
 		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	ans := newAnswer(body, valueJSON, call.recordTag(call.root, res.Lang, &view, nil), res.Lang)
 	ans.status = status
 	ans.show(res.Position)
 	if status == http.StatusCreated {
