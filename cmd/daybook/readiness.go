@@ -66,7 +66,7 @@ func (probe probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) 
 		writer.Header().Set("Allow", "GET, HEAD")
 		http.Error(writer, "GET and HEAD only", http.StatusMethodNotAllowed)
 		return
-	case !pass.Enter(admit.Login, 1):
+	case pass.Enter(admit.Login, 1) != nil:
 		writer.Header().Set("Retry-After", "1")
 		http.Error(writer, "too many requests at the same time", http.StatusServiceUnavailable)
 		return

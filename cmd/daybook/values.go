@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/textproto"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -236,7 +237,7 @@ func headerPair(value string) ([2]string, error) {
 	if !ok || !httpguts.ValidHeaderFieldName(a) || !httpguts.ValidHeaderFieldName(b) {
 		return [2]string{}, fmt.Errorf("%q must be a pair of header names, as X-Count:X-Pages", value)
 	}
-	return [2]string{a, b}, nil
+	return [2]string{textproto.CanonicalMIMEHeaderKey(a), textproto.CanonicalMIMEHeaderKey(b)}, nil
 }
 
 // hidden stands in the place of a secret.

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -10,12 +12,12 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
-	public "daybook/internal/pages"
+	"daybook/internal/render"
 	"daybook/query"
 )
 
-// answer is a whole answer to a read, ready to be sent to anybody who asks the
-// same. It is never changed, but for the encodings that are added to it.
+// answer is a whole answer, ready to be sent to anybody who asks the same, where it is one
+// to a read. It is never changed, but for the encodings that are added to it.
 type answer struct {
 	body
 
@@ -26,6 +28,7 @@ type answer struct {
 	media    []string                        // value of Content-Type
 	encoded  [encodings]atomic.Pointer[body] // the body in the encodings that were asked for
 	file     bool                            // it is a file of pages, which is worth more time to encode
+	small    bool                            // it is as small as it gets
 	position calendar.Position               // that a list shows; 0 elsewhere
 	key      string                          // under which it is cached; "" for none
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
@@ -36,8 +39,12 @@ type answer struct {
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// none exists.
 	modified time.Time
-	until    time.Time      // of a page: when it looks otherwise by time alone; zero: never
-	page     *public.Answer // that is not cached; nil: it is another answer, and its status is 200
+	until    time.Time // of a page: when it looks otherwise by time alone; zero: never
+	// status is that of an answer to a write, of an error, and of a page for its caller alone,
+	// which are never refused. 0: that of a read, which is 200.
+	status int
+	code   calendar.Code                // of an error
+	target func(rawQuery string) string // Location of a page that is elsewhere
 }
 
 // body is what is sent of an answer in one encoding.
@@ -61,6 +68,22 @@ func newAnswer(data []byte, media []string, etag string, lang calendar.Lang) *an
 		ans.add(headerETag, etag)
 	}
 	return ans
+}
+
+// showRecord makes the answer that shows a record, or returns query.ErrTooLarge.
+func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, error) {
+	shown.Links, shown.Lang = &call.root.Links, call.lang
+	body, err := written(func(data []byte) ([]byte, error) {
+		data, err := call.renderer.Writer(shown).Record(data, view)
+		if !shown.Bare {
+			err = cmp.Or(err, call.fits(data))
+		}
+		return data, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer(body, valueJSON, call.recordTag(call.root, call.lang, view, slices.Sorted(slices.Values(shown.Fields))), call.lang), nil
 }
 
 // add adds a header.
@@ -91,90 +114,53 @@ func (api *api) addTotals(ans *answer, total int, pages string) {
 	}
 }
 
-// negotiate returns the encoding in which the client is to get an answer and the ETag in it,
-// and reports whether the client has the answer.
+// negotiate returns the encoding in which the client is to get an answer to a read and the ETag
+// in it, and reports whether the client has the answer.
 func (call *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
 	size := len(ans.bytes)
 	if ans.selection != nil {
 		size = leastEncoded
-	} else if ans.file && ans.compressed() {
+	} else if ans.small {
 		size = 0
 	}
 	accepts := call.acceptanceOf(size)
+	if ans.status != 0 {
+		return "", accepts.best, false
+	}
 	tag, same = accepts.noneMatch(call.request.Header, ans.etag)
 	return tag, accepts.best, same || call.unmodified(ans.modified)
 }
 
-// sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is refused
-// while too many bytes are on their way.
+// sendAnswer sends an answer. Where there is no turn to encode it, it is sent as it is. A client
+// that went away, or is too slow, does not get all of it.
 func (call *call) sendAnswer(ans *answer) error {
-	tag, encoding, same := call.negotiate(ans)
-	if ans.selection != nil && !same {
-		return call.sendSelection(ans)
-	}
-	var shown *body
-	if !same {
-		var err error
-		if shown, err = call.encodedBody(call.request.Context(), &call.pass, encoding, ans, false); err != nil {
-			return err
-		}
-		if !call.beginSending(shown.bytes) {
-			return calendar.Fail(calendar.CodeUnavailable, 0)
-		}
-	}
-	header := call.w.Header()
-	status := call.setHeaders(header, ans)
-	if tag != ans.etag {
-		header[headerETag] = []string{tag}
-	}
+	tag, best, same := call.negotiate(ans)
 	if same {
+		call.setHeaders(ans, tag)
 		call.writeStatus(http.StatusNotModified)
 		return nil
 	}
-	header[headerType] = ans.media
-	call.writeBody(status, encoding, shown)
+	if ans.selection != nil {
+		return call.sendSelection(ans)
+	}
+	encoding, shown := call.encodedBody(call.client, &call.pass, best, ans, false)
+	if len(shown.bytes) <= admit.SmallAnswer || call.request.Method == http.MethodHead {
+		call.pass.Leave()
+	} else if err := call.pass.Enter(admit.Answer, int64(len(shown.bytes))); err != nil && ans.status == 0 {
+		return err
+	}
+	call.setHeaders(ans, encodedTag(ans.etag, encoding))
+	header := call.w.Header()
+	setEncoding(header, encoding)
+	header[headerType], header[headerLength] = ans.media, shown.length
+	call.writeStatus(cmp.Or(ans.status, http.StatusOK))
+	call.writeBody(shown)
 	return nil
 }
 
-// setHeaders sets the headers that an answer has whether the client has it or not, and returns
-// its status where the client has not.
-func (call *call) setHeaders(header http.Header, ans *answer) int {
-	for i := range ans.headers {
-		header[ans.headers[i].name] = ans.headers[i].value
-	}
-	if shown := call.modifiedShown(ans.modified); shown != "" {
-		header[headerModified] = []string{shown}
-	}
-	if ans.page == nil {
-		return http.StatusOK
-	}
-	call.setPage(header, ans.page)
-	return ans.page.Status
-}
-
-// beginSending brings a request to the sending of its answer.
-func (call *call) beginSending(data []byte) bool {
-	if call.request.Method == http.MethodHead || len(data) <= admit.SmallAnswer {
-		call.pass.Leave()
-		return true
-	}
-	return call.pass.Enter(admit.Answer, int64(len(data)))
-}
-
-// How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
-// back then, and its connection is closed.
-const (
-	answerTime = 20 * time.Second
-	answerRate = 100_000 // bytes a second, beside it
-)
-
-// writeBody sends an answer whose other headers are set. A client that went away, or is too
-// slow, does not get all of it.
-func (call *call) writeBody(status int, encoding encoding, shown *body) {
-	header := call.w.Header()
-	setEncoding(header, encoding)
-	header[headerLength] = shown.length
-	call.writeStatus(status)
+// writeBody writes the body of an answer. The client has so much time for a large one, and loses
+// its connection then.
+func (call *call) writeBody(shown *body) {
 	if call.request.Method == http.MethodHead {
 		return
 	}
@@ -187,6 +173,31 @@ func (call *call) writeBody(status int, encoding encoding, shown *body) {
 	}
 	_, _ = call.w.Write(shown.bytes)
 }
+
+// setHeaders sets the headers that an answer has whether the client has it or not.
+func (call *call) setHeaders(ans *answer, tag string) {
+	header := call.w.Header()
+	for i := range ans.headers {
+		header[ans.headers[i].name] = ans.headers[i].value
+	}
+	if tag != ans.etag {
+		header[headerETag] = []string{tag}
+	}
+	if shown := call.modifiedShown(ans.modified); shown != "" {
+		header[headerModified] = []string{shown}
+	}
+	if ans.target != nil {
+		header[headerLocation] = []string{ans.target(call.request.URL.RawQuery)}
+	}
+	call.code = cmp.Or(ans.code, call.code)
+}
+
+// How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
+// back then, and its connection is closed.
+const (
+	answerTime = 20 * time.Second
+	answerRate = 100_000 // bytes a second, beside it
+)
 
 // buffers are what answers are written into: their length is known at the end only, and
 // what is cached should have no room behind it.
@@ -229,4 +240,5 @@ const (
 	aliasKey  = 'a' // the key of the answer to the query string of a list
 	answerKey = 'l' // the answer to a question
 	lastKey   = 'g' // the last good answer of a list
+	streamKey = 's' // a piece of streams
 )

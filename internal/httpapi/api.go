@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/textproto"
 	"reflect"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -42,20 +42,14 @@ type Commands interface {
 	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
 }
 
-// Queries answers lists and makes views; query.Service is one.
+// Queries answers lists and makes views, for pages, too; query.Service is one.
 type Queries interface {
-	// Parse checks the parameters of a list.
-	Parse(ctx context.Context, request query.Request) (*query.Criteria, error)
+	public.Lists
+
 	// Await waits until lists show a position, and returns the one that it reached.
 	Await(ctx context.Context, caller calendar.Caller, atLeast calendar.Position) (calendar.Position, error)
-	// Generation names the state that lists show now.
-	Generation(ctx context.Context) (query.Generation, error)
-	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, criteria *query.Criteria) (*query.Selection, error)
 	// Clusters returns the clusters of a map.
 	Clusters(ctx context.Context, criteria *query.Criteria) (*query.Clusters, error)
-	// Run answers a list.
-	Run(ctx context.Context, criteria *query.Criteria) (*query.List, error)
 	// Afford refuses what costs more than a request may.
 	Afford(cost int) error
 	// Suggest answers what may be meant by what was typed.
@@ -67,9 +61,6 @@ type Queries interface {
 	AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position)
 	// View makes the view of one record at a moment.
 	View(ctx context.Context, caller calendar.Caller, record *calendar.Record, lang calendar.Lang, embeds query.Embeds, moment query.Moment) (query.View, error)
-	// Read finds one record, checks that the caller may read it, and makes its view.
-	Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
-		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
 // Users reads credentials; access.Users is one.
@@ -209,6 +200,7 @@ const (
 	// Namespace is the namespace of the interface.
 	Namespace  = "calendar/events/v1"
 	retryAfter = "2" // seconds
+	retryLater = "5" // a list of the past takes longer to prepare
 )
 
 // Handler answers the requests of the interface.
@@ -224,19 +216,18 @@ type api struct {
 	rates     *httprate.RateLimiter // nil: no limit
 	turns     *admit.Turns          // of the lists of a client; nil: no turns
 	past      *admit.Turns          // of what is told of the past
-	streams   streams
-	tries     *admit.Tries // of passwords of protected events
-	origins   map[string]bool
-	expose    []string // value of Access-Control-Expose-Headers
-	readFresh []string // value of Cache-Control of reads that anybody may keep
-	permanent []string // that of versions of records
-	feedFresh []string // that of feeds
+	streams   *admit.Turns          // of streams that read the log
+	tries     *admit.Tries          // of passwords of protected events
+	expose    []string              // value of Access-Control-Expose-Headers
+	readFresh []string              // value of Cache-Control of reads that anybody may keep
+	permanent []string              // that of versions of records
+	feedFresh []string              // that of feeds
 	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
 	formats   []*format
 	documents *openapi.API
 	answers   *cache.Cache[string, *answer]
-	encoders  *encoders
+	encoders  *admit.Turns // of what is encoded
 	renderer  *render.Renderer
 	flights   singleflight.Group
 	files     map[string]*answer // of pages, by path
@@ -244,8 +235,11 @@ type api struct {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
-	if deps.Commands == nil || deps.Queries == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Users == nil || deps.Proofs == nil {
-		return nil, errors.New("httpapi: a part is missing")
+	parts := reflect.ValueOf(deps)
+	for i := range parts.NumField() {
+		if parts.Field(i).IsNil() {
+			return nil, errors.New("httpapi: a part is missing")
+		}
 	}
 	api, err := newAPI(deps, options)
 	if err != nil {
@@ -284,41 +278,27 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
+	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	a := &api{
 		Deps: deps, o: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
 		rooms: admit.New(admit.Limits{
 			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
-		origins: make(map[string]bool, len(options.AllowedOrigins)),
-		formats: allFormats,
-		totals:  [][2]string{{headerTotal, headerTotalPages}},
+		past: admit.NewTurns(atOnce, pastAtOnce), streams: admit.NewTurns(atOnce, streamsAtOnce),
+		encoders:  admit.NewTurns(atOnce, max(1, runtime.GOMAXPROCS(0)/2)), // half of the processors are left to others
+		tries:     admit.NewTries(options.Now),
+		expose:    []string{exposeList(options.TotalHeaders)},
+		readFresh: freshness(options.ReadMaxAge, true), permanent: freshness(options.HistoryMaxAge, false), feedFresh: freshness(options.FeedMaxAge, false),
+		totals:  append([][2]string{{headerTotal, headerTotalPages}}, options.TotalHeaders...),
+		formats: allFormats, answers: cache.New(options.AnswerBytes, answerSize),
+		documents: newDocuments(&options),
 	}
-	atOnce := &admit.OfOne{AtOnce: options.MakeAtOnce}
 	if options.MakeAtOnce > 0 {
 		a.turns = admit.NewTurns(atOnce, 0)
 	}
-	a.past = admit.NewTurns(atOnce, pastAtOnce)
-	if options.MakeAtOnce == 0 {
-		a.past = admit.NewTurns(&admit.OfOne{AtOnce: 2}, pastAtOnce)
-	}
-	a.tries = admit.NewTries(options.Now)
-	a.streams.reading = make(chan struct{}, streamsAtOnce)
 	if options.RateLimit > 0 {
 		a.rates = newRates(options.RateLimit)
 	}
-	for _, origin := range options.AllowedOrigins {
-		a.origins[origin] = true
-	}
-	for _, pair := range options.TotalHeaders {
-		a.totals = append(a.totals, [2]string{
-			textproto.CanonicalMIMEHeaderKey(pair[0]), textproto.CanonicalMIMEHeaderKey(pair[1]),
-		})
-	}
-	a.documents = newDocuments(&a.o, a.totals[1:])
-	a.expose = []string{exposeList(a.totals[1:])}
-	a.readFresh, a.permanent, a.feedFresh = freshness(options.ReadMaxAge, true), freshness(options.HistoryMaxAge, false), freshness(options.FeedMaxAge, false)
-	a.answers = cache.New(options.AnswerBytes, answerSize)
-	a.encoders = newEncoders(atOnce)
 	if options.Pages != nil {
 		a.files = pageFiles(options.Pages)
 	}

@@ -149,8 +149,8 @@ func (call *call) listThen() error {
 
 // listsThen waits for the lists of a point, without a slot.
 func (call *call) listsThen(then past.PointInTime) (*query.Service, query.Withdrawn, error) {
-	if !call.pass.Enter(admit.Wait, 1) {
-		return nil, nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(admit.Wait, 1); err != nil {
+		return nil, nil, err
 	}
 	defer call.pass.Resume()
 	return call.Past.List(call.client, call.caller, call.pass.Address, then, call.sends("search"))

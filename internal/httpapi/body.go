@@ -15,29 +15,25 @@ import (
 // receive reads the body of a request, without a slot: it may be long in coming. More than the
 // limit is 413.
 func (call *call) receive(limit int64) ([]byte, error) {
-	var buffer bytes.Buffer
 	size := call.request.ContentLength
 	switch {
 	case size > limit:
 		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 	case size == 0:
 		return nil, nil
-	case size > 0:
-		buffer.Grow(int(size) + bytes.MinRead)
-	default:
+	case size < 0:
 		size = limit
 	}
-	if !call.pass.Enter(admit.Body, max(size, admit.LeastBody)) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(admit.Body, max(size, admit.LeastBody)); err != nil {
+		return nil, err
 	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(size) + bytes.MinRead)
 	_, err := buffer.ReadFrom(http.MaxBytesReader(call.w, call.request.Body, limit))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	switch late := call.request.Context().Err(); {
 	case err == nil:
-		if !call.pass.Enter(admit.Work, 1) {
-			err = calendar.Fail(calendar.CodeUnavailable, 0)
-		}
-		return buffer.Bytes(), err
+		return buffer.Bytes(), call.pass.Enter(admit.Work, 1)
 	case large:
 		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 	// After a body that is late or cut, the context has ended too; the client may

@@ -30,6 +30,7 @@ type call struct {
 	route   *route       // nil: the path is none of the interface
 	page    *pageRequest // nil: the path is none of a page
 	caller  calendar.Caller
+	counted bool // in the rate
 	query   param.Pairs
 	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
 	record  *query.View // that the events of a list are of; nil for all
@@ -69,10 +70,9 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	c.id[0] = c.requestID()
 	writer.Header()[headerRequestID] = c.id[:]
 	ctx := request.Context()
+	var report func(Answered)
 	if api.o.Observe != nil {
-		var end func(Answered)
-		ctx, end = api.o.Observe(request, c.id[0])
-		defer func() { end(c.answered()) }()
+		ctx, report = api.o.Observe(request, c.id[0])
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
 	limit := api.o.ReadDeadline
@@ -82,7 +82,7 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	ctx, cancel := c.within(limit)
 	defer cancel()
 	c.request = request.WithContext(ctx)
-	defer c.logAnswer()
+	defer c.finish(report)
 	defer c.pass.Leave()
 	defer c.answerPanic()
 	if err := c.answer(); err != nil {
@@ -95,7 +95,7 @@ func isRead(method string) bool { return method == http.MethodGet || method == h
 
 // answer finds what answers a request, and lets it in.
 func (call *call) answer() error {
-	if call.loc.known {
+	if call.loc.mount != nil {
 		call.route = findRoute(&call.chi, call.loc.rest)
 	} else {
 		call.page = call.findPage()
@@ -110,11 +110,11 @@ func (call *call) answer() error {
 		first = admit.Login
 	}
 	call.pass = call.rooms.Arrive(call.request)
-	if !call.pass.Enter(first, 1) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(first, 1); err != nil {
+		return err
 	}
 	if first == admit.Work {
-		if err := call.count(0); err != nil {
+		if err := call.count(); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,8 @@ func (call *call) answer() error {
 	case len(request.Method)+len(request.RequestURI)+len(request.Proto)+2 > maxRequestLine:
 		return calendar.Fail(calendar.CodeURITooLong, 0)
 	case request.Host != "" && !isHost(request.Host):
-		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
+		problems := calendar.Problems{Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
+		return problems.Err()
 	case !utf8.ValidString(request.URL.Path):
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case call.page != nil:
@@ -130,7 +131,7 @@ func (call *call) answer() error {
 	case call.route == nil:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	call.root = call.roots.root(call.from, call.loc)
+	call.root = call.roots.root(call.from, call.loc.mount)
 	return call.answerRoute()
 }
 
@@ -139,35 +140,35 @@ func (call *call) answer() error {
 func (call *call) answerRoute() error {
 	route, header, method := call.route, call.w.Header(), call.request.Method
 	work := route.works[method]
-	if work == nil {
+	if work == nil || method == http.MethodOptions {
 		header[headerAllow] = route.allow
+	}
+	if work == nil {
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
 	reads := call.reads()
 	if !reads && call.fromForeignPage() {
-		if err := call.countLogin(); err != nil {
+		if err := call.count(); err != nil {
 			return err
 		}
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
-	if method == http.MethodOptions {
-		header[headerAllow] = route.allow
-	}
 	if err := call.login(); err != nil {
 		return err
 	}
-	if route.writes && call.caller.Role != calendar.Anonymous && calendar.MayWrite(call.caller, route.kind) == nil {
-		header[headerAllow] = route.allow
+	var refused error
+	if !reads || call.caller.Role != calendar.Anonymous {
+		refused = calendar.MayWrite(call.caller, route.kind)
+		if route.writes && refused == nil {
+			header[headerAllow] = route.allow
+		}
 	}
-	switch {
-	case !reads:
-		if err := calendar.MayWrite(call.caller, route.kind); err != nil {
-			return err
-		}
-	case method != http.MethodOptions: // writes name all that is wrong at once
-		if bad := call.query.Invalid(); bad != nil {
-			return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
-		}
+	if reads { // writes name all that is wrong at once
+		problems := calendar.Problems{Fields: call.query.Invalid()}
+		refused = problems.Err()
+	}
+	if refused != nil && method != http.MethodOptions {
+		return refused
 	}
 	return work(call)
 }
@@ -193,8 +194,7 @@ func (call *call) answerPanic() {
 	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(value)
 	}
-	call.o.Log.ErrorContext(call.request.Context(), "request panicked",
-		"method", call.request.Method, "path", call.request.URL.Path, "panic", value, "stack", string(debug.Stack()))
+	call.log().ErrorContext(call.request.Context(), "request panicked", "panic", value, "stack", string(debug.Stack()))
 	if call.status == 0 {
 		call.fail(calendar.Fail(calendar.CodeInternal, 0))
 	}
@@ -204,28 +204,16 @@ func (call *call) answerPanic() {
 func (call *call) login() error {
 	caller, err := call.Users.Authenticate(call.request.Context(), strings.Join(call.request.Header["Authorization"], ", "))
 	call.caller = caller
-	if over := call.countLogin(); over != nil {
+	if over := call.count(); over != nil {
 		return over
 	}
-	room := true
 	switch {
 	case err != nil:
 		return err
 	case caller.Role != calendar.Anonymous:
-		room = call.pass.Identify(caller.ID)
+		return call.pass.Identify(caller.ID)
 	case call.pass.Stage() == admit.Login: // an empty header
-		room = call.pass.Enter(admit.Work, 1)
-	}
-	if !room {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+		return call.pass.Enter(admit.Work, 1)
 	}
 	return nil
-}
-
-// countLogin counts a request with credentials; others were counted when they came.
-func (call *call) countLogin() error {
-	if call.pass.Stage() != admit.Login {
-		return nil
-	}
-	return call.count(call.caller.ID)
 }

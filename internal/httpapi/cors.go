@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,7 +41,7 @@ func (call *call) crossOrigin(header http.Header) {
 	allowed := valueAny
 	if !call.reads() {
 		from := call.request.Header.Get("Origin")
-		if !call.origins[from] {
+		if !slices.Contains(call.o.AllowedOrigins, from) {
 			return
 		}
 		allowed = []string{from}
@@ -49,34 +50,36 @@ func (call *call) crossOrigin(header http.Header) {
 }
 
 // fromForeignPage reports whether a page of another site sent a request (2.11): a browser
-// sends remembered credentials with any page's form.
+// sends remembered credentials with any page's form. Pages take forms of this site alone
+// (PAGES.md P2.3), and "null" for no origin where the browser says that it is this one.
 func (call *call) fromForeignPage() bool {
-	if origin := strings.Join(call.request.Header["Origin"], ", "); origin != "" {
-		return !call.origins[origin] && !call.roots.isOwnOrigin(call.request, origin)
+	origin, site := strings.Join(call.request.Header["Origin"], ", "), call.request.Header.Get("Sec-Fetch-Site")
+	foreign := site == "cross-site" || site == "same-site"
+	if origin == "" || call.page != nil && (foreign || origin == "null" && site == "same-origin") {
+		return foreign
 	}
-	site := call.request.Header.Get("Sec-Fetch-Site")
-	return site == "cross-site" || site == "same-site"
+	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.o.AllowedOrigins, origin))
 }
 
 // isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
-func (rootTable *rootTable) isOwnOrigin(request *http.Request, origin string) bool {
-	from, err := url.Parse(origin)
-	if err != nil || from.Scheme != "http" && from.Scheme != "https" || from.Host == "" {
-		return false
-	}
-	base, err := url.Parse(rootTable.origin(request).base)
-	return hostPort(from.Scheme, from.Host) == hostPort(from.Scheme, request.Host) ||
-		err == nil && hostPort(from.Scheme, from.Host) == hostPort(base.Scheme, base.Host)
+func (call *call) isOwnOrigin(origin string) bool {
+	from := hostPort(origin)
+	scheme, _, _ := strings.Cut(origin, ":")
+	return from != "" && (from == hostPort(scheme+"://"+call.request.Host) || from == hostPort(call.from.base))
 }
 
-// hostPort returns a host in lower case with its port, by default that of the scheme.
-func hostPort(scheme, host string) string {
-	address := url.URL{Host: strings.ToLower(host)}
-	port := address.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[scheme]
+// hostPort returns the host of a web address in lower case with its port, by default that of the
+// scheme; "" where it has none.
+func hostPort(text string) string {
+	address, err := url.Parse(strings.ToLower(text))
+	if err != nil || address.Host == "" {
+		return ""
 	}
-	return address.Hostname() + ":" + port
+	standard := map[string]string{"http": "80", "https": "443"}[address.Scheme]
+	if standard == "" {
+		return ""
+	}
+	return address.Hostname() + ":" + cmp.Or(address.Port(), standard)
 }
 
 // preflight sets what a browser asks for before a request to a route, nil for a read that
@@ -88,7 +91,7 @@ func (call *call) preflight(header http.Header, route *route) {
 		return
 	}
 	header["Access-Control-Allow-Methods"] = corsReadMethods
-	if route != nil && call.origins[from] || route.asks() {
+	if route != nil && slices.Contains(call.o.AllowedOrigins, from) || route.asks() {
 		header["Access-Control-Allow-Methods"] = route.allow
 	}
 	names := corsRequest

@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"iter"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,26 +60,18 @@ func (call *call) acceptanceOf(size int) acceptance {
 
 // readAcceptance reads Accept-Encoding (RFC 9110, section 12.5.3). The encoding that it
 // weighs most is the best one: none where that is "identity", where everything is
-// refused, or where nothing is said, though then any is taken. Members with a weight
-// that is none are skipped.
+// refused, or where nothing is said, though then any is taken.
 func readAcceptance(values []string) acceptance {
 	if len(values) == 0 {
 		return acceptance{takes: [encodings]bool{true, true, true}}
 	}
 	const unnamed = -1
 	weights, others := [encodings]int{unnamed, unnamed, unnamed}, unnamed
-	for _, text := range values {
-		for member := range strings.SplitSeq(text, ",") {
-			name, params, _ := strings.Cut(member, ";")
-			weight, ok := weightOf(params)
-			if !ok {
-				continue
-			}
-			if name = strings.TrimSpace(name); name == "*" {
-				others = weight
-			} else if e, known := encodingNames[strings.ToLower(name)]; known {
-				weights[e] = weight
-			}
+	for name, weight := range weighted(values) {
+		if name == "*" {
+			others = weight
+		} else if e, known := encodingNames[name]; known {
+			weights[e] = weight
 		}
 	}
 	var a acceptance
@@ -95,6 +87,22 @@ func readAcceptance(values []string) acceptance {
 		}
 	}
 	return a
+}
+
+// weighted yields the members of a header in lower case, without their parameters, and their
+// weights in thousandths, 1,000 without one. Those with a weight that is none are skipped.
+func weighted(values []string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, text := range values {
+			for member := range strings.SplitSeq(text, ",") {
+				name, params, _ := strings.Cut(member, ";")
+				weight, ok := weightOf(params)
+				if ok && !yield(strings.ToLower(strings.TrimSpace(name)), weight) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // noneMatch reports whether If-None-Match fits an answer with an ETag in an encoding that
@@ -140,55 +148,50 @@ func setEncoding(header http.Header, encoding encoding) {
 	}
 }
 
-// encodedBody returns the body of an answer in an encoding. It is encoded once, in a turn, as
-// that takes a processor for longer than making most answers does; turn reports whether the
-// client has its turn.
-func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, ans *answer, turn bool) (*body, error) {
+// encodedBody returns the body of an answer in an encoding, or as it is where there is no turn
+// for that. It is encoded once, in a turn, as that takes a processor for longer than making most
+// answers does; turn reports whether the client has its turn.
+func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, ans *answer, turn bool) (encoding, *body) {
 	if encoding == encodingNone {
-		return &ans.body, nil
+		return encoding, &ans.body
 	}
 	if out := ans.encoded[encoding].Load(); out != nil {
-		return out, nil
+		return encoding, out
 	}
-	leave, err := pass.Turn(ctx, api.encoders.turns, turn)
+	leave, err := pass.Turn(ctx, api.encoders, turn)
 	if err != nil {
-		return nil, err
+		return encodingNone, &ans.body
 	}
 	defer leave()
 	if out := ans.encoded[encoding].Load(); out != nil { // made while this one waited
-		return out, nil
+		return encoding, out
 	}
-	data, err := written(func(data []byte) ([]byte, error) { return api.encoders.append(data, encoding, ans) })
+	data, err := written(func(data []byte) ([]byte, error) { return ans.encode(data, encoding) })
 	if err != nil {
-		return nil, err
+		return encodingNone, &ans.body
 	}
 	out := newBody(data)
 	ans.encoded[encoding].Store(&out)
 	if ans.key != "" {
 		api.answers.Set(ans.key, ans) // it is larger now
 	}
-	return &out, nil
+	return encoding, &out
 }
 
-// encoders encode answers. Each holds some 3 MiB at most, so the turns bound their number.
-type encoders struct {
-	turns *admit.Turns
-	pools [encodings]sync.Pool // of compressor
-}
-
-// compressor encodes what is written to it, for one writer after the other.
+// compressor encodes what is written to it, for one writer after the other. Each holds some
+// 3 MiB at most, so turns bound their number.
 type compressor interface {
 	io.WriteCloser
 	Reset(to io.Writer)
 }
 
-// newEncoders makes encoders that leave half of the processors to others. A client has
-// the turns that it has for its lists.
-func newEncoders(one *admit.OfOne) *encoders {
-	return &encoders{turns: admit.NewTurns(one, max(1, runtime.GOMAXPROCS(0)/2))}
+// compressors are quick ones, which are used again.
+var compressors = [encodings]sync.Pool{
+	encodingZstd: {New: func() any { return newCompressor(encodingZstd, true) }},
+	encodingGzip: {New: func() any { return newCompressor(encodingGzip, true) }},
 }
 
-// zstdWindow bounds what an encoder keeps, and what a client has to (RFC 9659: 8 MiB).
+// zstdWindow bounds what a compressor keeps, and what a client has to (RFC 9659: 8 MiB).
 const zstdWindow = 1 << 20
 
 // newCompressor makes a compressor that is quick, or one that takes its time: level 9 of gzip
@@ -206,26 +209,23 @@ func newCompressor(encoding encoding, quick bool) compressor {
 	return writer
 }
 
-// take returns a quick compressor, which may be put back into its pool.
-func (encoders *encoders) take(encoding encoding, to io.Writer) compressor {
-	compressor, used := encoders.pools[encoding].Get().(compressor)
-	if !used {
-		compressor = newCompressor(encoding, true)
-	}
+// takeCompressor returns a quick compressor, which may be put back.
+func takeCompressor(encoding encoding, to io.Writer) compressor {
+	compressor := compressors[encoding].Get().(compressor) //nolint:forcetypeassert // the pool makes nothing else
 	compressor.Reset(to)
 	return compressor
 }
 
-// append appends the body of an answer in an encoding.
-func (encoders *encoders) append(to []byte, encoding encoding, ans *answer) ([]byte, error) {
+// encode appends the body of an answer in an encoding; that of a file takes its time.
+func (ans *answer) encode(to []byte, encoding encoding) ([]byte, error) {
 	buffer := bytes.NewBuffer(to)
 	var compressor compressor
 	if ans.file {
 		compressor = newCompressor(encoding, false)
 		compressor.Reset(buffer)
 	} else {
-		compressor = encoders.take(encoding, buffer)
-		defer encoders.pools[encoding].Put(compressor)
+		compressor = takeCompressor(encoding, buffer)
+		defer compressors[encoding].Put(compressor)
 	}
 	_, err := compressor.Write(ans.bytes)
 	err = cmp.Or(err, compressor.Close())

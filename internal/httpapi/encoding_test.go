@@ -79,12 +79,11 @@ func decoded(t *testing.T, header http.Header, body []byte) []byte {
 // that every client has.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	encoders := newEncoders(&admit.OfOne{})
 	for _, size := range []int{0, 1, leastEncoded, 100_000, 3 << 20} {
 		body := []byte(strings.Repeat(`{"title":"Jazz on the river","cost":"12"},`, size/40+1)[:size])
 		for encoding := encodingNone + 1; encoding < encodings; encoding++ {
 			for range 2 { // with an encoder that was used before, too
-				sent, err := encoders.append([]byte("before"), encoding, &answer{body: newBody(body)})
+				sent, err := (&answer{body: newBody(body)}).encode([]byte("before"), encoding)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,11 +100,11 @@ func TestEncodings(t *testing.T) {
 }
 
 // takeEncoders takes all encoders, which leave half of the processors to others.
-func takeEncoders(t *testing.T, encoders *encoders) (free func()) {
+func takeEncoders(t *testing.T, encoders *admit.Turns) (free func()) {
 	t.Helper()
 	var taken []func()
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
-		leave, err := encoders.turns.Acquire(t.Context(), netip.Addr{}, true)
+		leave, err := encoders.Acquire(t.Context(), netip.Addr{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func shownCode(problem *calendar.Error) string {
 		if problem.Kind == calendar.KindEvent {
 			return "rest-event-not-found"
 		}
-		return problem.Kind.String() + "-" + string(problem.Code)
+		fallthrough
 	case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
 		return problem.Kind.String() + "-" + string(problem.Code)
 	default:
@@ -72,90 +72,61 @@ func (api *api) tooLarge(err error, params ...string) error {
 	if !errors.Is(err, query.ErrTooLarge) {
 		return err
 	}
-	problem := &calendar.Error{Code: calendar.CodeInvalidParam}
+	var problems calendar.Problems
 	for _, name := range params {
-		problem.Fields = append(problem.Fields, calendar.FieldError{Field: name, Reason: calendar.ReasonAnswerSize, Args: []string{strconv.Itoa(api.o.MaxAnswer)}})
+		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.o.MaxAnswer))
 	}
-	return problem
+	return cmp.Or(problems.Err(), err)
 }
 
-// fail answers an error, in the shape of section 7.1 or as problem details, and
-// logs what is a fault of the service.
+// fail answers an error, and logs what is a fault of the service.
 func (call *call) fail(err error) {
 	if call.sentLastGood(err) {
 		return
 	}
 	problem := publicError(err)
 	status := statusOf(problem.Code)
-	call.code = problem.Code
 	if status >= http.StatusInternalServerError {
 		if errors.Is(err, context.Canceled) && call.client.Err() != nil {
 			status = statusClientGone // nobody reads it
 		} else if problem.Code == calendar.CodeInternal {
-			call.o.Log.ErrorContext(call.request.Context(), "request failed", "method", call.request.Method, "path", call.request.URL.Path, "error", err)
+			call.log().ErrorContext(call.request.Context(), "request failed", "error", err)
 		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
-			call.o.Log.WarnContext(call.request.Context(), "part unavailable", "method", call.request.Method, "path", call.request.URL.Path, "error", err)
+			call.log().WarnContext(call.request.Context(), "part unavailable", "error", err)
 			if call.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
 				call.o.ListFailed(err)
 			}
 		}
 	}
-	header := call.w.Header()
-	header[headerLanguage] = []string{call.lang.Tag()}
-	delete(header, headerETag)
-	if problem.RetryAfter > 0 {
-		header[headerRetry] = []string{strconv.Itoa(problem.RetryAfter)}
-	}
 	if call.page != nil && status != statusClientGone {
-		call.failPage(problem, status)
+		_ = call.sendAnswer(call.errorPage(problem, status)) // what has a status is never refused
 		return
 	}
-	switch status {
-	case http.StatusUnauthorized:
-		header[headerChallenge] = challenges
-	case http.StatusServiceUnavailable:
-		if problem.Code == calendar.CodeAsOfNotReady {
-			header[headerRetry] = valueRetryLater
-		} else if header[headerRetry] == nil {
-			header[headerRetry] = valueRetry
-		}
+	media, instance := valueJSON, ""
+	if accepts(call.request.Header, "application/problem+json") {
+		media, instance = valueProblem, call.request.URL.EscapedPath()
 	}
-	instance := ""
-	if header[headerType] = valueJSON; accepts(call.request.Header, "application/problem+json") {
-		header[headerType], instance = valueProblem, call.request.URL.EscapedPath()
-	}
-	call.send(status, errorBody(problem, status, call.lang, instance))
+	ans := newAnswer(errorBody(problem, status, call.lang, instance), media, "", call.lang)
+	ans.fail(problem, status, challenges)
+	_ = call.sendAnswer(ans)
 }
 
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
-// send writes an answer whose other headers are set.
-func (call *call) send(status int, data []byte) {
-	call.sendAlways(status, &answer{body: newBody(data)})
-}
-
-// sendJSON writes an answer in JSON whose other headers are set.
-func (call *call) sendJSON(status int, body []byte) {
-	header := call.w.Header()
-	header[headerLanguage], header[headerType] = []string{call.lang.Tag()}, valueJSON
-	call.send(status, body)
-}
-
-// sendAlways writes an answer. It is never refused: where there is no turn to encode it, it is
-// sent as it is, and where there is no room to send it keeps the slot.
-func (call *call) sendAlways(status int, ans *answer) {
-	encoding, shown := call.acceptanceOf(len(ans.bytes)).best, &ans.body
-	if encoding != encodingNone {
-		ctx, cancel := call.within(call.o.ReadDeadline)
-		defer cancel()
-		out, err := call.encodedBody(ctx, &call.pass, encoding, ans, false)
-		if shown = out; err != nil {
-			encoding, shown = encodingNone, &ans.body
-		}
+// fail makes an answer one of an error, with its headers.
+func (ans *answer) fail(problem *calendar.Error, status int, challenges []string) {
+	ans.status, ans.code = status, problem.Code
+	switch {
+	case problem.RetryAfter > 0:
+		ans.add(headerRetry, strconv.Itoa(problem.RetryAfter))
+	case problem.Code == calendar.CodeAsOfNotReady:
+		ans.add(headerRetry, retryLater)
+	case status == http.StatusServiceUnavailable:
+		ans.add(headerRetry, retryAfter)
+	case status == http.StatusUnauthorized:
+		ans.headers = append(ans.headers, headerRow{headerChallenge, challenges})
 	}
-	call.beginSending(shown.bytes)
-	call.writeBody(status, encoding, shown)
 }
 
 // accepts reports whether Accept names a media type, given in lower case.

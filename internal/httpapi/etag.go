@@ -33,21 +33,19 @@ func (api *api) weakTag(key string) string {
 // "*" fits always.
 func noneMatch(header http.Header, etag string) bool {
 	etag = strings.TrimPrefix(etag, "W/")
-	for _, text := range header["If-None-Match"] {
-		for tag := range eachTag(text) {
-			if tag == "*" || tag == etag {
-				return true
-			}
+	for tag := range tagsOf(header["If-None-Match"]) {
+		if tag == "*" || tag == etag {
+			return true
 		}
 	}
 	return false
 }
 
-// eachTag returns the members of a list of entity tags without W/. A comma in one of another
+// tagsOf yields the members of a list of entity tags without W/. A comma in one of another
 // service separates, too: none of its parts is a tag of this one.
-func eachTag(text string) iter.Seq[string] {
+func tagsOf(values []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for tag := range strings.SplitSeq(text, ",") {
+		for tag := range strings.SplitSeq(strings.Join(values, ","), ",") {
 			if !yield(strings.TrimPrefix(strings.TrimSpace(tag), "W/")) {
 				return
 			}
@@ -59,21 +57,19 @@ func eachTag(text string) iter.Seq[string] {
 // it was not sent. What is no tag of this service fits never.
 func matchVersions(header http.Header) []int64 {
 	values := header["If-Match"]
-	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "" {
+	if strings.TrimSpace(strings.Join(values, ",")) == "" {
 		return nil
 	}
 	versions := []int64{}
-	for _, text := range values {
-		for tag := range eachTag(text) {
-			if tag == "*" {
-				versions = append(versions, 0)
-				continue
-			}
-			inner, quoted := strings.CutPrefix(tag, `"`)
-			number, _, marked := strings.Cut(inner, "-")
-			if n, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && n > 0 {
-				versions = append(versions, n)
-			}
+	for tag := range tagsOf(values) {
+		if tag == "*" {
+			versions = append(versions, 0)
+			continue
+		}
+		inner, quoted := strings.CutPrefix(tag, `"`)
+		number, _, marked := strings.Cut(inner, "-")
+		if n, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && n > 0 {
+			versions = append(versions, n)
 		}
 	}
 	return versions

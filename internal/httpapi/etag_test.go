@@ -15,8 +15,8 @@ func TestTagsNameTheContent(t *testing.T) {
 	view := func(sum uint64) *query.View {
 		return &query.View{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Version: 2, Sum: sum}, Mark: 7}
 	}
-	root := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 0)
-	settings := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 7)
+	root := rootOf(origin{"https://x", "x", ""}, mountOf(calendar.LangEN, "api", Namespace), 0)
+	settings := rootOf(origin{"https://x", "x", ""}, mountOf(calendar.LangEN, "api", Namespace), 7)
 	lang := calendar.LangEN
 	tags := map[string]bool{
 		a.recordTag(root, lang, view(1), nil): true, a.recordTag(root, lang, view(3), nil): true, a.recordTag(settings, lang, view(1), nil): true,

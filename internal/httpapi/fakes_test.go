@@ -56,6 +56,8 @@ func (fakeCommands fakeCommands) CheckPassword(_ context.Context, _ calendar.ID,
 }
 
 type fakeQueries struct {
+	Queries // of what no test asks
+
 	parse      func(request query.Request) (*query.Criteria, error)
 	await      func(least calendar.Position) error
 	generation func() (query.Generation, error)
@@ -108,10 +110,6 @@ func (fakeQueries fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*que
 }
 
 func (fakeQueries fakeQueries) Afford(int) error { return nil }
-func (fakeQueries fakeQueries) Suggest(context.Context, *query.Criteria) ([]query.Suggested, calendar.Position, error) {
-	return nil, 0, nil
-}
-
 func (fakeQueries fakeQueries) Several(ctx context.Context, all []*query.Criteria, use func(int, *query.List) error) error {
 	for i, criteria := range all {
 		list, err := fakeQueries.Run(ctx, criteria)
@@ -123,10 +121,6 @@ func (fakeQueries fakeQueries) Several(ctx context.Context, all []*query.Criteri
 		}
 	}
 	return nil
-}
-
-func (fakeQueries fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters, error) {
-	return nil, nil //nolint:nilnil // nobody asks
 }
 
 func (fakeQueries fakeQueries) Whole(context.Context, *query.Criteria) (*query.Selection, error) {

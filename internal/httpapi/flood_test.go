@@ -268,13 +268,13 @@ func TestSlowReadersEnd(t *testing.T) {
 	large := newBody(bytes.Repeat([]byte("x"), 5_000_000))
 	small := newBody(large.bytes[:1000])
 	c := &call{api: &api{}, w: recorder, request: httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)}
-	c.writeBody(http.StatusOK, encodingNone, &large)
+	c.writeBody(&large)
 	now := time.Now()
 	if len(until) != 2 || until[0].Before(now.Add(60*time.Second)) || until[0].After(now.Add(70*time.Second)) || !until[1].IsZero() {
 		t.Errorf("an answer of 5 MB may take until %v, want 70 s, and then no time", until)
 	}
 	until = nil
-	if c.writeBody(http.StatusOK, encodingNone, &small); len(until) > 0 {
+	if c.writeBody(&small); len(until) > 0 {
 		t.Error("a small answer costs a deadline of its own")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -111,19 +110,7 @@ func (call *call) formatOf() *format {
 }
 
 // accepted yields the media types of Accept, in lower case, with their weights.
-func accepted(header http.Header) iter.Seq2[string, int] {
-	return func(yield func(string, int) bool) {
-		for _, text := range header["Accept"] {
-			for member := range strings.SplitSeq(text, ",") {
-				media, params, _ := strings.Cut(member, ";")
-				weight, ok := weightOf(params)
-				if ok && !yield(strings.ToLower(strings.TrimSpace(media)), weight) {
-					return
-				}
-			}
-		}
-	}
-}
+func accepted(header http.Header) iter.Seq2[string, int] { return weighted(header["Accept"]) }
 
 // feed reports whether events are answered in another format than JSON.
 func (call *call) feed() bool { return call.format != nil && call.format.exports() }

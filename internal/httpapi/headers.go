@@ -55,12 +55,8 @@ var (
 	valueText     = []string{"text/plain; charset=utf-8"}
 	valueBytes    = []string{"application/octet-stream"}
 	valueProblem  = []string{"application/problem+json; charset=utf-8"}
-	valueRetry    = []string{retryAfter}
-	// A list of the past takes longer to prepare, and so does an open stream to end.
-	valueRetryLater = []string{"5"}
-	valueAny        = []string{"*"}
-	valueTrue       = []string{"true"}
-	challenges      = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
+	valueAny      = []string{"*"}
+	challenges    = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
 )
 
 // commonHeaders sets what every answer carries, whatever happens next.
@@ -96,7 +92,9 @@ func (call *call) writeStatus(status int) {
 
 // cacheControl is the value of Cache-Control (2.8), nil for none.
 func (call *call) cacheControl(status int) []string {
-	if _, sent := call.request.Header["Authorization"]; sent || call.sendsPassword() || call.feed() && call.sentPassword() {
+	route := call.route
+	reads := call.feed() || route != nil && route.kind == calendar.KindEvent && route.Single // a password, whatever becomes of it
+	if _, sent := call.request.Header["Authorization"]; sent || reads && call.sentPassword() {
 		return valuePrivate
 	}
 	if !isRead(call.request.Method) {
@@ -119,13 +117,6 @@ func (call *call) cacheControl(status int) []string {
 		}
 		return valueAskBack
 	}
-}
-
-// sendsPassword reports whether a password is sent to a single event, whatever
-// becomes of it.
-func (call *call) sendsPassword() bool {
-	route := call.route
-	return route != nil && route.kind == calendar.KindEvent && route.Single && call.sentPassword()
 }
 
 // sentPassword reports whether a password is sent to whatever there is. An empty one

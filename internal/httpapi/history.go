@@ -49,12 +49,12 @@ func (page *historyPage) answer(ctx context.Context) (*answer, error) {
 	limit := min(cmp.Or(int(page.numbers["limit"]), pageLimit), maxPageLimit)
 	late, n := page.o.Now().Add(page.o.ReadDeadline/2), 0
 	data := []byte(page.format.begin)
-	pace := page.pass.Pace(page.past, page.o.Now)
+	rest := page.pass.Pace(page.past, page.o.Now)
 	for entry, err := range page.History.Entries(ctx, page.viewer(), &page.Walk) {
 		if err != nil {
 			return nil, err
 		}
-		pace.Rest(ctx)
+		rest(ctx)
 		if entry != nil {
 			data = page.format.item(data, n, page.linked(entry))
 			n++

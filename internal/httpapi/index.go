@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"time"
 
@@ -59,17 +58,16 @@ func (call *call) options() error {
 	if err != nil {
 		return err
 	}
-	call.sendJSON(http.StatusOK, data)
-	return nil
+	return call.sendAnswer(newAnswer(data, valueJSON, "", call.lang))
 }
 
 // newDocuments returns what index and documentation are made of.
-func newDocuments(options *Options, totals [][2]string) *openapi.API {
+func newDocuments(options *Options) *openapi.API {
 	docs := &openapi.API{
 		Facets: query.Facets, Totals: map[string][]string{},
 		PerPageMax: options.PerPageMax, Now: options.Now, Site: options.Site,
 	}
-	for _, pair := range totals {
+	for _, pair := range options.TotalHeaders {
 		for i, name := range []string{"X-Total", "X-TotalPages"} {
 			docs.Totals[name] = append(docs.Totals[name], pair[i])
 		}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -31,8 +30,7 @@ func (call *call) me() error {
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
 	})
-	call.sendJSON(http.StatusOK, body)
-	return nil
+	return call.sendAnswer(newAnswer(body, valueJSON, "", call.lang))
 }
 
 // userName returns the name of the caller, "" where there is none.

@@ -45,26 +45,23 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// pattern names the route of a call, "" while none exists.
-func (call *call) pattern() string {
-	if call.route == nil {
-		return ""
+// finish logs and reports the answer to a request.
+func (call *call) finish(report func(Answered)) {
+	answered := Answered{Status: call.status, Took: call.o.Now().Sub(call.started), Cache: call.cache, Code: call.code}
+	if call.route != nil {
+		answered.Route = call.route.Template
 	}
-	return call.route.Template
+	if ctx := call.request.Context(); call.o.Log.Enabled(ctx, slog.LevelDebug) {
+		call.o.Log.DebugContext(ctx, "request answered", "method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
+	}
+	if report != nil {
+		report(answered)
+	}
 }
 
-// answered is what is told of the answer to a request.
-func (call *call) answered() Answered {
-	return Answered{call.pattern(), call.status, call.o.Now().Sub(call.started), call.cache, call.code}
-}
-
-// logAnswer logs the answer to a request.
-func (call *call) logAnswer() {
-	if call.o.Log.Enabled(call.request.Context(), slog.LevelDebug) {
-		answered := call.answered()
-		call.o.Log.DebugContext(call.request.Context(), "request answered",
-			"method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
-	}
+// log is the log for what is wrong with a request.
+func (call *call) log() *slog.Logger {
+	return call.o.Log.With("method", call.request.Method, "path", call.request.URL.Path)
 }
 
 const (

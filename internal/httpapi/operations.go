@@ -75,19 +75,10 @@ func (route *route) end(args []param.Param) {
 	}
 }
 
-// variables are those of paths. A text that ends in a dot goes on with the kind of the record.
-var variables = map[string]param.Param{
-	"id":     {Type: "integer", Text: "arg.id.", Schema: object{"minimum": 0}},
-	"slug":   {Type: "string", Text: "arg.slug.", Schema: object{"minLength": 1}},
-	"format": {Type: "string", Text: "arg.ending", Extension: true},
-	"level":  {Type: "string", Text: "arg.tile.level", Schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
-	"tile":   {Type: "string", Text: "arg.tile.tile"},
-}
-
-// pathArgument is a variable of the path; pattern may name the words that it takes.
+// pathArgument is a variable of the path; pattern may name the words that it takes. A text that
+// ends in a dot goes on with the kind of the record.
 func (route *route) pathArgument(name, pattern string) param.Param {
-	arg := variables[name]
-	arg.Name, arg.In, arg.Required = name, "path", true
+	arg := parameters["{"+name+"}"].Param
 	if words, alternatives := strings.CutPrefix(pattern, "("); alternatives {
 		arg.Enum = strings.Split(strings.TrimSuffix(words, ")"), "|")
 	}

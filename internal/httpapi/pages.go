@@ -57,14 +57,11 @@ func (call *call) findPage() *pageRequest {
 	if call.o.Pages == nil {
 		return nil
 	}
-	path := call.request.URL.EscapedPath()
-	if rest, ok := cutPath(path, call.from.path); ok {
-		path = rest
-	}
+	path, _ := cutPath(call.request.URL.EscapedPath(), call.from.path)
 	request := &pageRequest{plain: true}
 	route, found := public.Find(path)
 	if !found || !call.o.Pages.Served(route) {
-		if call.roots.locateBelow(normalize(path)).below || !accepts(call.request.Header, "text/html") {
+		if call.roots.isInterface(normalize(path)) || !accepts(call.request.Header, "text/html") {
 			return nil
 		}
 		route, request.other = public.Nowhere(call.loc.lang), true
@@ -143,9 +140,7 @@ func (call *call) preview() error {
 		if page.User, err = call.userName(ctx); err != nil {
 			return nil, err
 		}
-		if state, err := call.reachedState(ctx); err == nil {
-			page.Position = state.Position
-		}
+		page.Position = call.reached
 		return call.makePage(ctx, of)
 	}})
 }
@@ -153,7 +148,7 @@ func (call *call) preview() error {
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
 func (call *call) unlock() error {
 	call.page.Unlock = true
-	if fromOtherSite(call.request, call.roots) {
+	if call.fromForeignPage() {
 		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
 	}
 	body, err := call.receive(maxPasswordForm)
@@ -161,7 +156,7 @@ func (call *call) unlock() error {
 		return err
 	}
 	password := ""
-	if media, _, err := mime.ParseMediaType(call.request.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
+	if media, _, _ := mime.ParseMediaType(call.request.Header.Get(headerType)); media == "application/x-www-form-urlencoded" {
 		password = calendar.Trim(param.ParsePairs(string(body)).Last("password"))
 	}
 	call.page.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
@@ -172,20 +167,6 @@ func (call *call) unlock() error {
 		defer cancel()
 		return call.makePage(ctx, state)
 	}})
-}
-
-// fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
-// browser that says so in its own words is believed: "null" stands for no origin as well.
-func fromOtherSite(request *http.Request, roots *rootTable) bool {
-	site, origin := request.Header.Get("Sec-Fetch-Site"), strings.Join(request.Header["Origin"], ", ")
-	switch {
-	case site != "" && site != "same-origin" && site != "none":
-		return true
-	case origin == "", origin == "null" && site == "same-origin":
-		return false
-	default:
-		return !roots.isOwnOrigin(request, origin)
-	}
 }
 
 // The first byte of keys of pages, see aliasKey.
@@ -261,19 +242,28 @@ func (api *api) pageAnswer(made *public.Answer, req *public.Request, key string)
 	if made.Position > 0 {
 		ans.add(headerPosition, made.Position.String())
 	}
-	cached := cmp.Or(cacheOf[made.Status], "no-store")
-	switch {
-	case req.Preview || req.Unlock:
-		cached = "no-store, private"
-	case made.Status == http.StatusOK:
+	cached, whole := cmp.Or(cacheOf[made.Status], "no-store"), made.Status == http.StatusOK
+	if req.Preview || req.Unlock {
+		cached, whole = "no-store, private", false
+	} else if whole {
 		ans.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), req.Route.Cache
 		ans.add(headerETag, ans.etag)
 	}
 	if cached != "" {
 		ans.add(headerCache, cached)
 	}
-	if ans.etag == "" {
-		ans.page, ans.passing = made, true
+	if whole {
+		return ans
+	}
+	ans.status, ans.passing = made.Status, true
+	if req.Unlock {
+		ans.add("Referrer-Policy", "no-referrer")
+	}
+	if made.Location != "" {
+		ans.target = made.Target
+	}
+	if made.Error != nil {
+		ans.fail(made.Error, made.Status, challenges[:1]) // what a browser asks for
 	}
 	return ans
 }
@@ -285,63 +275,31 @@ func (api *api) pageCache() string {
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
-// setPage sets the headers of a page that is not cached.
-func (call *call) setPage(header http.Header, made *public.Answer) {
-	if made.Location != "" {
-		header.Set(headerLocation, made.Target(call.request.URL.RawQuery))
-	}
-	if made.Error != nil && made.Error.RetryAfter > 0 {
-		header.Set(headerRetry, strconv.Itoa(made.Error.RetryAfter))
-	} else if made.Status == http.StatusServiceUnavailable {
-		header[headerRetry] = valueRetry
-	}
-	if call.page.Unlock {
-		header.Set("Referrer-Policy", "no-referrer")
-	}
-	if made.Error != nil {
-		call.code = made.Error.Code
-	}
-}
-
 // openToAll lets pages of every origin load an answer, as reads of the interface.
 func (api *api) openToAll(header http.Header) {
 	header["Access-Control-Allow-Origin"], header["Access-Control-Expose-Headers"] = valueAny, api.expose
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// failPage answers an error with a page.
-func (call *call) failPage(problem *calendar.Error, status int) {
-	header := call.w.Header()
-	if status == http.StatusUnauthorized {
-		header[headerChallenge] = challenges[:1] // what a browser asks for
-	}
-	made, err := call.errorPage(problem, status)
-	if err != nil {
-		call.o.Log.ErrorContext(call.request.Context(), "page of an error failed", "path", call.request.URL.Path, "error", err)
-		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
-	}
-	ans := call.pageAnswer(made, &call.page.Request, "")
-	call.setHeaders(header, ans)
-	header[headerType] = ans.media
-	call.sendAlways(made.Status, ans)
-}
-
-// errorPage makes the page of an error. One that is the same for all paths is kept: a flood
+// errorPage makes the page of an error. One that is the same for all paths is cached: a flood
 // of refused requests is not to cost what pages do.
-func (call *call) errorPage(problem *calendar.Error, status int) (*public.Answer, error) {
+func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 	ctx, page, key := call.request.Context(), call.page.Request, ""
 	if call.page.plain {
 		page = public.Request{Route: public.Nowhere(page.Route.Lang()), Base: page.Base, Path: page.Path}
 		key = string(cache.Key{errorPageKey}.Text(page.Base).Text(page.Path).Number(int64(page.Route.Lang())).Text(string(problem.Code)))
-		if kept, ok := call.answers.Get(key); ok {
-			return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.bytes, Error: problem}, nil
+		if ans, ok := call.answers.Get(key); ok {
+			return ans
 		}
 	}
 	made, err := call.o.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
-	if err == nil && key != "" {
-		call.answers.Set(key, &answer{body: newBody(made.Body)})
+	if err != nil {
+		call.log().ErrorContext(ctx, "page of an error failed", "error", err)
+		made, key = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError)), Error: problem}, ""
 	}
-	return made, err
+	ans := call.pageAnswer(made, &page, "")
+	if ans.key = key; key != "" {
+		call.answers.Set(key, ans)
+	}
+	return ans
 }
-
-var _ public.Lists = (*query.Service)(nil)

@@ -14,16 +14,12 @@ func pageFiles(pages *public.Pages) map[string]*answer {
 	out := map[string]*answer{}
 	for _, file := range pages.Files() {
 		ans := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: strconv.Quote(path.Base(file.Path)), file: true}
+		kind, form, _ := strings.Cut(file.Media, "/")
+		ans.small = kind == "font" || kind == "image" && form != "svg+xml"
 		ans.add(headerETag, ans.etag)
 		out[file.Path] = ans
 	}
 	return out
-}
-
-// compressed reports whether a file is as small as it gets.
-func (ans *answer) compressed() bool {
-	media := ans.media[0]
-	return strings.HasPrefix(media, "image/") && !strings.HasPrefix(media, "image/svg") || strings.HasPrefix(media, "font/")
 }
 
 // sendAsset sends a file that pages load. Under another hash it is the present one, which

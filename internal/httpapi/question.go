@@ -82,7 +82,7 @@ func (call *call) read(question *question) error {
 		}
 		if err == nil {
 			call.setAlias(question.alias, ans)
-			if call.lastGood != "" && ans.selection == nil && ans.page == nil {
+			if call.lastGood != "" && ans.selection == nil && ans.status == 0 {
 				call.answers.Set(call.lastGood, ans)
 			}
 			err = call.sendAnswer(ans)
@@ -137,9 +137,9 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 			ans.passing = ans.passing || err != nil || now != stated.Generation || ans.position != 0 && ans.position < stated.Position
 		}
 		if _, encoding, same := call.negotiate(ans); !same && ans.selection == nil {
-			_, err = call.encodedBody(ctx, pass, encoding, ans, question.turns != nil)
+			call.encodedBody(ctx, pass, encoding, ans, question.turns != nil)
 		}
-		return ans, err
+		return ans, nil
 	}
 	if stated.key == "" || question.streams {
 		defer leave()
@@ -155,7 +155,7 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 		first = true
 		return produce(ctx, pass)
 	})
-	call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
+	_ = call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer call.pass.Resume()
 	select {
 	case done := <-made:
@@ -202,8 +202,8 @@ func (call *call) once(ctx context.Context, key string, produce func(ctx context
 // await waits until lists show what a caller is to see, without a slot, and returns the
 // position that was reached.
 func (call *call) await(caller calendar.Caller, least calendar.Position) (calendar.Position, error) {
-	if !call.pass.Enter(admit.Wait, 1) {
-		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := call.pass.Enter(admit.Wait, 1); err != nil {
+		return 0, err
 	}
 	defer call.pass.Resume()
 	ctx, cancel := call.within(call.o.PositionWait + call.o.ReadDeadline)

@@ -26,14 +26,15 @@ func newRates(limit int) *httprate.RateLimiter {
 	}))
 }
 
-// count counts a request of a user, or without one of its address, and refuses it above
+// count counts a request once, of its user, or without one of its address, and refuses it above
 // the limit.
-func (call *call) count(user calendar.ID) error {
-	if call.rates == nil {
+func (call *call) count() error {
+	if call.rates == nil || call.counted {
 		return nil
 	}
-	key := "user " + user.String()
-	if user == 0 {
+	call.counted = true
+	key := "user " + call.caller.ID.String()
+	if call.caller.ID == 0 {
 		key = "address " + call.pass.Address.String()
 	}
 	over := call.rates.OnLimit(call.w, call.request, key)

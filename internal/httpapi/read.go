@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,18 +68,11 @@ func (call *call) readRecord() error {
 
 // recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
 func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
-	writer := asked.renderer.Writer(render.Answer{Links: &asked.root.Links, Lang: asked.lang, LD: true, Fields: asked.fields, Limit: asked.o.MaxAnswer})
-	body, err := written(func(data []byte) ([]byte, error) {
-		data, err := writer.Record(data, view)
-		return data, cmp.Or(err, asked.fits(data))
-	})
-	if err != nil {
-		return nil, err
+	ans, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.o.MaxAnswer})
+	if err == nil {
+		ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	}
-	tag := asked.recordTag(asked.root, asked.lang, view, slices.Sorted(slices.Values(asked.fields)))
-	ans := newAnswer(body, valueJSON, tag, asked.lang)
-	ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
-	return ans, nil
+	return ans, err
 }
 
 // share lets others share the answer to a single read: an anonymous one without a

@@ -15,29 +15,29 @@ var reasonField = calendar.Field{
 	Name: "reason", Form: calendar.FormDetail, Declared: "string", Empty: calendar.EmptyClears, Extension: true, Max: calendar.MaxReason,
 }
 
-// reasonOf reads why a change is made (HISTORY 15): the parameter, else the header; nil
-// problem when it is good.
-func reasonOf(input calendar.Input, header http.Header) (string, *calendar.FieldError) {
-	value := input[reasonField.Name]
+// reasonOf reads why a change is made (HISTORY 15): the parameter, else the header.
+func reasonOf(input calendar.Input, header http.Header, problems *calendar.Problems) string {
+	name, value := reasonField.Name, input[reasonField.Name]
 	text, ok := value.(string)
 	if value != nil && !ok {
-		return "", &calendar.FieldError{Field: reasonField.Name, Reason: calendar.ReasonTypeText}
+		problems.Add(name, calendar.ReasonTypeText)
+		return ""
 	}
-	name := reasonField.Name
 	text = calendar.PlainReason(text)
 	if text == "" {
 		name = headerReason
 		sent := header.Get(headerReason)
 		plain, err := url.PathUnescape(sent)
 		if err != nil || !utf8.ValidString(plain) || !isPrintable(sent) {
-			return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonHeaderReason}
+			problems.Add(name, calendar.ReasonHeaderReason)
+			return ""
 		}
 		text = calendar.PlainReason(plain)
 	}
 	if utf8.RuneCountInString(text) > calendar.MaxReason {
-		return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonTooLong, Args: []string{strconv.Itoa(calendar.MaxReason)}}
+		problems.Add(name, calendar.ReasonTooLong, strconv.Itoa(calendar.MaxReason))
 	}
-	return text, nil
+	return text
 }
 
 // isPrintable reports whether a text has printable characters of ASCII only.

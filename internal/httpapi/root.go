@@ -1,12 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,30 +28,48 @@ type root struct {
 	mark      uint64 // names the root and the settings that answers depend on, in tags
 }
 
+// mount is where the interface is served: under a language, a prefix and a namespace.
+type mount struct {
+	lang      calendar.Lang
+	segment   string // "", "/cn", "/es", "/fr"
+	prefix    string // with the segment
+	namespace string
+	path      string // all of them
+}
+
+func newMount(lang calendar.Lang, prefix, namespace string) mount {
+	segment := ""
+	if lang != calendar.LangEN {
+		segment = "/" + lang.String()
+	}
+	return mount{lang, segment, segment + "/" + prefix, namespace, segment + "/" + prefix + "/" + namespace}
+}
+
 // rootTable finds the root and the route of a path.
 type rootTable struct {
-	prefixes   []string // longest first
-	namespaces []string // longest first
-	fixed      *origin  // nil: from the request
-	forwarded  bool
-	seed       uint64 // of the settings that answers depend on
-	known      *cache.Cache[rootKey, *root]
+	mounts    []mount // those of longer paths first
+	fixed     *origin // nil: from the request
+	forwarded bool
+	seed      uint64                         // of the settings that answers depend on
+	known     *cache.Cache[[2]string, *root] // by base and path
 }
 
 func newRootTable(options *Options) (*rootTable, error) {
-	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func(rootKey, *root) int { return rootBytes })}
-	table.prefixes = append([]string{options.Prefix}, options.Prefixes...)
-	table.namespaces = append([]string{Namespace}, options.Namespaces...)
-	longest := func(a, b string) int { return len(b) - len(a) }
-	slices.SortStableFunc(table.prefixes, longest)
-	slices.SortStableFunc(table.namespaces, longest)
+	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func([2]string, *root) int { return rootBytes })}
+	for _, lang := range calendar.Langs {
+		for _, prefix := range append([]string{options.Prefix}, options.Prefixes...) {
+			for _, namespace := range append([]string{Namespace}, options.Namespaces...) {
+				table.mounts = append(table.mounts, newMount(lang, prefix, namespace))
+			}
+		}
+	}
+	slices.SortStableFunc(table.mounts, func(a, b mount) int { return len(b.path) - len(a.path) })
 	if options.BaseURL != "" {
 		address, err := url.Parse(options.BaseURL)
 		if err != nil {
 			return nil, fmt.Errorf("base URL: %w", err)
 		}
-		path := normalize(address.EscapedPath())
-		table.fixed = &origin{base: address.Scheme + "://" + address.Host + path, host: address.Host + path, path: path}
+		table.fixed = new(newOrigin(address.Scheme, address.Host, normalize(address.EscapedPath())))
 	}
 	return table, nil
 }
@@ -63,7 +81,7 @@ var reserved = []string{"health", "history", "metrics"}
 // something else.
 func CheckPrefix(text string) error {
 	first, _, _ := strings.Cut(text, "/")
-	if isLangSegment(first) || slices.Contains(append(reserved, public.FirstSegments()...), first) {
+	if lang, _ := calendar.ParseLang(first); lang != calendar.LangEN || slices.Contains(append(reserved, public.FirstSegments()...), first) {
 		return fmt.Errorf("must not begin with %q, which is the path of something else", first)
 	}
 	return CheckSegments(text)
@@ -88,106 +106,67 @@ const (
 // isMadeOf reports whether a text has some characters only.
 func isMadeOf(text, characters string) bool { return strings.Trim(text, characters) == "" }
 
-func isLangSegment(text string) bool {
-	lang, ok := calendar.ParseLang(text)
-	return ok && lang != calendar.LangEN
-}
-
-// location is where a path leads: the root and the path below the namespace
-// ("/" for the index). known is false when no namespace fits; then only the
-// language is right.
+// location is where a path leads.
 type location struct {
-	lang      calendar.Lang
-	segment   string // "", "/cn", "/es", "/fr"
-	prefix    string
-	namespace string
-	rest      string
-	below     bool // it is one of the interface, whatever stands behind the prefix
-	known     bool
+	*mount // nil: no namespace fits
+
+	lang calendar.Lang // of its first segment
+	rest string        // the path below the namespace, "/" for the index
 }
 
 // locate reads the escaped path of a request: runs of slashes count as one, one
 // slash at the end is allowed, basePath may stand before it.
 func (rootTable *rootTable) locate(escaped, basePath string) location {
 	path := normalize(escaped)
-	if basePath != "" {
-		if rest, ok := cutPath(path, basePath); ok {
-			if loc := rootTable.locateBelow(rest); loc.known {
-				return loc
-			}
-			if loc := rootTable.locateBelow(path); loc.known {
-				return loc
-			}
-			return rootTable.locateBelow(rest)
-		}
-	}
-	return rootTable.locateBelow(path)
-}
-
-func (rootTable *rootTable) locateBelow(path string) location {
-	loc := location{lang: calendar.LangEN}
-	if len(path) >= 3 && isLangSegment(path[1:3]) && (len(path) == 3 || path[3] == '/') {
-		loc.lang, _ = calendar.ParseLang(path[1:3])
-		loc.segment = path[:3]
-		path = path[3:]
-	}
-	for _, text := range rootTable.prefixes {
-		below, ok := cutSegments(path, text)
-		if !ok {
-			continue
-		}
-		loc.below = true
-		for _, n := range rootTable.namespaces {
-			if rest, ok := cutSegments(below, n); ok {
-				loc.prefix, loc.namespace, loc.rest, loc.known = text, n, rest, true
-				if rest == "" {
-					loc.rest = "/"
-				}
-				return loc
+	below, _ := cutPath(path, basePath)
+	first, _, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
+	lang, _ := calendar.ParseLang(first)
+	for _, path := range [...]string{below, path} {
+		for i := range rootTable.mounts {
+			mount := &rootTable.mounts[i]
+			if rest, ok := cutPath(path, mount.path); ok {
+				return location{mount, mount.lang, cmp.Or(rest, "/")}
 			}
 		}
 	}
-	return loc
+	return location{lang: lang}
 }
 
-// cutSegments takes "/segments" off the front of a path.
-func cutSegments(path, segments string) (rest string, ok bool) {
-	if len(path) <= len(segments) || path[0] != '/' || path[1:1+len(segments)] != segments {
-		return "", false
+// isInterface reports whether a path is one of the interface, whatever stands behind the prefix.
+func (rootTable *rootTable) isInterface(path string) bool {
+	return slices.ContainsFunc(rootTable.mounts, func(mount mount) bool {
+		_, ok := cutPath(path, mount.prefix)
+		return ok
+	})
+}
+
+// cutPath takes segments off the front of a path.
+func cutPath(path, segments string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(path, segments); ok && (rest == "" || rest[0] == '/') {
+		return rest, true
 	}
-	rest = path[1+len(segments):]
-	return rest, rest == "" || rest[0] == '/'
-}
-
-func cutPath(path, prefix string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(path, prefix)
-	return rest, ok && (rest == "" || rest[0] == '/')
+	return path, false
 }
 
 // normalize makes runs of slashes one, takes one slash off the end, and writes
 // each segment with one spelling, so that %65vents is events and %2F stays a
 // part of its segment.
 func normalize(escaped string) string {
-	if !strings.HasPrefix(escaped, "/") {
-		escaped = "/" + escaped
+	if !strings.Contains(escaped, "%") && !strings.Contains(escaped, "//") {
+		return strings.TrimSuffix(escaped, "/")
 	}
-	if strings.Contains(escaped, "//") {
-		escaped = slashes.ReplaceAllString(escaped, "/")
-	}
-	escaped = strings.TrimSuffix(escaped, "/")
-	if !strings.Contains(escaped, "%") {
-		return escaped
-	}
-	segments := strings.Split(escaped, "/")
-	for i, text := range segments {
-		if plain, err := url.PathUnescape(text); err == nil {
-			segments[i] = url.PathEscape(plain)
+	var path strings.Builder
+	for segment := range strings.SplitSeq(escaped, "/") {
+		if segment == "" {
+			continue
 		}
+		if plain, err := url.PathUnescape(segment); err == nil {
+			segment = url.PathEscape(plain)
+		}
+		path.WriteString("/" + segment)
 	}
-	return strings.Join(segments, "/")
+	return path.String()
 }
-
-var slashes = regexp.MustCompile(`/+`)
 
 // origin is what the links of an answer begin with.
 type origin struct {
@@ -196,33 +175,32 @@ type origin struct {
 	path string // path of the base URL, "" for none
 }
 
+func newOrigin(scheme, host, path string) origin {
+	return origin{scheme + "://" + host + path, host + path, path}
+}
+
 // origin returns the base of links: the setting, else scheme and Host of the
 // request, changed by forwarding headers where they are trusted.
 func (rootTable *rootTable) origin(request *http.Request) origin {
 	if rootTable.fixed != nil {
 		return *rootTable.fixed
 	}
-	scheme, host, path := "http", request.Host, ""
+	scheme, host, path := "http", cmp.Or(request.Host, "localhost"), "" // HTTP/1.0 has no Host
 	if request.TLS != nil {
 		scheme = "https"
 	}
 	if rootTable.forwarded {
-		if p := strings.ToLower(firstOf(request.Header.Get("X-Forwarded-Proto"))); p == "http" || p == "https" {
-			scheme = p
+		if sent := strings.ToLower(firstOf(request.Header.Get("X-Forwarded-Proto"))); sent == "http" || sent == "https" {
+			scheme = sent
 		}
-		if h := firstOf(request.Header.Get("X-Forwarded-Host")); isHost(h) {
-			host = h
+		if sent := firstOf(request.Header.Get("X-Forwarded-Host")); isHost(sent) {
+			host = sent
 		}
-		if p := firstOf(request.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
-			if p = normalize(p); p != "" && CheckSegments(p[1:]) == nil {
-				path = p
-			}
+		if sent := normalize(firstOf(request.Header.Get("X-Forwarded-Prefix"))); strings.HasPrefix(sent, "/") && CheckSegments(sent[1:]) == nil {
+			path = sent
 		}
 	}
-	if host == "" { // HTTP/1.0
-		host = "localhost"
-	}
-	return origin{base: scheme + "://" + host + path, host: host + path, path: path}
+	return newOrigin(scheme, host, path)
 }
 
 // firstOf returns the first element of a forwarding header: what the client sent
@@ -256,19 +234,16 @@ func isHost(text string) bool {
 	return isMadeOf(host, unreserved)
 }
 
-// rootKey names a root.
-type rootKey struct{ base, segment, prefix, namespace string }
-
-// knownRoots is how many bytes the roots that are kept take, of some rootBytes each; clients
+// knownRoots is how many bytes the roots that are cached take, of some rootBytes each; clients
 // that send ever new hosts make no more.
 const knownRoots, rootBytes = 64 << 10, 1 << 10
 
-// root returns the root of a location under an origin.
-func (rootTable *rootTable) root(origin origin, loc location) *root {
-	key := rootKey{origin.base, loc.segment, loc.prefix, loc.namespace}
+// root returns the root of a mount under an origin.
+func (rootTable *rootTable) root(origin origin, mount *mount) *root {
+	key := [2]string{origin.base, mount.path}
 	root, ok := rootTable.known.Get(key)
 	if !ok {
-		root = rootOf(origin, loc, rootTable.seed)
+		root = rootOf(origin, mount, rootTable.seed)
 		rootTable.known.Set(key, root)
 	}
 	return root
@@ -278,17 +253,16 @@ func (rootTable *rootTable) root(origin origin, loc location) *root {
 // the answers to others.
 var rootSeed = maphash.MakeSeed()
 
-// rootOf makes the root of a location; seed names the settings.
-func rootOf(origin origin, loc location, seed uint64) *root {
-	site := origin.base + loc.segment
-	url := site + "/" + loc.prefix + "/" + loc.namespace
+// rootOf makes the root of a mount; seed names the settings.
+func rootOf(origin origin, mount *mount, seed uint64) *root {
+	url := origin.base + mount.path
 	return &root{
 		Links: render.Links{
-			Base: origin.base, Site: site, URL: url, Global: origin.host,
+			Base: origin.base, Site: origin.base + mount.segment, URL: url, Global: origin.host,
 			Secret: maphash.Comparable(rootSeed, [2]string{url, origin.host}),
 		},
-		lang: loc.lang, namespace: loc.namespace,
+		lang: mount.lang, namespace: mount.namespace,
 		mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(origin.host)),
-		key:  cache.Key(nil).Text(origin.base).Text(origin.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
+		key:  cache.Key(nil).Text(origin.base).Text(origin.host).Text(mount.segment).Text(mount.prefix).Text(mount.namespace).String(),
 	}
 }

@@ -72,6 +72,11 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+func mountOf(lang calendar.Lang, prefix, namespace string) *mount {
+	mount := newMount(lang, prefix, namespace)
+	return &mount
+}
+
 // TestPartsOfRoots: a rendered record is kept for one root, also where the mark
 // that names roots in tags is the same for two: it is a plain checksum of the
 // Host header, so clients can find such hosts.
@@ -86,14 +91,14 @@ func TestPartsOfRoots(t *testing.T) {
 		}
 		return string(data)
 	}
-	good := rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}, 0)
+	good := rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, mountOf(calendar.LangEN, "api", Namespace), 0)
 	rendered(good)
-	evil := rootOf(origin{"https://evil.example", "evil.example", ""}, location{prefix: "api", namespace: Namespace}, 0)
+	evil := rootOf(origin{"https://evil.example", "evil.example", ""}, mountOf(calendar.LangEN, "api", Namespace), 0)
 	evil.mark = good.mark
 	if got := rendered(evil); !strings.Contains(got, "https://evil.example/") || strings.Contains(got, good.Base) {
 		t.Errorf("a record rendered for %s: %s", evil.Base, got)
 	}
-	again := rootOf(origin{good.Base, good.Global, ""}, location{prefix: "api", namespace: Namespace}, 0)
+	again := rootOf(origin{good.Base, good.Global, ""}, mountOf(calendar.LangEN, "api", Namespace), 0)
 	if again.Secret != good.Secret || !strings.Contains(rendered(again), good.Base) {
 		t.Error("the same root made twice has other parts")
 	}
@@ -107,13 +112,13 @@ func TestKeysOfRoots(t *testing.T) {
 	below := origin{"https://x/fr", "x/fr", "/fr"}
 	seen := map[string]string{}
 	for name, r := range map[string]*root{
-		"plain":           rootOf(plain, location{prefix: "api", namespace: Namespace}, 0),
-		"language":        rootOf(plain, location{segment: "/fr", prefix: "api", namespace: Namespace}, 0),
-		"path":            rootOf(below, location{prefix: "api", namespace: Namespace}, 0),
-		"long prefix":     rootOf(plain, location{prefix: "api/a", namespace: "b"}, 0),
-		"long namespace":  rootOf(plain, location{prefix: "api", namespace: "a/b"}, 0),
-		"prefix as path":  rootOf(origin{"https://x/api", "x/api", "/api"}, location{prefix: "a", namespace: "b"}, 0),
-		"segment in host": rootOf(origin{"https://x", "x/fr", ""}, location{segment: "/fr", prefix: "api", namespace: Namespace}, 0),
+		"plain":           rootOf(plain, mountOf(calendar.LangEN, "api", Namespace), 0),
+		"language":        rootOf(plain, mountOf(calendar.LangFR, "api", Namespace), 0),
+		"path":            rootOf(below, mountOf(calendar.LangEN, "api", Namespace), 0),
+		"long prefix":     rootOf(plain, mountOf(calendar.LangEN, "api/a", "b"), 0),
+		"long namespace":  rootOf(plain, mountOf(calendar.LangEN, "api", "a/b"), 0),
+		"prefix as path":  rootOf(origin{"https://x/api", "x/api", "/api"}, mountOf(calendar.LangEN, "a", "b"), 0),
+		"segment in host": rootOf(origin{"https://x", "x/fr", ""}, mountOf(calendar.LangFR, "api", Namespace), 0),
 	} {
 		if other, ok := seen[r.key]; ok {
 			t.Errorf("%s and %s have the same key %q", name, other, r.key)

@@ -48,7 +48,8 @@ type work func(c *call) error
 var (
 	works = map[string]work{
 		"index": (*call).index, "doc": (*call).documentation,
-		"list": (*call).list, "create": (*call).create, "read": (*call).readRecord, "update": (*call).update, "delete": (*call).delete,
+		"list": (*call).list, "read": (*call).readRecord,
+		"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
 		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
 	}
 	pastReads = map[string]*pastRead{

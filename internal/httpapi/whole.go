@@ -47,8 +47,10 @@ func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, state
 	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
-		if call.feed() && call.request.Method == http.MethodGet && !call.pass.Enter(admit.Whole, 1) {
-			return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+		if call.feed() && call.request.Method == http.MethodGet {
+			if err := call.pass.Enter(admit.Whole, 1); err != nil {
+				return nil, err
+			}
 		}
 		return call.format.open(call.api, l), call.survey(call.client, l, selection)
 	}
@@ -155,20 +157,20 @@ func (sending *streamedAnswer) flush() error {
 func (sending *streamedAnswer) begin() error {
 	encoding := sending.acceptanceOf(len(sending.data)).best
 	header := sending.w.Header()
-	status := sending.setHeaders(header, sending.ans)
+	sending.setHeaders(sending.ans, sending.ans.etag)
 	header[headerType] = sending.ans.media
 	setEncoding(header, encoding)
 	if sending.pass.Stage() == admit.Work {
 		sending.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	sending.begun = true
-	sending.writeStatus(status)
+	sending.writeStatus(http.StatusOK)
 	if sending.request.Method == http.MethodHead {
 		return errHead
 	}
 	slow := &slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}
 	if sending.out = slow; encoding != encodingNone {
-		sending.out = sending.encoders.take(encoding, slow)
+		sending.out = takeCompressor(encoding, slow)
 	}
 	return nil
 }
@@ -187,7 +189,7 @@ func (sending *streamedAnswer) close(err error) error {
 	}
 	if err != nil {
 		if !errors.Is(err, errGone) && sending.request.Context().Err() == nil {
-			sending.o.Log.WarnContext(sending.request.Context(), "answer cut off", "path", sending.request.URL.Path, "error", err)
+			sending.log().WarnContext(sending.request.Context(), "answer cut off", "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}

@@ -151,30 +151,16 @@ func (control *Control) client(name []byte) client {
 	return client{&control.rows[0][h%counted], &control.rows[1][h>>32%counted]}
 }
 
-// add counts at a stage, and gives how much the client has there now.
-func (client client) add(stage Stage, size int64) int64 {
-	return min(client[0][stage].Add(size), client[1][stage].Add(size))
-}
-
 // address is the address of a client: what the proxy that stands next to the service
 // saw where proxies are trusted, else the other end of the connection. One host has
 // all of an IPv6 network of 64 bits.
 func (control *Control) address(request *http.Request) netip.Addr {
-	var addr netip.Addr
+	addr := parseAddress(request.RemoteAddr) // what is none is one client
 	if control.forwarded {
-		if list := request.Header.Values("X-Forwarded-For"); len(list) > 0 {
-			last := list[len(list)-1]
-			last = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
-			var err error
-			if addr, err = netip.ParseAddr(last); err != nil {
-				at, _ := netip.ParseAddrPort(last)
-				addr = at.Addr()
-			}
+		seen := strings.Join(request.Header.Values("X-Forwarded-For"), ",")
+		if last := parseAddress(strings.TrimSpace(seen[strings.LastIndexByte(seen, ',')+1:])); last.IsValid() {
+			addr = last
 		}
-	}
-	if !addr.IsValid() {
-		at, _ := netip.ParseAddrPort(request.RemoteAddr) // what is none is one client
-		addr = at.Addr()
 	}
 	if addr = addr.Unmap(); addr.Is6() {
 		network, _ := addr.WithZone("").Prefix(64)
@@ -183,27 +169,59 @@ func (control *Control) address(request *http.Request) netip.Addr {
 	return addr
 }
 
-// Enter brings a request to a stage and frees what it had before; where there is no
-// room it stays as it is.
-func (pass *Pass) Enter(stage Stage, size int64) bool {
-	return pass.move(pass.group, pass.client, stage, size)
+// parseAddress reads an address with or without a port.
+func parseAddress(text string) netip.Addr {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr()
+	}
+	addr, _ := netip.ParseAddr(text)
+	return addr
 }
 
-func (pass *Pass) move(group group, client client, stage Stage, size int64) bool {
-	limit := &pass.control.rooms[group][stage]
-	all := &pass.control.taken[group][stage]
-	if all.Add(size) > limit.all || stage == Stream && pass.control.Streams() > pass.control.rooms[groupKnown][stage].all {
-		all.Add(-size)
-		return false
+// Enter brings a request to a stage and frees what it had before; where there is no
+// room it stays as it is, and the error says so.
+func (pass *Pass) Enter(stage Stage, size int64) error {
+	next := *pass
+	next.stage, next.size = stage, size
+	return pass.become(next)
+}
+
+// Identify brings a request whose credentials are good to work, in the room of its
+// user.
+func (pass *Pass) Identify(user calendar.ID) error {
+	var name [8]byte
+	binary.LittleEndian.PutUint64(name[:], uint64(user))
+	next := *pass
+	next.group, next.client, next.stage, next.size = groupKnown, pass.control.client(name[:]), Work, 1
+	return pass.become(next)
+}
+
+var errFull = calendar.Fail(calendar.CodeUnavailable, 0)
+
+func (pass *Pass) become(next Pass) error {
+	control, limit := pass.control, &pass.control.rooms[next.group][next.stage]
+	all, own := next.add(next.size)
+	stream := next.stage == Stream
+	if all <= limit.all && own <= limit.one && !(stream && control.Streams() > control.rooms[groupKnown][Stream].all) {
+		pass.Leave()
+		*pass = next
+		return nil
 	}
-	if client.add(stage, size) > limit.one {
-		client.add(stage, -size)
-		pass.control.taken[group][stage].Add(-size)
-		return false
+	next.add(-next.size)
+	switch {
+	case !stream:
+		return errFull
+	case next.group == groupAnonymous && own > limit.one:
+		return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
+	default:
+		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 	}
-	pass.Leave()
-	pass.group, pass.client, pass.stage, pass.size = group, client, stage, size
-	return true
+}
+
+// add counts at the stage of a request, and returns what all of its group and what its client
+// have there now.
+func (pass *Pass) add(size int64) (all, own int64) {
+	return pass.control.taken[pass.group][pass.stage].Add(size), min(pass.client[0][pass.stage].Add(size), pass.client[1][pass.stage].Add(size))
 }
 
 // Streams returns how many streams are open: both groups share their places.
@@ -211,34 +229,21 @@ func (control *Control) Streams() int64 {
 	return control.taken[groupAnonymous][Stream].Load() + control.taken[groupKnown][Stream].Load()
 }
 
-// Crowded reports whether the client of a request has taken its whole share of a stage.
-func (pass *Pass) Crowded(stage Stage) bool {
-	return min(pass.client[0][stage].Load(), pass.client[1][stage].Load()) >= pass.control.rooms[pass.group][stage].one
-}
-
-// Identify brings a request whose credentials are good to work, in the room of its
-// user.
-func (pass *Pass) Identify(user calendar.ID) bool {
-	var name [8]byte
-	binary.LittleEndian.PutUint64(name[:], uint64(user))
-	return pass.move(groupKnown, pass.control.client(name[:]), Work, 1)
-}
-
 // Resume brings a request back to work. It has been let in before, so it is not
 // turned away now.
 func (pass *Pass) Resume() {
-	if pass.stage == Work {
-		return
+	if pass.stage != Work {
+		pass.Leave()
+		pass.stage, pass.size = Work, 1
+		pass.add(1)
 	}
-	pass.Leave()
-	pass.control.taken[pass.group][Work].Add(1)
-	pass.client.add(Work, 1)
-	pass.stage, pass.size = Work, 1
 }
 
 // Another returns a pass of the same client that holds nothing.
 func (pass *Pass) Another() Pass {
-	return Pass{Address: pass.Address, control: pass.control, client: pass.client, group: pass.group}
+	another := *pass
+	another.stage = Nothing
+	return another
 }
 
 // Stage returns the stage of a request.
@@ -246,10 +251,8 @@ func (pass *Pass) Stage() Stage { return pass.stage }
 
 // Leave gives back what a request holds.
 func (pass *Pass) Leave() {
-	if pass.stage == Nothing {
-		return
+	if pass.stage != Nothing {
+		pass.add(-pass.size)
+		pass.stage = Nothing
 	}
-	pass.control.taken[pass.group][pass.stage].Add(-pass.size)
-	pass.client.add(pass.stage, -pass.size)
-	pass.stage = Nothing
 }

@@ -20,7 +20,7 @@ func TestRooms(t *testing.T) {
 	fill := func(address string, stage Stage) (passes []Pass) {
 		for {
 			pass := from(address)
-			if !pass.Enter(stage, 1) {
+			if pass.Enter(stage, 1) != nil {
 				return passes
 			}
 			passes = append(passes, pass)
@@ -30,7 +30,7 @@ func TestRooms(t *testing.T) {
 	if len(working) != 16 {
 		t.Errorf("one client is worked for %d times at once, want 16", len(working))
 	}
-	if pass := from("192.0.2.2:1"); !pass.Enter(Work, 1) {
+	if pass := from("192.0.2.2:1"); pass.Enter(Work, 1) != nil {
 		t.Error("another client finds no room")
 	} else {
 		pass.Leave()
@@ -42,12 +42,12 @@ func TestRooms(t *testing.T) {
 		t.Errorf("%d more slots than there are", got)
 	}
 	known := from("192.0.2.1:1")
-	if !known.Identify(7) {
+	if known.Identify(7) != nil {
 		t.Error("a caller with credentials finds no room beside a flood of anonymous ones")
 	}
 	known.Leave()
 	for i := range working {
-		if !working[i].Enter(Wait, 1) {
+		if working[i].Enter(Wait, 1) != nil {
 			t.Fatal("no room to wait")
 		}
 	}
@@ -64,7 +64,7 @@ func TestRooms(t *testing.T) {
 		again[i].Leave()
 	}
 	big := from("192.0.2.1:1")
-	if !big.Enter(Answer, AnswerBytesOfOne-1) || big.Enter(Answer, AnswerBytesOfOne+1) || big.size != AnswerBytesOfOne-1 {
+	if big.Enter(Answer, AnswerBytesOfOne-1) != nil || big.Enter(Answer, AnswerBytesOfOne+1) == nil || big.size != AnswerBytesOfOne-1 {
 		t.Error("bytes are not counted")
 	}
 	big.Leave()
@@ -121,7 +121,7 @@ func TestTurnWithinATurn(t *testing.T) {
 	}
 	defer leave()
 	other := pass.Another()
-	if !other.Enter(Wait, 1) {
+	if other.Enter(Wait, 1) != nil {
 		t.Fatal("no room to wait")
 	}
 	within, err := pass.Turn(t.Context(), NewTurns(one, 1), true)

@@ -77,8 +77,8 @@ func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, chec
 	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
-	if !pass.Enter(Check, 1) {
-		return false, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := pass.Enter(Check, 1); err != nil {
+		return false, err
 	}
 	defer pass.Resume()
 	release, err := tries.turns.Acquire(ctx, event)

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"time"
 
-	"daybook/calendar"
 	"daybook/internal/ground/keylock"
 )
 
@@ -54,40 +53,27 @@ func (turns *Turns) Acquire(ctx context.Context, client netip.Addr, has bool) (r
 // workAtOnce is how long the past is read for one client before others have a moment.
 const workAtOnce = 5 * time.Millisecond
 
-// Pace is the work on one page or piece of the past of an anonymous client. While others of
-// the same client wait for their turns it rests for as long as it works, so many requests
-// of one take half of a processor and not all of it. A nil one does not rest.
-type Pace struct {
-	turns  *Turns
-	client netip.Addr
-	now    func() time.Time
-	since  time.Time
-}
-
-// Pace begins a work in the turn of the client of a request.
-func (pass *Pass) Pace(turns *Turns, now func() time.Time) *Pace {
+// Pace returns what rests the work on one page or piece of the past where it is time to: while
+// others of the same anonymous client wait for their turns it rests for as long as it works, so
+// many requests of one take half of a processor and not all of it.
+func (pass *Pass) Pace(turns *Turns, now func() time.Time) (rest func(context.Context)) {
 	if pass.group == groupKnown {
-		return nil
+		return func(context.Context) {}
 	}
-	return &Pace{turns, pass.Address, now, now()}
-}
-
-// Rest rests where it is time to.
-func (pace *Pace) Rest(ctx context.Context) {
-	if pace == nil {
-		return
-	}
-	worked := pace.now().Sub(pace.since)
-	if worked < workAtOnce {
-		return
-	}
-	if pace.turns.one.Waiting(pace.client) {
-		select {
-		case <-time.After(worked):
-		case <-ctx.Done(): // the work finds that by itself
+	since := now()
+	return func(ctx context.Context) {
+		worked := now().Sub(since)
+		if worked < workAtOnce {
+			return
 		}
+		if turns.one.Waiting(pass.Address) {
+			select {
+			case <-time.After(worked):
+			case <-ctx.Done(): // the work finds that by itself
+			}
+		}
+		since = now()
 	}
-	pace.since = pace.now()
 }
 
 // Turn waits for the turn of the client of a request, without a slot, and returns the function
@@ -98,8 +84,8 @@ func (pass *Pass) Turn(ctx context.Context, turns *Turns, has bool) (leave func(
 	if turns == nil || pass.group == groupKnown {
 		return func() {}, nil
 	}
-	if !pass.Enter(Wait, 1) && !has {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := pass.Enter(Wait, 1); err != nil && !has {
+		return nil, err
 	}
 	defer pass.Resume()
 	return turns.Acquire(ctx, pass.Address, has)
