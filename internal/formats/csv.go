@@ -77,7 +77,7 @@ func joinAll[T any](separator string, elements []T, value func(*T) any) string {
 }
 
 var csvFormat = Format{
-	Name: "csv", Media: []string{"text/csv"}, Header: "text/csv; charset=utf-8; header=present",
+	Name: "csv", Media: []string{"text/csv"}, Header: []string{"text/csv; charset=utf-8; header=present"},
 	Disposition: attachment, Extension: "csv", Open: CSV,
 }
 

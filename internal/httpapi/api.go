@@ -9,11 +9,9 @@ import (
 	"net/http"
 	"net/textproto"
 	"reflect"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/httprate"
-	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
@@ -231,9 +229,7 @@ type api struct {
 	readFresh []string // value of Cache-Control of reads that anybody may keep
 	permanent []string // that of versions of records
 	feedFresh []string // that of feeds
-	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
-	formats   []*format
 	documents *openapi.API
 	answers   *cache.Cache[string, *answer]
 	encoders  *encoders
@@ -290,7 +286,6 @@ func newAPI(deps Deps, options Options) (*api, error) {
 			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
 		origins: make(map[string]bool, len(options.AllowedOrigins)),
-		formats: allFormats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 	}
 	atOnce := &admit.OfOne{AtOnce: options.MakeAtOnce}
