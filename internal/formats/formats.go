@@ -41,7 +41,7 @@ const (
 )
 
 // All are the formats; the first is the default.
-var All = []*Format{&JSON, &icsFormat, &rssFormat, &atomFormat, &jsonFeedFormat, &geoJSONFormat, &csvFormat, &NDJSON}
+var All = []*Format{&JSON, &icsFormat, &rssFormat, &atomFormat, &jsonFeedFormat, &geoJSONFormat, &CSVFormat, &NDJSON}
 
 // Exports reports whether the format is an extension for events.
 func (format *Format) Exports() bool { return format.Disposition != "" }

@@ -30,7 +30,8 @@ type question struct {
 	streams bool
 	// alias is another name of the answer, see api.aliasOf; "": it has none.
 	alias string
-	// smaller are the parameters by which a client could ask for a smaller answer.
+	// smaller are the parameters by which a client could ask for a smaller answer, where one that is
+	// too large is refused.
 	smaller []string
 }
 
@@ -129,6 +130,9 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 	}
 	produce := func(ctx context.Context, pass *admit.Pass) (*answer, error) {
 		ans, err := question.make(ctx, stated)
+		if err == nil && question.smaller != nil && len(ans.bytes) > call.o.MaxAnswer {
+			err = query.ErrTooLarge
+		}
 		if err != nil {
 			return nil, err
 		}

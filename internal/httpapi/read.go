@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -71,10 +70,7 @@ func (call *call) readRecord() error {
 // recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
 func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
 	writer := asked.renderer.Writer(render.Answer{Links: &asked.root.Links, Lang: asked.lang, LD: true, Fields: asked.fields, Limit: asked.o.MaxAnswer})
-	body, err := written(func(data []byte) ([]byte, error) {
-		data, err := writer.Record(data, view)
-		return data, cmp.Or(err, asked.fits(data))
-	})
+	body, err := written(func(data []byte) ([]byte, error) { return writer.Record(data, view) })
 	if err != nil {
 		return nil, err
 	}

@@ -52,10 +52,10 @@ var (
 		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
 	}
 	pastReads = map[string]*pastRead{
-		"history": {answer: (*readParams).history, smaller: []string{"limit"}},
+		"history": {answer: (*readParams).entries, smaller: []string{"limit"}},
 		"timemap": {answer: (*readParams).timeMap},
 		"diff":    {answer: (*readParams).diff, smaller: []string{"from", "to"}},
-		"changes": {answer: (*readParams).changes, smaller: []string{"limit"}},
+		"changes": {answer: (*readParams).entries, smaller: []string{"limit"}},
 		"stream":  {stream: (*readParams).stream},
 
 		"checkpoint":       proofRead((*readParams).checkpoint),
