@@ -39,7 +39,8 @@ func (pastRead *pastRead) serve(call *call) error {
 		return err
 	}
 	question := &question{smaller: pastRead.smaller, make: func(ctx context.Context, _ answerState) (*answer, error) {
-		return pastRead.answer(asked, ctx)
+		ans, err := pastRead.answer(asked, ctx)
+		return ans, refusedProof(err)
 	}}
 	if !pastRead.proof {
 		question.turns = call.past

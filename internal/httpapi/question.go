@@ -68,17 +68,14 @@ func (call *call) read(question *question) error {
 		ans := call.cached(&stated)
 		if ans != nil && ans.position >= call.reached {
 			call.cache = CacheHit
-			call.setAlias(question.alias, ans)
-			return call.sendAnswer(ans)
-		}
-		if ans, err = call.makeAnswer(ctx, question, stated); err != nil {
+		} else if ans, err = call.makeAnswer(ctx, question, stated); err != nil {
 			return call.tooLarge(err, question.smaller...)
 		}
-		if ans.position < call.reached && try < maxReopens {
-			ans.close()
-			continue
-		}
 		if ans.position < call.reached {
+			if try < maxReopens {
+				ans.close()
+				continue
+			}
 			err = call.late(ans.position)
 		}
 		if err == nil {

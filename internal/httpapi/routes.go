@@ -58,11 +58,11 @@ var (
 		"changes": {answer: (*readParams).entries, smaller: []string{"limit"}},
 		"stream":  {stream: (*readParams).stream},
 
-		"checkpoint":       proofRead((*readParams).checkpoint),
-		"checkpointKeys":   proofRead((*readParams).checkpointKeys),
-		"inclusionProof":   proofRead((*readParams).inclusion),
-		"consistencyProof": proofRead((*readParams).consistency),
-		"tile":             proofRead((*readParams).tile),
+		"checkpoint":       {answer: (*readParams).checkpoint, proof: true},
+		"checkpointKeys":   {answer: (*readParams).checkpointKeys, proof: true},
+		"inclusionProof":   {answer: (*readParams).inclusion, proof: true},
+		"consistencyProof": {answer: (*readParams).consistency, proof: true},
+		"tile":             {answer: (*readParams).tile, proof: true},
 	}
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/param"
-	"daybook/internal/texts"
 )
 
 // Version is that of the interface.
@@ -85,77 +84,6 @@ type Media struct {
 // Path are the variables of the path.
 func (route *Route) Path() []param.Param {
 	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(arg param.Param) bool { return arg.In != "path" })
-}
-
-// Index lists the routes (8.1).
-func (api *API) Index(root Root, lang calendar.Lang) Object {
-	routes := make(Object, len(api.Routes))
-	for _, route := range api.Routes {
-		routes["/"+root.Namespace+route.Key] = api.Entry(route, root, lang)
-	}
-	return Object{"namespace": root.Namespace, "routes": routes}
-}
-
-// Entry is a route in the index.
-func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
-	var methods []string
-	endpoints := make([]Object, len(route.Operations))
-	for i := range route.Operations {
-		operation := &route.Operations[i]
-		args := make(Object, len(operation.Args))
-		for j := range operation.Args {
-			arg := &operation.Args[j]
-			if _, named := args[arg.Name]; !named { // else the path parameter is meant
-				args[arg.Name] = api.argument(arg, root, lang)
-			}
-		}
-		methods = append(methods, operation.Methods...)
-		endpoints[i] = Object{"methods": operation.Methods, "args": args}
-	}
-	entry := Object{"namespace": root.Namespace, "methods": methods, "endpoints": endpoints}
-	if route.Extension {
-		entry["extension"] = true
-	}
-	if len(route.Path()) == 0 {
-		entry["_links"] = Object{"self": []Object{{"href": root.URL + strings.TrimSuffix(route.Template, "/")}}}
-	}
-	return entry
-}
-
-// standard is the default of a parameter below the root that does not move with the day, nil for
-// none.
-func (root Root) standard(arg *param.Param) any {
-	switch {
-	case arg.Name == "namespace":
-		return root.Namespace
-	case arg.Default == "" || arg.Moving != nil:
-		return nil
-	}
-	return value(arg.Default)
-}
-
-func (api *API) argument(arg *param.Param, root Root, lang calendar.Lang) Object {
-	o := Object{"description": texts.Documentation.In(arg.Text, lang), "required": arg.Required}
-	if element, list := arg.Element(); list {
-		o["type"], o["items"] = "array", Object{"type": element}
-	} else if arg.Type != "" {
-		o["type"] = arg.Type
-	}
-	if arg.Format != "" {
-		o["format"] = arg.Format
-	}
-	if arg.Moving != nil {
-		o["default"] = arg.Moving(api.Now(), api.Site).String()
-	} else if standard := root.standard(arg); standard != nil {
-		o["default"] = standard
-	}
-	if arg.Enum != nil {
-		o["enum"] = arg.Enum
-	}
-	if arg.Extension {
-		o["extension"] = true
-	}
-	return o
 }
 
 // Request is an operation under one of its methods, in lower case.

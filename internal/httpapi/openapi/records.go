@@ -22,15 +22,16 @@ func RecordName(kind calendar.Kind) string {
 	return Title(kind.String())
 }
 
-// recordsFile says what answers show of a field by the word of the field tables, by what the
-// keys have after the name of the field; what a body takes for it; and what records have besides.
+// recordsFile says what parameters of a type take; what answers show of a field by the word of the
+// field tables, by what the keys have after the name of the field; what a body takes for it; and
+// what records have besides.
 //
 //go:embed records.json
 var recordsFile []byte
 
 type recordRows struct {
-	Shown, Sent map[string]json.RawMessage
-	Records     map[string]struct{ Required, Optional Object }
+	Types, Shown, Sent map[string]json.RawMessage
+	Records            map[string]struct{ Required, Optional Object }
 }
 
 func readRows(values Object) (out recordRows) {
