@@ -31,11 +31,13 @@ type document struct {
 // Fill makes a document for a root in a language: "doc" (8.2) of all routes, their "index" (8.1),
 // or "options" of one, which is its entry there.
 func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.RawMessage {
-	d := &document{api, root, lang}
+	d, language := &document{api, root, lang}, param.Language[calendar.Lang](nil)
 	forms := template.Must(template.New("").Funcs(template.FuncMap{
 		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "root": func() Root { return root },
 		"text": d.text, "spelled": d.spelled, "parameters": d.parameters, "schema": d.schema, "schemas": d.schemas,
-		"byKey": byKey, "arguments": arguments, "element": element, "standard": d.shown,
+		"lower": strings.ToLower, "language": func() *param.Param { return &language.Param },
+		"request": func(route *Route, operation *Operation, method string) request { return request{route, operation, strings.ToLower(method)} },
+		"byKey":   byKey, "arguments": arguments, "element": element, "standard": d.shown,
 	}).Parse(documentFile))
 	var out bytes.Buffer
 	if err := forms.ExecuteTemplate(&out, form, of); err != nil {

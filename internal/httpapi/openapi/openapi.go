@@ -5,10 +5,8 @@ package openapi
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"daybook/calendar"
 	"daybook/internal/param"
 )
 
@@ -86,55 +84,16 @@ func (route *Route) Path() []param.Param {
 	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(arg param.Param) bool { return arg.In != "path" })
 }
 
-// Request is an operation under one of its methods, in lower case.
-type Request struct {
+// request is an operation under one of its methods, in lower case.
+type request struct {
 	*Route
 	*Operation
 
 	Method string
 }
 
-// Requests are all that a path takes: what GET takes, HEAD does, and every path has OPTIONS.
-func (route *Route) Requests() []Request {
-	out := []Request{{route, route.options(), "options"}}
-	for i := range route.Operations {
-		operation := &route.Operations[i]
-		for _, method := range operation.Methods {
-			out = append(out, Request{route, operation, strings.ToLower(method)})
-			if method == http.MethodGet {
-				out = append(out, Request{route, operation, "head"})
-			}
-		}
-	}
-	return out
-}
-
-// options is the operation OPTIONS: nothing is looked for, so nothing is checked but whether the
-// path is one of the route.
-func (route *Route) options() *Operation {
-	operation := &Operation{
-		Methods: []string{http.MethodOptions}, ID: "options" + route.Name, Text: "options", Group: "options",
-		Args:    []param.Param{param.Language[calendar.Lang](nil).Param},
-		Headers: []string{"Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age"},
-		Content: []Media{{Type: "application/json", Schema: Ref("Route")}},
-	}
-	for _, variable := range route.Path() {
-		if route.Ended || variable.Type == "integer" { // another ending, and what is no id, is no route
-			operation.Statuses = []int{http.StatusNotFound}
-		}
-		variable.Type, variable.Enum, variable.Schema = "string", nil, nil
-		operation.Args = append(operation.Args, variable)
-	}
-	return operation
-}
-
 // Revalidates reports whether the operation reads what caches may ask for again; that is
 // compressed, too.
 func (operation *Operation) Revalidates() bool {
 	return operation.Methods[0] == http.MethodGet && slices.Contains(operation.Headers, "ETag")
-}
-
-// Refusals are the statuses of its refusals, but for that of the server itself, which has no body.
-func (operation *Operation) Refusals() []int {
-	return append(slices.Clone(operation.Statuses), 400, 401, 414, 429, 500, 503)
 }
