@@ -76,8 +76,9 @@ func joinAll[T any](separator string, elements []T, value func(*T) any) string {
 	return strings.Join(texts, separator)
 }
 
-var csvFormat = Format{
-	Name: "csv", Media: []string{"text/csv"}, Header: "text/csv; charset=utf-8; header=present",
+// CSVFormat has a row for each event.
+var CSVFormat = Format{
+	Name: "csv", Media: []string{"text/csv"}, Header: []string{"text/csv; charset=utf-8; header=present"},
 	Disposition: attachment, Extension: "csv", Open: CSV,
 }
 

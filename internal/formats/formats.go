@@ -21,7 +21,7 @@ import (
 type Format struct {
 	Name   string   // as the ending of a path and the parameter name it; part of keys, and so of tags
 	Media  []string // the members of Accept that select it, in lower case; the first is its own
-	Header string   // value of Content-Type
+	Header []string // value of Content-Type
 	// Disposition begins the value of Content-Disposition, and Extension ends that of the
 	// file name. JSON has none: it writes lists and single records of all kinds, the others
 	// lists of events.
@@ -29,6 +29,7 @@ type Format struct {
 	Single                 bool   // it writes single events, too
 	Surveys                bool   // it needs all events before it writes the first one
 	Facets                 bool   // it shows facets, as JSON does
+	Records                bool   // Item writes what stands before a whole record, which follows
 	Schema                 string // its name in the documentation; "": it is no JSON
 	Open                   func(*Feed) Writer
 }
@@ -39,17 +40,16 @@ const (
 	attachment = "attachment"
 )
 
-// JSON and NDJSON write whole records, so they have no Open.
-var (
-	JSON   = Format{Name: "json", Media: []string{"application/json", "application/*", "*/*"}, Header: "application/json; charset=utf-8"}
-	NDJSON = Format{
-		Name: "ndjson", Media: []string{"application/x-ndjson"}, Header: "application/x-ndjson; charset=utf-8",
-		Disposition: attachment, Extension: "ndjson",
-	}
-)
-
 // All are the formats; the first is the default.
-var All = []*Format{&JSON, &icsFormat, &rssFormat, &atomFormat, &jsonFeedFormat, &geoJSONFormat, &csvFormat, &NDJSON}
+var All = []*Format{&JSON, &icsFormat, &rssFormat, &atomFormat, &jsonFeedFormat, &geoJSONFormat, &CSVFormat, &NDJSON}
+
+// Exports reports whether the format is an extension for events.
+func (format *Format) Exports() bool { return format.Disposition != "" }
+
+// Fits reports whether lists or single records of a kind may be answered in the format.
+func (format *Format) Fits(kind calendar.Kind, single bool) bool {
+	return !format.Exports() || kind == calendar.KindEvent && (format.Single || !single)
+}
 
 // Names returns the names of the formats for which of returns true.
 func Names(of func(*Format) bool) (names []string) {
@@ -149,6 +149,13 @@ type Feed struct {
 	Site     *time.Location
 	Now      time.Time
 	Total    int
+	Store    uuid.UUID // of the store, of which those of records are made
+
+	// Of the envelope of interface 4.1.
+	Collection string // of its records
+	Cursor     string // of the next step, "" for none
+	TotalPages int
+	Typos      Object // nil: none were asked for
 
 	// Of iCalendar.
 	Zones      Zones
@@ -159,7 +166,7 @@ type Feed struct {
 
 	Zone *time.Location // of calendar widgets; nil: that of each event
 
-	Facets []byte // JSON Feed: a member after a comma, or none
+	Facets []byte // of JSON and JSON Feed: a member after a comma, or none
 
 	// Of CSV.
 	Columns []string // picked ones; nil: all

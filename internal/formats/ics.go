@@ -24,7 +24,7 @@ const (
 )
 
 var icsFormat = Format{
-	Name: "ics", Media: []string{"text/calendar"}, Header: "text/calendar; charset=utf-8",
+	Name: "ics", Media: []string{"text/calendar"}, Header: []string{"text/calendar; charset=utf-8"},
 	Disposition: inline, Extension: "ics", Single: true, Surveys: true, Open: ICS,
 }
 

@@ -11,8 +11,58 @@ import (
 	"daybook/internal/htmltext"
 )
 
+// JSON and NDJSON write whole records.
+var (
+	JSON = Format{
+		Name: "json", Media: []string{"application/json", "application/*", "*/*"}, Header: []string{"application/json; charset=utf-8"},
+		Records: true, Open: func(feed *Feed) Writer { return &envelope{feed: feed} },
+	}
+	NDJSON = Format{
+		Name: "ndjson", Media: []string{"application/x-ndjson"}, Header: []string{"application/x-ndjson; charset=utf-8"},
+		Disposition: attachment, Extension: "ndjson", Records: true, Open: func(*Feed) Writer { return &recordLines{} },
+	}
+)
+
+// envelope is that of interface 4.1.
+type envelope struct {
+	feed *Feed
+	n    int // records so far
+}
+
+func (envelope *envelope) Begin(data []byte) []byte {
+	return append(append(append(data, `{"`...), envelope.feed.Collection...), `":[`...)
+}
+
+func (envelope *envelope) Item(data []byte, _ *Event) []byte {
+	envelope.n++
+	return AppendComma(data, envelope.n-1)
+}
+
+func (envelope *envelope) End(data []byte) []byte {
+	feed := envelope.feed
+	data = AppendMembers(append(data, ']'), Object{
+		"rest_url", feed.Self, "next_rest_url", OptionalText(feed.Next), "next_cursor", OptionalText(feed.Cursor),
+		"previous_rest_url", OptionalText(feed.Previous), "total", feed.Total, "total_pages", feed.TotalPages,
+	})
+	return append(append(AppendMembers(data, feed.Typos), feed.Facets...), '}')
+}
+
+// recordLines are records, each in one that ends.
+type recordLines struct{ n int }
+
+func (recordLines *recordLines) Begin(data []byte) []byte { return data }
+
+func (recordLines *recordLines) Item(data []byte, _ *Event) []byte {
+	if recordLines.n++; recordLines.n == 1 {
+		return data
+	}
+	return append(data, '\n')
+}
+
+func (recordLines *recordLines) End(data []byte) []byte { return recordLines.Item(data, nil) }
+
 var jsonFeedFormat = Format{
-	Name: "jsonfeed", Media: []string{"application/feed+json"}, Header: "application/feed+json; charset=utf-8",
+	Name: "jsonfeed", Media: []string{"application/feed+json"}, Header: []string{"application/feed+json; charset=utf-8"},
 	Disposition: inline, Extension: "json", Facets: true, Schema: "JSONFeed", Open: JSONFeed,
 }
 
@@ -95,7 +145,7 @@ func AppendKm(data []byte, metres int64) []byte {
 func moment(instant time.Time) string { return instant.UTC().Format("2006-01-02T15:04:05Z") }
 
 var geoJSONFormat = Format{
-	Name: "geojson", Media: []string{"application/geo+json"}, Header: "application/geo+json",
+	Name: "geojson", Media: []string{"application/geo+json"}, Header: []string{"application/geo+json"},
 	Disposition: inline, Extension: "geojson", Single: true, Schema: "FeatureCollection", Open: GeoJSON,
 }
 

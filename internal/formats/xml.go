@@ -17,7 +17,7 @@ const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 const xmlSpaces = ` xmlns:ev="http://purl.org/rss/1.0/modules/event/" xmlns:georss="http://www.georss.org/georss" xmlns:media="http://search.yahoo.com/mrss/"`
 
 var rssFormat = Format{
-	Name: "rss", Media: []string{rssType}, Header: rssType + "; charset=utf-8", Disposition: inline, Extension: "rss", Open: RSS,
+	Name: "rss", Media: []string{rssType}, Header: []string{rssType + "; charset=utf-8"}, Disposition: inline, Extension: "rss", Open: RSS,
 }
 
 const rssType = "application/rss+xml"
@@ -71,7 +71,7 @@ func extensions(data []byte, event *Event) []byte {
 }
 
 var atomFormat = Format{
-	Name: "atom", Media: []string{atomType}, Header: atomType + "; charset=utf-8", Disposition: inline, Extension: "atom", Open: Atom,
+	Name: "atom", Media: []string{atomType}, Header: []string{atomType + "; charset=utf-8"}, Disposition: inline, Extension: "atom", Open: Atom,
 }
 
 // Atom writes Atom (RFC 4287).

@@ -74,11 +74,7 @@ func newAnswer(data []byte, media []string, etag string, lang calendar.Lang) *an
 func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, error) {
 	shown.Links, shown.Lang = &call.root.Links, call.lang
 	body, err := written(func(data []byte) ([]byte, error) {
-		data, err := call.renderer.Writer(shown).Record(data, view)
-		if !shown.Bare {
-			err = cmp.Or(err, call.fits(data))
-		}
-		return data, err
+		return call.renderer.Writer(shown).Record(data, view)
 	})
 	if err != nil {
 		return nil, err

@@ -9,11 +9,9 @@ import (
 	"net/http"
 	"reflect"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/httprate"
-	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
@@ -222,9 +220,7 @@ type api struct {
 	readFresh []string              // value of Cache-Control of reads that anybody may keep
 	permanent []string              // that of versions of records
 	feedFresh []string              // that of feeds
-	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
-	formats   []*format
 	documents *openapi.API
 	answers   *cache.Cache[string, *answer]
 	encoders  *admit.Turns // of what is encoded
@@ -290,7 +286,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 		expose:    []string{exposeList(options.TotalHeaders)},
 		readFresh: freshness(options.ReadMaxAge, true), permanent: freshness(options.HistoryMaxAge, false), feedFresh: freshness(options.FeedMaxAge, false),
 		totals:  append([][2]string{{headerTotal, headerTotalPages}}, options.TotalHeaders...),
-		formats: allFormats, answers: cache.New(options.AnswerBytes, answerSize),
+		answers: cache.New(options.AnswerBytes, answerSize),
 		documents: newDocuments(&options),
 	}
 	if options.MakeAtOnce > 0 {

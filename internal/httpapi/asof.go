@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
@@ -47,6 +49,20 @@ func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (
 	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.o.Now(), call.o.Site, head, problems), false, err
 }
 
+// acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
+// the whole second. One ahead of the present second is the present.
+func acceptDatetime(text string, now time.Time, problems *calendar.Problems) param.Point {
+	instant, err := time.Parse(http.TimeFormat, text)
+	if err != nil || instant.Format(http.TimeFormat) != text { // the day of the week has to be right
+		problems.Add(headerAcceptTime, calendar.ReasonHeaderTime)
+		return param.Point{}
+	}
+	if instant.After(now) {
+		instant = now.UTC().Truncate(time.Second)
+	}
+	return param.Point{Time: instant.Add(time.Second - time.Millisecond)}
+}
+
 // then makes the answer to a single read of the past.
 func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, error) {
 	target := asked.targetOf()
@@ -66,7 +82,7 @@ func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, erro
 	if target.slug == "" {
 		url := asked.root.Self(found.View.Record)
 		ans.add(headerMemento, mementoTime(found.Moment))
-		ans.add(headerLink, mementoLinks(url, &found.Mementos))
+		ans.add(headerLink, aroundLinks(url, &found.Mementos))
 		if asked.byHeader {
 			point := asked.point
 			if found.Permanent {

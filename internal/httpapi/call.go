@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/httpapi/admit"
 	"daybook/internal/param"
 	"daybook/query"
@@ -32,8 +33,8 @@ type call struct {
 	caller  calendar.Caller
 	counted bool // in the rate
 	query   param.Pairs
-	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
-	record  *query.View // that the events of a list are of; nil for all
+	format  *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
+	record  *query.View     // that the events of a list are of; nil for all
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position

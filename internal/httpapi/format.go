@@ -12,87 +12,32 @@ import (
 	"daybook/query"
 )
 
-// format is a format of lists and its encoder: the rest (negotiation, keys, tags, headers,
-// encodings, documentation) follows.
-type format struct {
-	*formats.Format
-
-	header []string // value of Content-Type
-	open   func(a *api, l *listing) encoder
-}
-
 // listing is a list that is to be written.
 type listing struct {
+	formats.Feed
+
 	root     *root
 	criteria *query.Criteria
 	list     *query.List // without views, where these come one after the other
-	links    pageSet
-	original string // the links before those of the pages, of lists of the past
-	address  string // of the list, without its query
-
-	// Of events in other formats than JSON.
-	feed formats.Feed
-	name string // of the file
-}
-
-// encoder writes one list: begin once, item for each record in the order of the list, end
-// once. Each appends to b and gives it back. What b holds may have been sent between two
-// calls, so none of them looks back. item gives query.ErrTooLarge for a record that
-// cannot fit into an answer.
-type encoder interface {
-	begin(data []byte) []byte
-	item(data []byte, view *query.View) ([]byte, error)
-	end(data []byte) []byte
-}
-
-// allFormats are the formats of lists; the first is the default. calendarFormat is that of
-// calendar widgets.
-var (
-	allFormats     = newFormats()
-	calendarFormat = newFormat(&formats.Calendar)
-)
-
-func newFormat(row *formats.Format) *format { return &format{row, []string{row.Header}, openFeed(row)} }
-
-func newFormats() (all []*format) {
-	for _, row := range formats.All {
-		f := newFormat(row)
-		switch row {
-		case &formats.JSON:
-			f.open = openJSON
-		case &formats.NDJSON:
-			f.open = openNDJSON
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
-// exports reports whether the format is an extension for events.
-func (format *format) exports() bool { return format.Disposition != "" }
-
-// fits reports whether lists or single records of a kind may be answered in the format.
-func (format *format) fits(kind calendar.Kind, single bool) bool {
-	return !format.exports() || kind == calendar.KindEvent && (format.Single || !single)
+	address  string      // of the list, without its query
+	links    string      // value of Link
+	name     string      // of the file
 }
 
 // formatOf returns the format in which a request is answered: that of the ending of the
 // path, else that of the parameter, else of those that Accept names the one that it weighs
 // most, of equals the first. What is wrong with the parameter is found when it is read.
-func (call *call) formatOf() *format {
+func (call *call) formatOf() *formats.Format {
 	route := call.route
-	best, most := call.formats[0], 0
-	if len(call.formats) == 1 {
-		return best
-	}
+	best, most := &formats.JSON, 0
 	word := ""
 	if route.Ended {
 		word = call.chi.URLParam("format")
 	} else if route.kind == calendar.KindEvent {
 		word = calendar.Trim(call.query.Last("format"))
 	}
-	for _, format := range call.formats {
-		if format.Name == word && format.fits(route.kind, route.Single) {
+	for _, format := range formats.All {
+		if format.Name == word && format.Fits(route.kind, route.Single) {
 			return format
 		}
 	}
@@ -100,8 +45,8 @@ func (call *call) formatOf() *format {
 		if weight <= most {
 			continue
 		}
-		for _, format := range call.formats {
-			if format.fits(route.kind, route.Single) && slices.Contains(format.Media, media) {
+		for _, format := range formats.All {
+			if format.Fits(route.kind, route.Single) && slices.Contains(format.Media, media) {
 				best, most = format, weight
 			}
 		}
@@ -113,7 +58,7 @@ func (call *call) formatOf() *format {
 func accepted(header http.Header) iter.Seq2[string, int] { return weighted(header["Accept"]) }
 
 // feed reports whether events are answered in another format than JSON.
-func (call *call) feed() bool { return call.format != nil && call.format.exports() }
+func (call *call) feed() bool { return call.format != nil && call.format.Exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower
 // case: 0 where it has none.
@@ -128,101 +73,88 @@ func weightIn(header http.Header, media []string) (greatest int) {
 
 // encode writes a list in the format of the request, with the headers that all lists have.
 func (call *call) encode(listing *listing, etag string) (*answer, error) {
-	listing.links = pageLinks(listing.address, listing.criteria, listing.list)
-	if call.feed() {
-		listing.feed.Next, listing.feed.Previous, listing.feed.Total = listing.links.next, listing.links.previous, listing.list.Total
-		listing.feed.Facets = appendFacets(nil, listing.list.Facets, listing.criteria.Lang)
-		if call.format.Surveys {
-			for i := range listing.list.Views {
-				listing.feed.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
-			}
-			call.closeSurvey(&listing.feed, len(listing.list.Views))
+	if call.format.Surveys {
+		for i := range listing.list.Views {
+			listing.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
+		}
+		if len(listing.list.Views) == 0 {
+			listing.Zones.AddSite(call.o.Site, call.o.Now())
 		}
 	}
-	encoder := call.format.open(call.api, listing)
-	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, encoder, listing.list) })
+	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, listing) })
 	if err != nil {
 		return nil, err
 	}
 	return call.listAnswer(listing, body, etag), nil
 }
 
-// appendList writes a list; no answer is larger than it may be.
-func (api *api) appendList(data []byte, encoder encoder, list *query.List) (_ []byte, err error) {
-	data = encoder.begin(data)
-	for i := range list.Views {
-		if data, err = encoder.item(data, &list.Views[i]); err != nil {
+// encoder writes one list: Begin once, item for each record in the order of the list, End once.
+// None looks back at what was written, which may have been sent.
+type encoder struct {
+	formats.Writer
+	records *render.Writer
+	whole   bool // records are written, not events
+	event   formats.Event
+}
+
+// open begins to write a list.
+func (call *call) open(listing *listing) encoder {
+	criteria, list, fields := listing.criteria, listing.list, listing.criteria.Fields
+	listing.Collection, listing.Total, listing.TotalPages, listing.Cursor = criteria.Kind.Collection(), list.Total, list.TotalPages, list.Next
+	if listing.Facets = appendFacets(nil, list.Facets, criteria.Lang); criteria.Typos {
+		listing.Typos = formats.Object{"typos", list.Typos, "joined", list.Joined}
+	}
+	if !call.format.Records {
+		fields = nil
+	}
+	return encoder{Writer: call.format.Open(&listing.Feed), whole: call.format.Records, records: call.renderer.Writer(render.Answer{
+		Store: &listing.Store, Links: &listing.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.o.MaxAnswer,
+		Highlighter: criteria.Highlighter(list.Spelling), HighlightLength: criteria.HighlightLength,
+	})}
+}
+
+// item gives query.ErrTooLarge for a record that cannot fit into an answer.
+func (encoder *encoder) item(data []byte, view *query.View) ([]byte, error) {
+	if encoder.whole {
+		return encoder.records.Record(encoder.Item(data, nil), view)
+	}
+	encoder.records.Event(&encoder.event, view)
+	return encoder.Item(data, &encoder.event), nil
+}
+
+// appendList writes a list with its links; no answer is larger than it may be.
+func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error) {
+	listing.link()
+	encoder := call.open(listing)
+	data = encoder.Begin(data)
+	for i := range listing.list.Views {
+		if data, err = encoder.item(data, &listing.list.Views[i]); err != nil {
 			return data, err
 		}
-		if len(data) > api.o.MaxAnswer {
+		if len(data) > call.o.MaxAnswer {
 			return data, query.ErrTooLarge
 		}
 	}
-	return encoder.end(data), nil
+	return encoder.End(data), nil
 }
 
 // listAnswer makes the answer of a list that is written, with its headers.
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
-	ans := newAnswer(body, call.format.header, etag, listing.criteria.Lang)
+	ans := newAnswer(body, call.format.Header, etag, listing.criteria.Lang)
 	ans.show(listing.list.Position)
 	switch {
-	case listing.feed.Single:
-	case call.format == calendarFormat:
+	case listing.Single:
+	case call.format == &formats.Calendar:
 		call.addTotals(ans, listing.list.Total, "")
 	default:
 		call.addTotals(ans, listing.list.Total, strconv.Itoa(listing.list.TotalPages))
 	}
-	if header := listing.links.with(listing.original); header != "" {
-		ans.add(headerLink, header)
+	if listing.links != "" {
+		ans.add(headerLink, listing.links)
 	}
 	if call.feed() {
-		ans.modified = listing.feed.Modified
-		ans.add(headerDisposition, call.format.disposition(listing.name))
+		ans.modified = listing.Modified
+		ans.add(headerDisposition, call.format.Disposition+`; filename="`+listing.name+"."+call.format.Extension+`"`)
 	}
 	return ans
-}
-
-// disposition is the value of Content-Disposition.
-func (format *format) disposition(name string) string {
-	return format.Disposition + `; filename="` + name + "." + format.Extension + `"`
-}
-
-// jsonList writes the envelope of section 4.1.
-type jsonList struct {
-	*listing
-	w *render.Writer
-	n int // records so far
-}
-
-func openJSON(api *api, listing *listing) encoder {
-	return &jsonList{listing: listing, w: listing.writer(api, listing.criteria.Fields)}
-}
-
-func (listing *listing) writer(api *api, fields []string) *render.Writer {
-	return api.renderer.Writer(render.Answer{
-		Store: api.storeID.Load(),
-		Links: &listing.root.Links, Lang: listing.criteria.Lang, Fields: fields, Limit: api.o.MaxAnswer,
-		Highlighter: listing.criteria.Highlighter(listing.list.Spelling), HighlightLength: listing.criteria.HighlightLength,
-	})
-}
-
-func (jsonList *jsonList) begin(data []byte) []byte {
-	return append(append(append(data, `{"`...), jsonList.criteria.Kind.Collection()...), `":[`...)
-}
-
-func (jsonList *jsonList) item(data []byte, view *query.View) ([]byte, error) {
-	data = formats.AppendComma(data, jsonList.n)
-	jsonList.n++
-	return jsonList.w.Record(data, view)
-}
-
-func (jsonList *jsonList) end(data []byte) []byte {
-	data = formats.AppendMembers(append(data, ']'), formats.Object{
-		"rest_url", jsonList.links.self, "next_rest_url", formats.OptionalText(jsonList.links.next), "next_cursor", formats.OptionalText(jsonList.list.Next),
-		"previous_rest_url", formats.OptionalText(jsonList.links.previous), "total", jsonList.list.Total, "total_pages", jsonList.list.TotalPages,
-	})
-	if jsonList.criteria.Typos {
-		data = formats.AppendMembers(data, formats.Object{"typos", jsonList.list.Typos, "joined", jsonList.list.Joined})
-	}
-	return append(appendFacets(data, jsonList.list.Facets, jsonList.criteria.Lang), '}')
 }

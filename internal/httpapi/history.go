@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,76 +14,75 @@ import (
 	"daybook/internal/history"
 )
 
-// history answers the entries of one record (HISTORY 5).
-func (asked *readParams) history(ctx context.Context) (*answer, error) {
-	id := asked.targetOf().id
-	versions, err := asked.History.Present(ctx, asked.viewer(), asked.route.kind, id)
-	if err != nil {
-		return nil, err
-	}
-	page := historyPage{readParams: asked, format: entryFormats[0], url: asked.root.Collection(asked.route.kind) + "/" + id.String() + "/history"}
-	page.Record, page.To = id, versions.Version
-	ans, err := page.answer(ctx)
-	if err == nil {
-		ans.name(id, page.named)
-	}
-	return ans, err
-}
+// The bounds of pages.
+const (
+	pageLimit    = 50   // entries of a page where none is sent
+	maxPageLimit = 1000 // entries of a page
+)
 
-// historyPage is a page of entries that is to be written.
-type historyPage struct {
-	*readParams
-	history.Walk
-
-	format *entryFormat
-	url    string        // without parameters
-	next   string        // URL of the next page, "" for none
-	named  []calendar.ID // the records that sentences name
-}
-
-// answer makes the answer. It ends early where it would become large or late.
-func (page *historyPage) answer(ctx context.Context) (*answer, error) {
-	if before, sent := page.numbers["before"]; sent {
-		page.To = min(page.To, before-1)
+// entries answers a page of entries: of one record (HISTORY 5), or of the log (HISTORY 10). It
+// ends early where it would become large or late.
+func (asked *readParams) entries(ctx context.Context) (*answer, error) {
+	walk := history.Walk{From: asked.numbers["after"] + 1, To: int64(asked.head), Ascending: asked.ascending, Filter: asked.filter}
+	format, url := entryFormats[0], asked.root.URL+"/changes"
+	if kind := asked.route.kind; kind == 0 {
+		format = entryFormatOf(asked.format, asked.request.Header)
+	} else {
+		versions, err := asked.History.Present(ctx, asked.viewer(), kind, asked.targetOf().id)
+		if err != nil {
+			return nil, err
+		}
+		walk.Record, walk.To = versions.ID, versions.Version
+		url = asked.root.Self(versions.Record) + "/history"
 	}
-	page.From, page.Ascending, page.Filter = page.numbers["after"]+1, page.ascending, page.filter
-	limit := min(cmp.Or(int(page.numbers["limit"]), pageLimit), maxPageLimit)
-	late, n := page.o.Now().Add(page.o.ReadDeadline/2), 0
-	data := []byte(page.format.begin)
-	rest := page.pass.Pace(page.past, page.o.Now)
-	for entry, err := range page.History.Entries(ctx, page.viewer(), &page.Walk) {
+	if before, sent := asked.numbers["before"]; sent {
+		walk.To = min(walk.To, before-1)
+	}
+	limit := min(cmp.Or(int(asked.numbers["limit"]), pageLimit), maxPageLimit)
+	late, n := asked.o.Now().Add(asked.o.ReadDeadline/2), 0
+	data := []byte(format.begin)
+	var named []calendar.ID // the records that sentences name
+	rest := asked.pass.Pace(asked.past, asked.o.Now)
+	for entry, err := range asked.History.Entries(ctx, asked.viewer(), &walk) {
 		if err != nil {
 			return nil, err
 		}
 		rest(ctx)
 		if entry != nil {
-			data = page.format.item(data, n, page.linked(entry))
+			data = format.item(data, n, asked.linked(entry))
 			n++
-			page.named = append(page.named, entry.Named...)
+			named = append(named, entry.Named...)
 		}
-		if n == limit || len(data) >= page.o.MaxAnswer/2 || page.o.Now().After(late) {
+		if n == limit || len(data) >= asked.o.MaxAnswer/2 || asked.o.Now().After(late) {
 			break
 		}
 	}
-	if page.More() {
+	next := ""
+	if walk.More() {
 		bound := "before"
-		if page.ascending {
+		if walk.Ascending {
 			bound = "after"
 		}
-		page.next = page.link(page.url, bound, strconv.FormatInt(page.LookedTo, 10))
+		next = asked.link(url, bound, strconv.FormatInt(walk.LookedTo, 10))
 	}
-	if page.format == entryFormats[0] {
-		data = page.end(data)
+	if format == entryFormats[0] {
+		members := formats.Object{"rest_url", asked.link(url, "", ""), "next_rest_url", formats.OptionalText(next)}
+		if walk.LookedTo > 0 {
+			members = append(members, "looked_to", int(walk.LookedTo))
+		}
+		if walk.Record == 0 {
+			members = append(members, "head", int(asked.head))
+		}
+		data = append(formats.AppendMembers(append(data, ']'), members), '}')
 	}
-	if err := page.fits(data); err != nil {
-		return nil, err
+	ans := newAnswer(data, format.Header, asked.weakTag(string(data)), asked.lang)
+	if walk.Record == 0 {
+		ans.add(headerPosition, asked.head.String())
+	} else {
+		ans.name(walk.Record, named)
 	}
-	ans := newAnswer(data, page.format.header, page.weakTag(string(data)), page.lang)
-	if page.Record == 0 {
-		ans.add(headerPosition, page.head.String())
-	}
-	if page.next != "" {
-		ans.add(headerLink, "<"+page.next+`>; rel="next"`)
+	if next != "" {
+		ans.add(headerLink, "<"+next+`>; rel="next"`)
 	}
 	return ans, nil
 }
@@ -95,12 +95,10 @@ func (call *call) viewer() history.Viewer {
 // linkedEntry is an entry with its links.
 type linkedEntry struct {
 	*history.Entry
-	URLs entryURLs `json:"urls,omitzero"`
-}
-
-type entryURLs struct {
-	Version string `json:"version,omitempty"`
-	Diff    string `json:"diff,omitempty"`
+	URLs struct {
+		Version string `json:"version,omitempty"`
+		Diff    string `json:"diff,omitempty"`
+	} `json:"urls,omitzero"`
 }
 
 // linked adds the links of an entry: the version, unless its point has no record, and its
@@ -121,50 +119,41 @@ func (call *call) linked(entry *history.Entry) *linkedEntry {
 	return out
 }
 
-// entryFormat is a form in which entries are answered.
+// entryFormat is a format of lists as entries are answered in it.
 type entryFormat struct {
-	name   string
-	media  []string // the members of Accept that ask for it, in lower case; the first is its own
-	header []string // value of Content-Type
-	begin  string
-	item   func(data []byte, n int, entry *linkedEntry) []byte // n entries stand before it
+	*formats.Format
+
+	begin string
+	item  func(data []byte, n int, entry *linkedEntry) []byte // n entries stand before it
 }
 
 // entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
 var entryFormats = []*entryFormat{
-	{
-		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON, begin: `{"entries":[`,
-		item: func(data []byte, n int, entry *linkedEntry) []byte {
-			return formats.AppendJSON(formats.AppendComma(data, n), entry)
-		},
-	},
-	{
-		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"},
-		item: func(data []byte, _ int, entry *linkedEntry) []byte {
-			return append(formats.AppendJSON(data, entry), '\n')
-		},
-	},
-	{
-		name: "csv", media: []string{"text/csv"}, header: []string{"text/csv; charset=utf-8; header=present"},
-		begin: "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n",
-		item:  func(data []byte, _ int, entry *linkedEntry) []byte { return appendRow(data, entry.Entry) },
-	},
+	{&formats.JSON, `{"entries":[`, func(data []byte, n int, entry *linkedEntry) []byte {
+		return formats.AppendJSON(formats.AppendComma(data, n), entry)
+	}},
+	{&formats.NDJSON, "", func(data []byte, _ int, entry *linkedEntry) []byte {
+		return append(formats.AppendJSON(data, entry), '\n')
+	}},
+	{&formats.CSVFormat, "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n", appendRow},
 }
 
-// end ends a page in JSON.
-func (page *historyPage) end(data []byte) []byte {
-	members := formats.Object{"rest_url", page.link(page.url, "", ""), "next_rest_url", formats.OptionalText(page.next)}
-	if page.LookedTo > 0 {
-		members = append(members, "looked_to", int(page.LookedTo))
+// entryFormatOf returns the format that a request asks for, by its parameter before Accept.
+func entryFormatOf(name string, header http.Header) *entryFormat {
+	best, most := entryFormats[0], 0
+	for _, format := range entryFormats {
+		if format.Name == name {
+			return format
+		}
+		if weight := weightIn(header, format.Media); weight > most {
+			best, most = format, weight
+		}
 	}
-	if page.Record == 0 {
-		members = append(members, "head", int(page.head))
-	}
-	return append(formats.AppendMembers(append(data, ']'), members), '}')
+	return best
 }
 
-// appendRow writes an entry as a row of CSV (HISTORY 10.2).
-func appendRow(data []byte, entry *history.Entry) []byte {
+// appendRow writes an entry as a row of CSV.
+func appendRow(data []byte, _ int, entry *linkedEntry) []byte {
 	var actor, name string
 	if entry.Actor != nil {
 		actor, name = entry.Actor.ID.String(), entry.Actor.Name

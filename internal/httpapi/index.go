@@ -24,8 +24,7 @@ func (call *call) index() error {
 	if call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	today := call.o.Now().In(call.o.Site).Format(time.DateOnly)
-	return call.sendTexts(cache.Key(nil).Text("index").Text(today), func() any { return call.documents.Index(call.rootFor(), call.lang) })
+	return call.document("index", call.documents.Routes)
 }
 
 // documentation answers the OpenAPI document (8.2).
@@ -33,19 +32,7 @@ func (call *call) documentation() error {
 	if err := call.readParams(call.route.params).err(); err != nil {
 		return err
 	}
-	return call.sendTexts(cache.Key(nil).Text("doc"), func() any { return call.documents.Document(call.rootFor(), call.lang) })
-}
-
-// sendTexts sends a document that depends on its name, root and language only.
-func (call *call) sendTexts(name cache.Key, produce func() any) error {
-	return call.read(&question{
-		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
-		asked: call.asked().Join(name).Number(int64(call.lang)),
-		make: func(_ context.Context, of answerState) (*answer, error) {
-			data, err := json.Marshal(produce())
-			return newAnswer(data, valueJSON, call.weakTag(of.key), call.lang), err
-		},
-	})
+	return call.document("doc", call.documents.Routes)
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
@@ -54,11 +41,29 @@ func (call *call) options() error {
 	if err := call.readParams(languageTable).err(); err != nil {
 		return err
 	}
-	data, err := json.Marshal(call.documents.Entry(&call.route.Route, call.rootFor(), call.lang))
-	if err != nil {
-		return err
+	return call.document("options", &call.route.Route)
+}
+
+// document sends a document, which depends on its form, root and language, and but for "doc" on
+// the day.
+func (call *call) document(form string, of any) error {
+	name, root := cache.Key(nil).Text(form), call.root
+	if form != "doc" {
+		name = name.Text(call.o.Now().In(call.o.Site).Format(time.DateOnly))
 	}
-	return call.sendAnswer(newAnswer(data, valueJSON, "", call.lang))
+	return call.read(&question{
+		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
+		asked: call.asked().Join(name).Number(int64(call.lang)),
+		make: func(_ context.Context, state answerState) (*answer, error) {
+			tag := ""
+			if isRead(call.request.Method) {
+				tag = call.weakTag(state.key)
+			}
+			further := root.URL != root.Site+"/"+call.o.Prefix+"/"+Namespace
+			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.lang, of))
+			return newAnswer(data, valueJSON, tag, call.lang), err
+		},
+	})
 }
 
 // newDocuments returns what index and documentation are made of.
@@ -76,12 +81,6 @@ func newDocuments(options *Options) *openapi.API {
 		docs.Routes = append(docs.Routes, &route.Route)
 	}
 	return docs
-}
-
-// rootFor is the root as the documents name it.
-func (call *call) rootFor() openapi.Root {
-	root := call.root
-	return openapi.Root{URL: root.URL, Namespace: root.namespace, Further: root.URL != root.Site+"/"+call.o.Prefix+"/"+Namespace}
 }
 
 // pageGroups are the groups of operations on the page of the interface.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	"daybook/internal/param"
 	"daybook/query"
@@ -22,7 +23,7 @@ func (call *call) list() error {
 		return err
 	}
 	if asksPast {
-		call.format = call.formats[0]
+		call.format = &formats.JSON
 		return call.listThen()
 	}
 	alias := call.aliasOf()
@@ -93,7 +94,7 @@ func (call *call) runList(run func(context.Context, *query.Criteria) (*query.Lis
 		}
 		l := &listing{root: call.root, criteria: criteria, list: list, address: call.address()}
 		if original != "" {
-			l.original = originalLink(original)
+			l.addLink(originalLink(original))
 		}
 		if call.feed() {
 			if err := call.dress(ctx, l, state.Generation); err != nil {
@@ -238,58 +239,45 @@ func (call *call) readLeast() []calendar.FieldError {
 // the links stand in the body alone.
 const maxLinks = 8 << 10
 
-// pageSet are the links of one page of a list (4.3).
-type pageSet struct{ self, next, previous, header string }
-
-// with returns the header Link with other links before those of the pages.
-func (pageSet *pageSet) with(others string) string {
-	switch {
-	case others == "" || len(others) > maxLinks:
-		return pageSet.header
-	case pageSet.header == "" || len(others)+len(pageSet.header) > maxLinks:
-		return others
-	default:
-		return others + ", " + pageSet.header
+// addLink adds a link to the header where that has room for it.
+func (listing *listing) addLink(link string) {
+	if link == "" || len(listing.links)+len(link) > maxLinks {
+		return
 	}
+	if listing.links != "" {
+		listing.links += ", "
+	}
+	listing.links += link
 }
 
-func pageLinks(address string, criteria *query.Criteria, list *query.List) pageSet {
-	urls := param.LinksTo(address, criteria.Links)
-	page := criteria.Page
-	set := pageSet{self: urls.Page(page)}
-	if criteria.InSteps() {
-		if list.Next != "" {
-			next := param.LinksTo(address, criteria.LinksOf(list.Next))
-			set.next = next.Page(1)
-			if header := "<" + set.next + `>; rel="next"`; len(header) <= maxLinks {
-				set.header = header
-			}
-		}
-		return set
+// link fills in the links of a list to its pages (4.3); one in steps has that to the next one.
+func (listing *listing) link() {
+	criteria, list := listing.criteria, listing.list
+	urls, page, steps := param.LinksTo(listing.address, criteria.Links), criteria.Page, criteria.InSteps()
+	listing.Self = cmp.Or(listing.Self, urls.Page(page))
+	if steps && list.Next != "" {
+		next := param.LinksTo(listing.address, criteria.LinksOf(list.Next))
+		listing.Next = next.Page(1)
 	}
-	if page < list.TotalPages {
-		set.next = urls.Page(page + 1)
+	if !steps && page < list.TotalPages {
+		listing.Next = urls.Page(page + 1)
 	}
-	if page > 1 {
-		set.previous = urls.Page(page - 1)
+	if !steps && page > 1 {
+		listing.Previous = urls.Page(page - 1)
 	}
 	var links []string
 	for _, link := range []struct {
-		rel    string
-		page   int
-		stands bool
+		rel, url string
+		stands   bool
 	}{
-		{"next", page + 1, page < list.TotalPages},
-		{"prev", page - 1, page > 1 && page-1 <= list.TotalPages},
-		{"first", 1, list.Total > 0},
-		{"last", list.TotalPages, list.Total > 0},
+		{"next", listing.Next, listing.Next != ""},
+		{"prev", listing.Previous, listing.Previous != "" && page-1 <= list.TotalPages},
+		{"first", urls.Page(1), !steps && list.Total > 0},
+		{"last", urls.Page(list.TotalPages), !steps && list.Total > 0},
 	} {
 		if link.stands {
-			links = append(links, "<"+urls.Page(link.page)+`>; rel="`+link.rel+`"`)
+			links = append(links, "<"+link.url+`>; rel="`+link.rel+`"`)
 		}
 	}
-	if header := strings.Join(links, ", "); len(header) <= maxLinks {
-		set.header = header
-	}
-	return set
+	listing.addLink(strings.Join(links, ", "))
 }

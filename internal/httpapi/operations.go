@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/texts"
@@ -114,8 +115,8 @@ func fieldArguments(route *route) []param.Param {
 // exports are the answers of a read in further formats, which parameters, headers and the ending
 // of the path select.
 func (route *route) exports() (out []openapi.Media) {
-	for _, format := range allFormats {
-		if !format.exports() || !format.fits(route.kind, route.Single) {
+	for _, format := range formats.All {
+		if !format.Exports() || !format.Fits(route.kind, route.Single) {
 			continue
 		}
 		schema := openapi.Text()

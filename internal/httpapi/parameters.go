@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -183,17 +182,13 @@ func (asked *readParams) readMoment(value *param.Value) time.Time {
 func (asked *readParams) link(address, replaced, value string) string {
 	var params []param.LinkParam
 	for i := range asked.route.params {
-		name := asked.route.params[i].Name
-		text, sent := asked.input[name].(string)
-		if list, isList := asked.input[name].([]any); isList {
-			texts, _ := param.Texts(list)
-			text, sent = strings.Join(texts, ","), true
+		row := &asked.route.params[i]
+		sent, ok := asked.input[row.Name]
+		if row.Name == replaced {
+			sent, ok = value, true
 		}
-		if name == replaced {
-			text, sent = value, true
-		}
-		if sent {
-			params = append(params, param.LinkParam{Name: name, Value: text})
+		if ok {
+			params = row.AppendTo(params, sent)
 		}
 	}
 	links := param.LinksTo(address, params)

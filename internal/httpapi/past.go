@@ -6,13 +6,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/query"
-)
-
-// The bounds of pages.
-const (
-	pageLimit    = 50   // entries of a page where none is sent
-	maxPageLimit = 1000 // entries of a page
 )
 
 // pastRead is a read of the past by those who may read it.
@@ -46,7 +39,8 @@ func (pastRead *pastRead) serve(call *call) error {
 		return err
 	}
 	question := &question{smaller: pastRead.smaller, make: func(ctx context.Context, _ answerState) (*answer, error) {
-		return pastRead.answer(asked, ctx)
+		ans, err := pastRead.answer(asked, ctx)
+		return ans, refusedProof(err)
 	}}
 	if !pastRead.proof {
 		question.turns = call.past
@@ -93,12 +87,4 @@ func cacheGroups(ids ...calendar.ID) string {
 		builder.WriteString(`"daybook-` + id.String() + `"`)
 	}
 	return builder.String()
-}
-
-// fits refuses what is larger than an answer may be.
-func (call *call) fits(body []byte) error {
-	if len(body) > call.o.MaxAnswer {
-		return query.ErrTooLarge
-	}
-	return nil
 }

@@ -30,7 +30,8 @@ type question struct {
 	streams bool
 	// alias is another name of the answer, see api.aliasOf; "": it has none.
 	alias string
-	// smaller are the parameters by which a client could ask for a smaller answer.
+	// smaller are the parameters by which a client could ask for a smaller answer, where one that is
+	// too large is refused.
 	smaller []string
 }
 
@@ -67,17 +68,14 @@ func (call *call) read(question *question) error {
 		ans := call.cached(&stated)
 		if ans != nil && ans.position >= call.reached {
 			call.cache = CacheHit
-			call.setAlias(question.alias, ans)
-			return call.sendAnswer(ans)
-		}
-		if ans, err = call.makeAnswer(ctx, question, stated); err != nil {
+		} else if ans, err = call.makeAnswer(ctx, question, stated); err != nil {
 			return call.tooLarge(err, question.smaller...)
 		}
-		if ans.position < call.reached && try < maxReopens {
-			ans.close()
-			continue
-		}
 		if ans.position < call.reached {
+			if try < maxReopens {
+				ans.close()
+				continue
+			}
 			err = call.late(ans.position)
 		}
 		if err == nil {
@@ -129,6 +127,9 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 	}
 	produce := func(ctx context.Context, pass *admit.Pass) (*answer, error) {
 		ans, err := question.make(ctx, stated)
+		if err == nil && question.smaller != nil && len(ans.bytes) > call.o.MaxAnswer {
+			err = query.ErrTooLarge
+		}
 		if err != nil {
 			return nil, err
 		}

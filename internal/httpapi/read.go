@@ -56,7 +56,7 @@ func (call *call) readRecord() error {
 		question.make = asked.then
 		return call.read(question)
 	}
-	if format := call.formatOf(); format.exports() {
+	if format := call.formatOf(); format.Exports() {
 		call.format = format
 		asked.fields = nil
 	}

@@ -53,17 +53,17 @@ var (
 		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
 	}
 	pastReads = map[string]*pastRead{
-		"history": {answer: (*readParams).history, smaller: []string{"limit"}},
+		"history": {answer: (*readParams).entries, smaller: []string{"limit"}},
 		"timemap": {answer: (*readParams).timeMap},
 		"diff":    {answer: (*readParams).diff, smaller: []string{"from", "to"}},
-		"changes": {answer: (*readParams).changes, smaller: []string{"limit"}},
+		"changes": {answer: (*readParams).entries, smaller: []string{"limit"}},
 		"stream":  {stream: (*readParams).stream},
 
-		"checkpoint":       proofRead((*readParams).checkpoint),
-		"checkpointKeys":   proofRead((*readParams).checkpointKeys),
-		"inclusionProof":   proofRead((*readParams).inclusion),
-		"consistencyProof": proofRead((*readParams).consistency),
-		"tile":             proofRead((*readParams).tile),
+		"checkpoint":       {answer: (*readParams).checkpoint, proof: true},
+		"checkpointKeys":   {answer: (*readParams).checkpointKeys, proof: true},
+		"inclusionProof":   {answer: (*readParams).inclusion, proof: true},
+		"consistencyProof": {answer: (*readParams).consistency, proof: true},
+		"tile":             {answer: (*readParams).tile, proof: true},
 	}
 )
 

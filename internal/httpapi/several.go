@@ -15,6 +15,7 @@ const paramSearches = "searches"
 
 // several answers several lists of events, all of one state.
 func (call *call) several() error {
+	call.format = &formats.JSON
 	body, err := call.receive(maxSearchBody)
 	if err != nil {
 		return err
@@ -107,8 +108,7 @@ func (call *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answe
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
-			l := &listing{root: call.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
-			data, err = call.appendList(formats.AppendComma(data, i), openJSON(call.api, l), list)
+			data, err = call.appendList(formats.AppendComma(data, i), &listing{root: call.root, criteria: all[i], list: list, address: address})
 			return err
 		})
 		return append(data, "]}"...), err

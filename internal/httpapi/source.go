@@ -1,10 +1,13 @@
 package httpapi
 
-import "daybook/query"
+import (
+	"daybook/internal/formats"
+	"daybook/query"
+)
 
 // calendarSource answers the events of a range as an array for calendar widgets (LISTINGS 1.13).
 func (call *call) calendarSource() error {
-	call.format = calendarFormat
+	call.format = &formats.Calendar
 	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")})
 	if err != nil {
 		return err

@@ -43,16 +43,15 @@ func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, state
 		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
 	}
 	l.list = &selection.List
-	l.feed.Facets, l.feed.Total = appendFacets(nil, selection.Facets, criteria.Lang), selection.Total
 	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
 	ans.selection = selection
 	ans.open = func() (encoder, error) {
 		if call.feed() && call.request.Method == http.MethodGet {
 			if err := call.pass.Enter(admit.Whole, 1); err != nil {
-				return nil, err
+				return encoder{}, err
 			}
 		}
-		return call.format.open(call.api, l), call.survey(call.client, l, selection)
+		return call.open(l), call.survey(call.client, l, selection)
 	}
 	return ans, nil
 }
@@ -62,22 +61,25 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	if !call.format.Surveys {
 		return nil
 	}
-	feed := &listing.feed
 	zones, err := selection.Zones(ctx)
 	if err != nil {
 		return err
 	}
 	for name, span := range zones {
-		feed.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
+		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
 	if call.o.TombstoneDays > 0 && !listing.criteria.Status && !listing.criteria.Search {
 		err = selection.Gone(ctx, call.o.Now().AddDate(0, 0, -call.o.TombstoneDays), func(record *calendar.Record) {
-			stone := formats.Tombstone{Times: call.renderer.Times(record, false), ID: record.ID, UID: call.uid(record.ID.String()), Version: record.Version, Touched: record.Changed}
-			feed.Tombstones = append(feed.Tombstones, stone)
-			feed.Zones.Add(&stone.Times)
+			stone := formats.Tombstone{
+				Times: call.renderer.Times(record, false), ID: record.ID, UID: formats.UID(listing.Store, record.ID.String()), Version: record.Version, Touched: record.Changed,
+			}
+			listing.Tombstones = append(listing.Tombstones, stone)
+			listing.Zones.Add(&stone.Times)
 		})
 	}
-	call.closeSurvey(feed, listing.list.Total)
+	if listing.Total+len(listing.Tombstones) == 0 {
+		listing.Zones.AddSite(call.o.Site, call.o.Now())
+	}
 	return err
 }
 
@@ -91,7 +93,7 @@ func (call *call) sendSelection(ans *answer) error {
 	if err != nil {
 		return err
 	}
-	out := &streamedAnswer{call: call, ans: ans, data: encoder.begin(make([]byte, 0, streamBytes))}
+	out := &streamedAnswer{call: call, ans: ans, data: encoder.Begin(make([]byte, 0, streamBytes))}
 	err = selection.Each(call.client, func(view *query.View) (err error) {
 		if out.data, err = encoder.item(out.data, view); err != nil || len(out.data) < streamBytes {
 			return err
@@ -99,7 +101,7 @@ func (call *call) sendSelection(ans *answer) error {
 		return out.flush()
 	})
 	if err == nil {
-		if out.data = encoder.end(out.data); out.begun {
+		if out.data = encoder.End(out.data); out.begun {
 			err = out.flush()
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"daybook/internal/texts"
 )
 
-// documentFile is the form of the documentation.
+// documentFile are the forms of the documentation and of the index.
 //
 //go:embed document.tmpl
 var documentFile string
 
-// document is the documentation under way.
+// document is one of them under way.
 type document struct {
 	*API
 	Root
@@ -28,19 +28,71 @@ type document struct {
 	lang calendar.Lang
 }
 
-// Document makes the documentation (8.2) for a root in a language.
-func (api *API) Document(root Root, lang calendar.Lang) json.RawMessage {
-	d := &document{api, root, lang}
-	form := template.Must(template.New("").Funcs(template.FuncMap{
-		"json":  func(value any) (string, error) { data, err := json.Marshal(value); return string(data), err },
-		"words": strings.Fields, "title": Title, "version": func() string { return Version },
+// Fill makes a document for a root in a language: "doc" (8.2) of all routes, their "index" (8.1),
+// or "options" of one, which is its entry there.
+func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.RawMessage {
+	d, language := &document{api, root, lang}, param.Language[calendar.Lang](nil)
+	forms := template.Must(template.New("").Funcs(template.FuncMap{
+		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "root": func() Root { return root },
 		"text": d.text, "spelled": d.spelled, "parameters": d.parameters, "schema": d.schema, "schemas": d.schemas,
+		"lower": strings.ToLower, "language": func() *param.Param { return &language.Param },
+		"request": func(route *Route, operation *Operation, method string) request { return request{route, operation, strings.ToLower(method)} },
+		"byKey":   byKey, "arguments": arguments, "element": element, "standard": d.shown,
 	}).Parse(documentFile))
 	var out bytes.Buffer
-	if err := form.Execute(&out, d); err != nil {
+	if err := forms.ExecuteTemplate(&out, form, of); err != nil {
 		panic(err)
 	}
 	return out.Bytes()
+}
+
+func encoded(value any) (string, error) {
+	data, err := json.Marshal(value)
+	return string(data), err
+}
+
+// byKey are routes in the order of the index.
+func byKey(routes []*Route) []*Route {
+	return slices.SortedFunc(slices.Values(routes), func(a, b *Route) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// arguments are those of an operation in the index, by name. Of a variable of the path and a field
+// of the body the first one is meant.
+func arguments(operation *Operation) []param.Param {
+	args := slices.Clone(operation.Args)
+	slices.SortStableFunc(args, func(a, b param.Param) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(args, func(a, b param.Param) bool { return a.Name == b.Name })
+}
+
+// element is the type of the elements of a list, "" for none.
+func element(arg *param.Param) string {
+	if of, list := arg.Element(); list {
+		return of
+	}
+	return ""
+}
+
+// shown is the default of a parameter in the index, "" for none.
+func (document *document) shown(arg *param.Param) (string, error) {
+	standard := document.standard(arg)
+	if arg.Moving != nil {
+		standard = arg.Moving(document.Now(), document.Site).String()
+	}
+	if standard == nil {
+		return "", nil
+	}
+	return encoded(standard)
+}
+
+// standard is the default of a parameter below the root, nil for none.
+func (root Root) standard(arg *param.Param) any {
+	switch {
+	case arg.Name == "namespace":
+		return root.Namespace
+	case arg.Default == "":
+		return nil
+	}
+	return value(arg.Default)
 }
 
 // text returns the text of a key that is made of parts.
@@ -74,40 +126,26 @@ func (document *document) schema(arg *param.Param) Object {
 	if arg.Field != nil {
 		return inQuery(arg)
 	}
-	if element, list := arg.Element(); list {
-		items := Object{"type": element}
-		if arg.Named {
-			items["type"] = "string"
-		}
-		if arg.Enum != nil {
-			items["enum"] = arg.Enum
-		}
-		return merged(List(wide(items)), Object{"maxItems": calendar.MaxElements}, arg.Schema)
+	kind := arg.Type
+	if arg.Named {
+		kind = "array of string"
 	}
-	o := Text()
-	switch arg.Type {
-	case "integer", "number", "boolean":
-		o["type"] = arg.Type
-	case "":
-		o["type"] = "boolean" // the untyped parameters of lists
-	}
-	if arg.Format == "double" {
-		o["format"] = arg.Format
-	}
-	if arg.Enum != nil {
-		o["enum"] = arg.Enum
+	var typed Object
+	decode(fieldRows.Types[kind], Object{"maxElements": calendar.MaxElements}, &typed)
+	if items, list := typed["items"].(Object); list && arg.Enum != nil {
+		items["enum"] = arg.Enum
+	} else if arg.Enum != nil {
+		typed["enum"] = arg.Enum
 	}
 	if standard := document.standard(arg); standard != nil {
-		o["default"] = standard
+		typed["default"] = standard
 	}
-	if arg.Name == "per_page" {
-		o["description"] = "≤ " + strconv.Itoa(document.PerPageMax)
-	}
-	if arg.Type == "date" || arg.Moving != nil {
-		o["minLength"] = 1
-	}
-	schema := wide(merged(o, arg.Schema)) // its default has the type, that of the table may be text
-	if arg.Name == "per_page" || arg.Name == "limit" {
+	schema := wide(merged(typed, arg.Schema)) // its default has the type, that of the table may be text
+	switch arg.Name {
+	case "per_page":
+		schema["description"] = "≤ " + strconv.Itoa(document.PerPageMax)
+		fallthrough
+	case "limit":
 		delete(schema, "format") // what is too large is lowered
 	}
 	return schema

@@ -5,12 +5,9 @@ package openapi
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"daybook/calendar"
 	"daybook/internal/param"
-	"daybook/internal/texts"
 )
 
 // Version is that of the interface.
@@ -87,126 +84,16 @@ func (route *Route) Path() []param.Param {
 	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(arg param.Param) bool { return arg.In != "path" })
 }
 
-// Index lists the routes (8.1).
-func (api *API) Index(root Root, lang calendar.Lang) Object {
-	routes := make(Object, len(api.Routes))
-	for _, route := range api.Routes {
-		routes["/"+root.Namespace+route.Key] = api.Entry(route, root, lang)
-	}
-	return Object{"namespace": root.Namespace, "routes": routes}
-}
-
-// Entry is a route in the index.
-func (api *API) Entry(route *Route, root Root, lang calendar.Lang) Object {
-	var methods []string
-	endpoints := make([]Object, len(route.Operations))
-	for i := range route.Operations {
-		operation := &route.Operations[i]
-		args := make(Object, len(operation.Args))
-		for j := range operation.Args {
-			arg := &operation.Args[j]
-			if _, named := args[arg.Name]; !named { // else the path parameter is meant
-				args[arg.Name] = api.argument(arg, root, lang)
-			}
-		}
-		methods = append(methods, operation.Methods...)
-		endpoints[i] = Object{"methods": operation.Methods, "args": args}
-	}
-	entry := Object{"namespace": root.Namespace, "methods": methods, "endpoints": endpoints}
-	if route.Extension {
-		entry["extension"] = true
-	}
-	if len(route.Path()) == 0 {
-		entry["_links"] = Object{"self": []Object{{"href": root.URL + strings.TrimSuffix(route.Template, "/")}}}
-	}
-	return entry
-}
-
-// standard is the default of a parameter below the root that does not move with the day, nil for
-// none.
-func (root Root) standard(arg *param.Param) any {
-	switch {
-	case arg.Name == "namespace":
-		return root.Namespace
-	case arg.Default == "" || arg.Moving != nil:
-		return nil
-	}
-	return value(arg.Default)
-}
-
-func (api *API) argument(arg *param.Param, root Root, lang calendar.Lang) Object {
-	o := Object{"description": texts.Documentation.In(arg.Text, lang), "required": arg.Required}
-	if element, list := arg.Element(); list {
-		o["type"], o["items"] = "array", Object{"type": element}
-	} else if arg.Type != "" {
-		o["type"] = arg.Type
-	}
-	if arg.Format != "" {
-		o["format"] = arg.Format
-	}
-	if arg.Moving != nil {
-		o["default"] = arg.Moving(api.Now(), api.Site).String()
-	} else if standard := root.standard(arg); standard != nil {
-		o["default"] = standard
-	}
-	if arg.Enum != nil {
-		o["enum"] = arg.Enum
-	}
-	if arg.Extension {
-		o["extension"] = true
-	}
-	return o
-}
-
-// Request is an operation under one of its methods, in lower case.
-type Request struct {
+// request is an operation under one of its methods, in lower case.
+type request struct {
 	*Route
 	*Operation
 
 	Method string
 }
 
-// Requests are all that a path takes: what GET takes, HEAD does, and every path has OPTIONS.
-func (route *Route) Requests() []Request {
-	out := []Request{{route, route.options(), "options"}}
-	for i := range route.Operations {
-		operation := &route.Operations[i]
-		for _, method := range operation.Methods {
-			out = append(out, Request{route, operation, strings.ToLower(method)})
-			if method == http.MethodGet {
-				out = append(out, Request{route, operation, "head"})
-			}
-		}
-	}
-	return out
-}
-
-// options is the operation OPTIONS: nothing is looked for, so nothing is checked but whether the
-// path is one of the route.
-func (route *Route) options() *Operation {
-	operation := &Operation{
-		Methods: []string{http.MethodOptions}, ID: "options" + route.Name, Text: "options", Group: "options",
-		Args:    []param.Param{param.Language[calendar.Lang](nil).Param},
-		Headers: []string{"Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age"},
-		Content: []Media{{Type: "application/json", Schema: Ref("Route")}},
-	}
-	for _, variable := range route.Path() {
-		if route.Ended || variable.Type == "integer" { // another ending, and what is no id, is no route
-			operation.Statuses = []int{http.StatusNotFound}
-		}
-		variable.Type, variable.Enum, variable.Schema = "string", nil, nil
-		operation.Args = append(operation.Args, variable)
-	}
-	return operation
-}
-
 // Revalidates reports whether the operation reads what caches may ask for again; that is
 // compressed, too.
 func (operation *Operation) Revalidates() bool {
 	return operation.Methods[0] == http.MethodGet && slices.Contains(operation.Headers, "ETag")
-}
-
-// Refusals are the statuses of its refusals, but for that of the server itself, which has no body.
-func (operation *Operation) Refusals() []int {
-	return append(slices.Clone(operation.Statuses), 400, 401, 414, 429, 500, 503)
 }

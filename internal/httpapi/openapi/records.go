@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -22,15 +23,16 @@ func RecordName(kind calendar.Kind) string {
 	return Title(kind.String())
 }
 
-// recordsFile says what answers show of a field by the word of the field tables, by what the
-// keys have after the name of the field; what a body takes for it; and what records have besides.
+// recordsFile says what parameters of a type take; what answers show of a field by the word of the
+// field tables, by what the keys have after the name of the field; what a body takes for it; and
+// what records have besides.
 //
 //go:embed records.json
 var recordsFile []byte
 
 type recordRows struct {
-	Shown, Sent map[string]json.RawMessage
-	Records     map[string]struct{ Required, Optional Object }
+	Types, Shown, Sent map[string]json.RawMessage
+	Records            map[string]struct{ Required, Optional Object }
 }
 
 func readRows(values Object) (out recordRows) {
@@ -109,15 +111,10 @@ func (document *document) bodies() Object {
 	for _, route := range document.Routes {
 		for i := range route.Operations {
 			operation := &route.Operations[i]
-			if operation.Body == nil {
-				continue
-			}
-			ends := []string{""}
-			if operation.Body.Forms { // equal ones, by which a generated client may choose the form
-				ends = append(ends, "Form", "Multipart")
-			}
-			for _, end := range ends {
-				out[operation.Body.Schema+end] = extended(document.body(operation), route.Extension)
+			for _, end := range []string{"", "Form", "Multipart"} { // equal ones, by which a generated client may choose the form
+				if body := operation.Body; body != nil && (end == "" || body.Forms) {
+					out[body.Schema+end] = extended(document.body(operation), route.Extension)
+				}
 			}
 		}
 	}
@@ -125,7 +122,9 @@ func (document *document) bodies() Object {
 }
 
 func (document *document) body(operation *Operation) Object {
-	properties, required := Object{}, Object{}
+	properties := Object{}
+	schema := Object{"type": "object", "properties": properties}
+	var required []string
 	for i := range operation.Args {
 		arg := &operation.Args[i]
 		if arg.In != "body" {
@@ -133,12 +132,11 @@ func (document *document) body(operation *Operation) Object {
 		}
 		properties[arg.Name] = document.property(operation, arg)
 		if arg.Required {
-			required[arg.Name] = true
+			required = append(required, arg.Name)
 		}
 	}
-	schema := Object{"type": "object", "properties": properties}
-	if len(required) > 0 {
-		schema["required"] = names(required)
+	if slices.Sort(required); required != nil {
+		schema["required"] = required
 	}
 	return schema
 }

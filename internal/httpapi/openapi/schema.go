@@ -21,16 +21,9 @@ func List(items Object) Object { return Object{"type": "array", "items": items} 
 func closed(required, optional Object) Object {
 	schema := Object{"type": "object", "properties": merged(required, optional), "additionalProperties": false}
 	if required != nil {
-		schema["required"] = names(required)
+		schema["required"] = slices.Sorted(maps.Keys(required))
 	}
 	return schema
-}
-
-// names are those of properties, sorted; a list even where there are none.
-func names(properties Object) []string {
-	out := slices.AppendSeq(make([]string, 0, len(properties)), maps.Keys(properties))
-	slices.Sort(out)
-	return out
 }
 
 func merged(objects ...Object) Object {
