@@ -151,43 +151,46 @@ func (state *state) choice(ctx context.Context, criteria *Criteria) (choice choi
 	case criteria.Kind.IsPost():
 		choice.add("", state.listed(criteria.Caller))
 	}
-	if criteria.Kind == calendar.KindEvent {
-		choice.add("", notHidden)
-		choice.add("", criteria.window.filters()...)
-		choice.add("", criteria.lap.overlaps(nil)...)
-	}
 	choice = append(choice, criteria.filters...)
-	if criteria.Kind == calendar.KindEvent {
-		err = state.addLinked(ctx, criteria, &choice)
+	if criteria.Kind != calendar.KindEvent {
+		and, err := state.byEvents(ctx, criteria)
+		choice.add("", and...)
 		return choice, err
 	}
-	and, err := state.byEvents(ctx, criteria)
-	choice.add("", and...)
-	return choice, err
-}
-
-// addLinked adds the filters of events by linked records, as far as the caller sees them.
-func (state *state) addLinked(ctx context.Context, criteria *Criteria, choice *choice) (err error) {
-	add := func(facet string, kind calendar.Kind, ids []calendar.ID) {
-		if ids == nil || err != nil {
-			return
-		}
-		var shown *visibleRecords
-		if shown, err = state.visible(ctx, criteria, kind); err != nil {
-			return
-		}
-		if kind == calendar.KindCategory {
-			ids = shown.withBelow(ids)
-		}
-		choice.add(facet, in(linkField(kind), shown.among(ids)...))
-	}
-	for _, kind := range linkKinds {
-		add(linkField(kind), kind, criteria.named[kind])
+	choice.add("", notHidden)
+	choice.add("", criteria.window.filters()...)
+	choice.add("", criteria.lap.overlaps(nil)...)
+	for i := range facets {
+		err = cmp.Or(err, state.addChosen(ctx, criteria, &choice, facets[i].name, &facets[i], criteria.chosen[facets[i].name]))
 	}
 	if of := criteria.of; of.ID != 0 {
-		add("", of.Kind, []calendar.ID{of.ID})
+		err = cmp.Or(err, state.addChosen(ctx, criteria, &choice, "", facetOf(linkField(of.Kind)), []option{recordOption(of.ID)}))
 	}
-	return cmp.Or(err, state.addPlaces(ctx, criteria, choice))
+	return choice, cmp.Or(err, state.addPlaces(ctx, criteria, &choice))
+}
+
+// addChosen adds the filter by some options of a facet; of records as far as the caller sees
+// them.
+func (state *state) addChosen(ctx context.Context, criteria *Criteria, choice *choice, name string, facet *facet, chosen []option) error {
+	if chosen == nil {
+		return nil
+	}
+	if facet.kind != 0 {
+		visible, err := state.visible(ctx, criteria, facet.kind)
+		if err != nil {
+			return err
+		}
+		var ids []calendar.ID
+		for _, option := range chosen {
+			if facet.isPlace() {
+				option.numbers = visible.names[facet.name][option.word]
+			}
+			ids = append(ids, option.numbers...)
+		}
+		chosen = []option{{numbers: visible.among(visible.withBelow(ids))}}
+	}
+	choice.add(name, anyOf(facet.field, chosen))
+	return nil
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the

@@ -37,8 +37,12 @@ func (parser *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Re
 	return out
 }
 
-// known reads a list of ids that all have to be records of the kind.
-func (parser *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
+// linkedTo reads a list of records of a kind that events link to, all of which have to be
+// there.
+func (parser *parser) linkedTo(value *param.Value, kind calendar.Kind) []calendar.ID {
+	if kind.IsTerm() {
+		return parser.terms(value, kind, true)
+	}
 	ids := value.IDs()
 	if i := slices.Index(parser.load(kind, ids), nil); i >= 0 {
 		value.Refuse(calendar.UnknownReason(kind), ids[i].String())

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -55,8 +54,7 @@ var (
 	}
 	languages = func() (all []option) {
 		for _, lang := range calendar.Langs {
-			has := readmodel.In{Field: readmodel.FieldLanguages, IDs: []calendar.ID{readmodel.LanguageID(lang)}}
-			all = append(all, option{word: lang.String(), other: has})
+			all = append(all, option{word: lang.String(), numbers: []calendar.ID{readmodel.LanguageID(lang)}})
 		}
 		return all
 	}()
@@ -98,44 +96,27 @@ func ReadCostBands(text string) ([]string, error) {
 	return bounds, nil
 }
 
-// readFacet filters by the parameter that a facet has the name of.
+// readFacet filters by the parameter that a facet has the name of: a boolean, words, entries
+// that the facet reads, or records.
 func (parser *parser) readFacet(facet *facet) {
 	value := parser.parameter(facet.name)
 	if _, sent := value.Sent(); !sent {
 		return
 	}
+	var chosen []option
+	var entries []string
 	switch {
-	case facet.kind == 0:
-		parser.choose(facet, value)
-	case facet.name != linkField(facet.kind):
-		parser.readPlaces(value)
-	case facet.kind.IsTerm():
-		parser.named[facet.kind] = parser.terms(value, facet.kind, true)
+	case facet.kind != 0 && !facet.isPlace():
+		for _, id := range parser.linkedTo(value, facet.kind) {
+			chosen = append(chosen, recordOption(id))
+		}
+	case value.Type != "boolean":
+		entries = value.List()
 	default:
-		parser.named[facet.kind] = parser.known(value, facet.kind)
-	}
-}
-
-func (parser *parser) readPlaces(value *param.Value) {
-	if parser.places == nil {
-		parser.places = map[string][]string{}
-	}
-	for _, text := range value.List() {
-		if key := readmodel.PlaceKey(text); !slices.Contains(parser.places[value.Name], key) {
-			parser.places[value.Name] = append(parser.places[value.Name], key)
+		if is, ok := value.Bool(); ok {
+			entries = []string{strconv.FormatBool(is)}
 		}
 	}
-}
-
-// choose filters by some options: a boolean, words, or entries that the facet reads.
-func (parser *parser) choose(facet *facet, value *param.Value) {
-	var entries []string
-	if value.Type != "boolean" {
-		entries = value.List()
-	} else if is, ok := value.Bool(); ok {
-		entries = []string{strconv.FormatBool(is)}
-	}
-	var chosen []option
 	known := parser.service.options(facet.name)
 	for _, text := range entries {
 		at := slices.IndexFunc(known, func(option option) bool { return option.word == text })
@@ -154,17 +135,12 @@ func (parser *parser) choose(facet *facet, value *param.Value) {
 			chosen = append(chosen, option)
 		}
 	}
-	if chosen == nil {
-		return
-	}
 	if facet.field == readmodel.FieldCost && len(chosen) > maxBands {
 		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
-	if parser.chosen == nil {
-		parser.chosen = map[string][]option{}
+	if chosen != nil {
+		parser.chosen[facet.name] = chosen
 	}
-	parser.chosen[facet.name] = chosen
-	parser.filters.add(facet.name, anyOf(facet.field, chosen))
 }
 
 // maxBands is how many bands of costs one list may ask for: a search server takes 1,024
@@ -185,6 +161,14 @@ func anyOf(field string, options []option) readmodel.Filter {
 	}
 	return out
 }
+
+// recordOption is the option of a linked record.
+func recordOption(id calendar.ID) option {
+	return option{word: id.String(), numbers: []calendar.ID{id}}
+}
+
+// readPlace reads a city or country; which venues lie there is known when the list is made.
+func readPlace(entry string) (option, bool) { return option{word: readmodel.PlaceKey(entry)}, true }
 
 func readMonth(entry string) (option, bool) {
 	instant, err := time.Parse("2006-01", entry)

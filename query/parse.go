@@ -46,7 +46,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	q := parser{
 		Criteria: &Criteria{
 			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, withdrawn: request.Past.Withdrawn,
-			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}),
+			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
 		service: service, params: request.Params, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,

@@ -40,33 +40,26 @@ func everywhere(_, _ float64) bool { return true }
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
 func (state *state) addPlaces(ctx context.Context, criteria *Criteria, choice *choice) error {
-	if criteria.near == nil && criteria.geoloc == nil && criteria.box == nil && criteria.places == nil {
+	if criteria.near == nil && criteria.geoloc == nil && criteria.box == nil {
 		return nil
 	}
 	visible, err := state.visible(ctx, criteria, calendar.KindVenue)
 	if err != nil {
 		return err
 	}
-	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
+	at := func(holds func(lat, lng float64) bool) readmodel.Filter {
+		return in(readmodel.FieldVenue, visible.within(holds)...)
+	}
 	switch {
 	case criteria.near != nil:
-		choice.add("", at(visible.within(criteria.near.holds)))
+		choice.add("", at(criteria.near.holds))
 	case criteria.geoloc != nil && *criteria.geoloc:
-		choice.add("", at(visible.within(everywhere)))
+		choice.add("", at(everywhere))
 	case criteria.geoloc != nil:
-		choice.add("", not(at(visible.within(everywhere))))
+		choice.add("", not(at(everywhere)))
 	}
 	if criteria.box != nil {
-		choice.add("", at(visible.within(criteria.box.holds)))
-	}
-	for _, detail := range placeDetails {
-		if keys := criteria.places[detail]; keys != nil {
-			ids := []calendar.ID{}
-			for _, key := range keys {
-				ids = append(ids, visible.among(visible.names[detail][key])...)
-			}
-			choice.add(detail, at(ids))
-		}
+		choice.add("", at(criteria.box.holds))
 	}
 	return nil
 }

@@ -143,19 +143,17 @@ type Criteria struct {
 	step   int // of the search, a place in readmodel.Spellings
 
 	filters choice              // of parameters that say it by themselves
-	chosen  map[string][]option // of facets
+	chosen  map[string][]option // of facets, that events are filtered by
 
 	facetLimit int
 	facetQuery facetQuery
 	collapse   bool
 
-	named   [calendar.KindTag + 1][]calendar.ID // linked records that events are filtered by; nil: not sent
-	of      Of                                  // the record that events are of
+	of      Of // the record that events are of
 	geoloc  *bool
 	near    *circle
 	box     *box
-	places  map[string][]string // keys of cities and countries
-	include []calendar.ID       // events and terms; nil: not sent
+	include []calendar.ID // events and terms; nil: not sent
 
 	statuses     []calendar.Status // nil: not sent
 	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
