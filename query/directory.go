@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -28,14 +27,6 @@ type directory struct {
 type point struct {
 	lat, lng float64
 	known    bool
-}
-
-// visibleRecords is what of a directory a caller sees on events: what is not trashed and the
-// caller could read singly.
-type visibleRecords struct {
-	*directory
-	criteria *Criteria
-	now      time.Time
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -123,33 +114,11 @@ func (directory *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	return slices.Compact(out)
 }
 
-// visible returns what the caller of a list sees of a directory on events.
-func (state *state) visible(ctx context.Context, criteria *Criteria, kind calendar.Kind) (*visibleRecords, error) {
-	directory, err := state.directory(ctx, kind)
-	return &visibleRecords{directory, criteria, state.moment()}, err
-}
-
-// sees reports whether the caller sees the record at a place.
-func (visible *visibleRecords) sees(at int) bool {
-	record := visible.records[at]
-	return isShown(record, visible.criteria.Caller, visible.now) && !visible.criteria.withdrawn.has(record.ID)
-}
-
-// among returns those of some records that the caller sees.
-func (visible *visibleRecords) among(ids []calendar.ID) []calendar.ID {
-	out := []calendar.ID{}
-	for _, id := range ids {
-		if at, known := visible.find(id); known && visible.sees(at) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// placed returns the values of a detail of visible venues.
-func (visible *visibleRecords) placed(detail string) (options []option) {
-	for _, key := range slices.Sorted(maps.Keys(visible.names[detail])) {
-		if ids := visible.among(visible.names[detail][key]); len(ids) > 0 {
+// placed returns the cities or countries of the venues that the caller sees.
+func (plan *listPlan) placed(detail string) (options []option) {
+	names := plan.directory(calendar.KindVenue).names[detail]
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		if ids := plan.among(calendar.KindVenue, names[key]); len(ids) > 0 {
 			options = append(options, option{word: key, numbers: ids})
 		}
 	}

@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -113,27 +112,24 @@ func readFacets(parser *parser, value *param.Value) {
 // facetCount makes one facet of a list.
 type facetCount struct {
 	*facet
-	criteria *Criteria
-	options  []option        // those of the facet, and chosen ones that are none of them
-	own      int             // of options: of the facet; 0: all values are
-	chosen   map[string]bool // words of options
-	visible  *visibleRecords // of the kind, by the places of the options but for those of cities and countries
+	*listPlan
+	options []option        // those of the facet, and chosen ones that are none of them
+	own     int             // of options: of the facet; 0: all values are
+	chosen  map[string]bool // words of options
+	records *directory      // of the kind, by the places of the options but for those of cities and countries
 }
 
 // facet prepares one facet.
-func (state *state) facet(ctx context.Context, criteria *Criteria, name string) (*facetCount, error) {
-	count := &facetCount{facet: facetOf(name), criteria: criteria, options: state.options(name), chosen: map[string]bool{}}
+func (plan *listPlan) facet(name string) *facetCount {
+	count := &facetCount{facet: facetOf(name), listPlan: plan, options: plan.Service.options(name), chosen: map[string]bool{}}
 	if count.own = len(count.options); count.kind != 0 {
-		var err error
-		if count.visible, err = state.visible(ctx, criteria, count.kind); err != nil {
-			return nil, err
-		}
-		if count.options = count.visible.options; count.isPlace() {
-			count.options = count.visible.placed(name)
+		count.records = plan.directory(count.kind)
+		if count.options = count.records.options; count.isPlace() {
+			count.options = plan.placed(name)
 		}
 	}
 	count.options = slices.Clip(count.options)
-	for _, chosen := range criteria.chosen[name] {
+	for _, chosen := range plan.chosen[name] {
 		at := slices.IndexFunc(count.options, func(option option) bool {
 			return option.word == chosen.word || count.kind == 0 && option.same(chosen)
 		})
@@ -142,14 +138,14 @@ func (state *state) facet(ctx context.Context, criteria *Criteria, name string) 
 		}
 		count.chosen[count.options[at].word] = true
 	}
-	return count, nil
+	return count
 }
 
 // isPlace reports whether cities or countries are counted.
 func (facet *facet) isPlace() bool { return facet.kind != 0 && facet.name != facet.field }
 
-// tally asks for the counts among what a filter admits.
-func (facetCount *facetCount) tally(among readmodel.Filter) readmodel.Tally {
+// asked asks for the counts among what a filter admits.
+func (facetCount *facetCount) asked(among readmodel.Filter) readmodel.Tally {
 	tally := tallyOf(facetCount.field, facetCount.options)
 	if tally.Filter = among; facetCount.kind != 0 || facetCount.field == readmodel.FieldMonth { // there may be any month
 		tally.Field = facetCount.field
@@ -198,8 +194,8 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	}
 	all := facetCount.values(got)
 	if facetCount.kind != 0 {
-		limit = facetCount.criteria.facetLimit
-		if query := facetCount.criteria.facetQuery; query.facet == facetCount.name {
+		limit = facetCount.facetLimit
+		if query := facetCount.facetQuery; query.facet == facetCount.name {
 			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, query.text) })
 		}
 		slices.SortFunc(all, func(a, b FacetValue) int { // the most frequent first
@@ -232,14 +228,14 @@ func (facetCount *facetCount) values(got *readmodel.TallyAnswer) (all []FacetVal
 // describe fills in what a value shows of its records, and reports whether it is shown. Of a
 // chosen record that the caller does not see that is what was sent.
 func (facetCount *facetCount) describe(value *FacetValue, at int, got *readmodel.TallyAnswer) bool {
-	switch visible := facetCount.visible; {
+	switch known := facetCount.records; {
 	case facetCount.isPlace():
 		value.Label = facetCount.spelling(&facetCount.options[at], got)
-	case at < len(visible.records) && visible.sees(at):
-		record := visible.records[at]
-		value.Label, value.In = record.Name(facetCount.criteria.Lang)
+	case at < len(known.records) && facetCount.sees(known.records[at]):
+		record := known.records[at]
+		value.Label, value.In = record.Name(facetCount.Lang)
 		value.Slug, value.Parent, value.City = record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-		value.Level = len(visible.above(at))
+		value.Level = len(known.above(at))
 	case !value.Selected:
 		return false
 	default:
@@ -258,8 +254,8 @@ func (facetCount *facetCount) spelling(place *option, got *readmodel.TallyAnswer
 		if got.Values[id] == 0 {
 			continue
 		}
-		venue, _ := facetCount.visible.find(id)
-		spelling := facetCount.visible.records[venue].Fields.String(facetCount.name)
+		venue, _ := facetCount.records.find(id)
+		spelling := facetCount.records.records[venue].Fields.String(facetCount.name)
 		counts[spelling]++
 		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
 			label = spelling

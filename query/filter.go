@@ -1,9 +1,6 @@
 package query
 
 import (
-	"cmp"
-	"context"
-
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
@@ -50,32 +47,32 @@ func ofAuthor(caller calendar.Caller) readmodel.Filter { return in(readmodel.Fie
 
 // listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (shared *shared) listed(caller calendar.Caller) readmodel.Filter {
-	switch viewOf(caller) {
+func (plan *listPlan) listed() readmodel.Filter {
+	switch viewOf(plan.Caller) {
 	case viewAll:
 		return notTrashed
 	case viewOwn:
-		return readmodel.Or{shared.published, readmodel.And{ofAuthor(caller), notTrashed}}
+		return readmodel.Or{plan.published, readmodel.And{ofAuthor(plan.Caller), notTrashed}}
 	default:
-		return shared.published
+		return plan.published
 	}
 }
 
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
-func (shared *shared) withStatus(caller calendar.Caller, statuses []calendar.Status) readmodel.Filter {
+func (plan *listPlan) withStatus() readmodel.Filter {
 	out := readmodel.Or{}
-	for _, status := range statuses {
+	for _, status := range plan.statuses {
 		if status == calendar.StatusPublish {
-			out = append(out, shared.published)
+			out = append(out, plan.published)
 			continue
 		}
 		and := readmodel.And{hasStatus(status)}
 		if status == calendar.StatusFuture {
-			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, shared.second+1))
+			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, plan.second+1))
 		}
-		if viewOf(caller) != viewAll {
-			and = append(and, ofAuthor(caller))
+		if viewOf(plan.Caller) != viewAll {
+			and = append(and, ofAuthor(plan.Caller))
 		}
 		out = append(out, and)
 	}
@@ -132,65 +129,60 @@ func (choice choice) parts(fits func(facet string) bool) readmodel.And {
 	return out
 }
 
-// filter makes the filter of a list (interface 4.5, 4.10, 4.11).
-func (state *state) filter(ctx context.Context, criteria *Criteria) (readmodel.And, error) {
-	choice, err := state.choice(ctx, criteria)
-	return criteria.protect(choice.parts(func(string) bool { return true })), err
+// filter makes the filter of the list (interface 4.5, 4.10, 4.11).
+func (plan *listPlan) filter() readmodel.And {
+	chosen := plan.choice()
+	return plan.protect(chosen.parts(func(string) bool { return true }))
 }
 
-// choice returns what a list filters by, but for its search.
-func (state *state) choice(ctx context.Context, criteria *Criteria) (choice choice, err error) {
-	if len(criteria.withdrawn) > 0 {
-		choice.add("", not(withIDs(criteria.withdrawn)))
+// choice returns what the list filters by, but for its search.
+func (plan *listPlan) choice() (choice choice) {
+	if len(plan.withdrawn) > 0 {
+		choice.add("", not(withIDs(plan.withdrawn)))
 	}
 	switch {
-	case criteria.trashedSince != nil:
-		choice.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *criteria.trashedSince))
-	case criteria.statuses != nil:
-		choice.add("", state.withStatus(criteria.Caller, criteria.statuses))
-	case criteria.Kind.IsPost():
-		choice.add("", state.listed(criteria.Caller))
+	case plan.trashedSince != nil:
+		choice.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *plan.trashedSince))
+	case plan.statuses != nil:
+		choice.add("", plan.withStatus())
+	case plan.Kind.IsPost():
+		choice.add("", plan.listed())
 	}
-	choice = append(choice, criteria.filters...)
-	if criteria.Kind != calendar.KindEvent {
-		and, err := state.byEvents(ctx, criteria)
-		choice.add("", and...)
-		return choice, err
+	choice = append(choice, plan.filters...)
+	if plan.Kind != calendar.KindEvent {
+		choice.add("", plan.byEvents()...)
+		return choice
 	}
 	choice.add("", notHidden)
-	choice.add("", criteria.window.filters()...)
-	choice.add("", criteria.lap.overlaps(nil)...)
+	choice.add("", plan.window.filters()...)
+	choice.add("", plan.lap.overlaps(nil)...)
 	for i := range facets {
-		err = cmp.Or(err, state.addChosen(ctx, criteria, &choice, facets[i].name, &facets[i], criteria.chosen[facets[i].name]))
+		if chosen := plan.chosen[facets[i].name]; chosen != nil {
+			choice.add(facets[i].name, plan.withOptions(&facets[i], chosen))
+		}
 	}
-	if of := criteria.of; of.ID != 0 {
-		err = cmp.Or(err, state.addChosen(ctx, criteria, &choice, "", facetOf(linkField(of.Kind)), []option{recordOption(of.ID)}))
+	if plan.of.ID != 0 {
+		choice.add("", plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{recordOption(plan.of.ID)}))
 	}
-	return choice, cmp.Or(err, state.addPlaces(ctx, criteria, &choice))
+	plan.addPlaces(&choice)
+	return choice
 }
 
-// addChosen adds the filter by some options of a facet; of records as far as the caller sees
-// them.
-func (state *state) addChosen(ctx context.Context, criteria *Criteria, choice *choice, name string, facet *facet, chosen []option) error {
-	if chosen == nil {
-		return nil
+// withOptions admits what one of some options of a facet does; of records as far as the
+// caller sees them.
+func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filter {
+	if facet.kind == 0 {
+		return anyOf(facet.field, options)
 	}
-	if facet.kind != 0 {
-		visible, err := state.visible(ctx, criteria, facet.kind)
-		if err != nil {
-			return err
+	directory := plan.directory(facet.kind)
+	var ids []calendar.ID
+	for _, option := range options {
+		if facet.isPlace() {
+			option.numbers = directory.names[facet.name][option.word]
 		}
-		var ids []calendar.ID
-		for _, option := range chosen {
-			if facet.isPlace() {
-				option.numbers = visible.names[facet.name][option.word]
-			}
-			ids = append(ids, option.numbers...)
-		}
-		chosen = []option{{numbers: visible.among(visible.withBelow(ids))}}
+		ids = append(ids, option.numbers...)
 	}
-	choice.add(name, anyOf(facet.field, chosen))
-	return nil
+	return in(facet.field, plan.among(facet.kind, directory.withBelow(ids))...)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the
@@ -216,21 +208,16 @@ func (criteria *Criteria) protect(and readmodel.And) readmodel.And {
 
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
-func (state *state) byEvents(ctx context.Context, criteria *Criteria) (and readmodel.And, err error) {
-	withEvents := func(counts map[calendar.ID]int, failed error) readmodel.Filter {
-		ids, above := state.withAbove(ctx, criteria.Kind, counts)
-		err = cmp.Or(err, failed, above)
-		return withIDs(ids)
-	}
-	if criteria.hasEvents != nil {
-		with := withEvents(state.countedOf(ctx, criteria.Kind))
-		if !*criteria.hasEvents {
+func (plan *listPlan) byEvents() (and readmodel.And) {
+	if plan.hasEvents != nil {
+		with := withIDs(plan.withAbove(plan.Kind, plan.countedOf(plan.Kind)))
+		if !*plan.hasEvents {
 			with = not(with)
 		}
 		and = append(and, with)
 	}
-	if criteria.upcomingAt != 0 {
-		and = append(and, withEvents(state.eventsOf(ctx, criteria.Kind, state.coming(criteria.upcomingAt))))
+	if plan.upcomingAt != 0 {
+		and = append(and, withIDs(plan.withAbove(plan.Kind, plan.eventsOf(plan.Kind, plan.coming(plan.upcomingAt)))))
 	}
-	return and, err
+	return and
 }

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -30,24 +29,24 @@ func monthOf(clock time.Time) time.Time {
 
 // Months returns the months of the listed events.
 func (service *Service) Months(ctx context.Context) (*Months, error) {
-	return present(ctx, service, func(st *state) (*Months, error) { return st.months(ctx) })
+	return planned(ctx, service, nil, (*listPlan).months)
 }
 
-func (state *state) months(ctx context.Context) (*Months, error) {
-	counts, err := state.tallied(ctx, readmodel.And{state.published, notHidden},
-		readmodel.Tally{Filter: not(isProtected), Field: readmodel.FieldUTCStart}, readmodel.Tally{Field: readmodel.FieldStart}, readmodel.Tally{Field: readmodel.FieldEnd})
-	if err != nil {
-		return nil, err
+func (plan *listPlan) months() *Months {
+	listed := readmodel.And{plan.published, notHidden}
+	count := func(field string, filters ...readmodel.Filter) map[calendar.ID]int {
+		return plan.tally(calendar.KindEvent, field, append(listed, filters...))
 	}
-	out := &Months{Touched: touched(counts[1].Values, counts[2].Values)}
-	for _, start := range keys(counts[0].Values) {
-		first, last := monthOf(time.Unix(int64(start), 0).In(state.o.Site)), len(out.Started)-1
+	out := &Months{Touched: touched(count(readmodel.FieldStart), count(readmodel.FieldEnd))}
+	open := count(readmodel.FieldUTCStart, not(isProtected))
+	for _, start := range keys(open) {
+		first, last := monthOf(time.Unix(int64(start), 0).In(plan.o.Site)), len(out.Started)-1
 		if last < 0 || out.Started[last].First != first {
 			out.Started, last = append(out.Started, MonthCount{First: first}), last+1
 		}
-		out.Started[last].Events += counts[0].Values[start]
+		out.Started[last].Events += open[start]
 	}
-	return out, nil
+	return out
 }
 
 // touched returns the months that events stand in, of how many start and end at each wall
@@ -87,28 +86,13 @@ func (service *Service) StartingIn(first time.Time) *Criteria {
 func (service *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map[calendar.ID]bool, error) {
 	shown := *criteria
 	shown.hides = true
-	return present(ctx, service, func(st *state) (map[calendar.ID]bool, error) {
-		and, err := st.filter(ctx, &shown)
-		if err != nil {
-			return nil, err
-		}
-		out := map[calendar.ID]bool{}
+	return planned(ctx, service, &shown, func(plan *listPlan) map[calendar.ID]bool {
+		filter, out := plan.filter(), map[calendar.ID]bool{}
 		for _, kind := range linkKinds {
-			counts, failed := st.eventsOf(ctx, kind, and)
-			ids, err := st.withAbove(ctx, kind, counts)
-			if err := cmp.Or(failed, err); err != nil {
-				return nil, err
-			}
-			for _, id := range ids {
+			for _, id := range plan.withAbove(kind, plan.eventsOf(kind, filter)) {
 				out[id] = true
 			}
 		}
-		return out, nil
+		return out
 	})
-}
-
-// tallied asks about the events that a filter admits.
-func (state *state) tallied(ctx context.Context, filter readmodel.Filter, tallies ...readmodel.Tally) ([]readmodel.TallyAnswer, error) {
-	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: filter, Tallies: tallies})
-	return page.Tallied, err
 }

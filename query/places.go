@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"math"
 
 	"daybook/calendar"
@@ -39,48 +38,40 @@ func everywhere(_, _ float64) bool { return true }
 
 // addPlaces adds the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
-func (state *state) addPlaces(ctx context.Context, criteria *Criteria, choice *choice) error {
-	if criteria.near == nil && criteria.geoloc == nil && criteria.box == nil {
-		return nil
-	}
-	visible, err := state.visible(ctx, criteria, calendar.KindVenue)
-	if err != nil {
-		return err
-	}
+func (plan *listPlan) addPlaces(choice *choice) {
 	at := func(holds func(lat, lng float64) bool) readmodel.Filter {
-		return in(readmodel.FieldVenue, visible.within(holds)...)
+		return in(readmodel.FieldVenue, plan.within(holds)...)
 	}
 	switch {
-	case criteria.near != nil:
-		choice.add("", at(criteria.near.holds))
-	case criteria.geoloc != nil && *criteria.geoloc:
+	case plan.near != nil:
+		choice.add("", at(plan.near.holds))
+	case plan.geoloc != nil && *plan.geoloc:
 		choice.add("", at(everywhere))
-	case criteria.geoloc != nil:
+	case plan.geoloc != nil:
 		choice.add("", not(at(everywhere)))
 	}
-	if criteria.box != nil {
-		choice.add("", at(criteria.box.holds))
+	if plan.box != nil {
+		choice.add("", at(plan.box.holds))
 	}
-	return nil
 }
 
-// within returns the venues in an area, by id.
-func (visible *visibleRecords) within(holds func(lat, lng float64) bool) []calendar.ID {
-	out := []calendar.ID{}
-	for at, point := range visible.points {
-		if point.known && holds(point.lat, point.lng) && visible.sees(at) {
-			out = append(out, visible.records[at].ID)
+// within returns the venues in an area that the caller sees, by id.
+func (plan *listPlan) within(holds func(lat, lng float64) bool) []calendar.ID {
+	venues, out := plan.directory(calendar.KindVenue), []calendar.ID{}
+	for at, point := range venues.points {
+		if point.known && holds(point.lat, point.lng) && plan.sees(venues.records[at]) {
+			out = append(out, venues.records[at].ID)
 		}
 	}
 	return out
 }
 
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
-func (visible *visibleRecords) metres(from *circle) map[calendar.ID]int64 {
-	out := map[calendar.ID]int64{}
-	for _, id := range visible.within(from.holds) {
-		at, _ := visible.find(id)
-		out[id] = int64(math.Round(from.distance(visible.points[at].lat, visible.points[at].lng) * 1000))
+func (plan *listPlan) metres(from *circle) map[calendar.ID]int64 {
+	venues, out := plan.directory(calendar.KindVenue), map[calendar.ID]int64{}
+	for _, id := range plan.within(from.holds) {
+		at, _ := venues.find(id)
+		out[id] = int64(math.Round(from.distance(venues.points[at].lat, venues.points[at].lng) * 1000))
 	}
 	return out
 }

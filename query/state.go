@@ -83,7 +83,7 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
 		return shared.gen, nil
 	}
-	return present(ctx, service, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
+	return present(ctx, service, func(st *state) (Generation, error) { return st.gen, nil })
 }
 
 // present returns what is made of the present state, again when it moved meanwhile.
@@ -142,25 +142,6 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 	return last, next, nil
 }
 
-// eventsOf returns how many of the events that a filter admits link to each record of a kind.
-// Records without any are absent.
-func (state *state) eventsOf(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) (map[calendar.ID]int, error) {
-	return readmodel.Counts(ctx, state.view, calendar.KindEvent, linkField(kind), filter)
-}
-
-// countedOf returns how many counted events link to each record of a kind; the map is shared.
-func (state *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calendar.ID]int, error) {
-	if known, ok := state.allCounts.Load(kind); ok {
-		counts, _ := known.(map[calendar.ID]int)
-		return counts, nil
-	}
-	counts, err := state.eventsOf(ctx, kind, state.counted)
-	if err == nil {
-		state.allCounts.Store(kind, counts)
-	}
-	return counts, err
-}
-
 // countsOf returns the numbers of counted events of some terms, by kind, the same for every
 // caller.
 func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
@@ -182,11 +163,13 @@ func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]cale
 	if len(ids) == 0 {
 		return counts, nil
 	}
-	fresh, err := state.tallied(ctx, readmodel.And{readmodel.Or(one), state.counted}, readmodel.Tally{Parts: each})
+	page, err := state.view.Search(ctx, readmodel.Query{
+		Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or(one), state.counted}, Tallies: []readmodel.Tally{{Parts: each}},
+	})
 	if err != nil {
 		return counts, err
 	}
-	for i, n := range fresh[0].Parts {
+	for i, n := range page.Tallied[0].Parts {
 		counts[ids[i]] = n
 		state.counts.Store(ids[i], n)
 	}
@@ -205,21 +188,6 @@ func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known 
 		}
 	}
 	return known, missing
-}
-
-// withAbove returns the counted records, ascending, and of categories those above them, too,
-// so that a list has whole branches.
-func (state *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID, err error) {
-	directory, err := state.directory(ctx, kind)
-	if err != nil {
-		return nil, err
-	}
-	for at, record := range directory.records {
-		if slices.ContainsFunc(directory.options[at].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
-			ids = append(ids, record.ID)
-		}
-	}
-	return ids, nil
 }
 
 // coming admits the counted events that end at a moment or later.

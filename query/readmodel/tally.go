@@ -1,7 +1,6 @@
 package readmodel
 
 import (
-	"context"
 	"slices"
 
 	"daybook/calendar"
@@ -23,16 +22,6 @@ type Tally struct {
 type TallyAnswer struct {
 	Values map[calendar.ID]int // how many documents have a value of the field; not those that none has
 	Parts  []int               // by place
-}
-
-// Counts returns, for each value of a field of numbers (FieldVenue, FieldCategories …), how
-// many documents of a kind a filter admits that have it. Values without any are absent.
-func Counts(ctx context.Context, view View, kind calendar.Kind, field string, filter Filter) (map[calendar.ID]int, error) {
-	page, err := view.Search(ctx, Query{Kind: kind, Filter: filter, Tallies: []Tally{{Field: field}}})
-	if err != nil {
-		return nil, err
-	}
-	return page.Tallied[0].Values, nil
 }
 
 // Searches reports whether a filter has a search in it.
