@@ -31,8 +31,7 @@ type parser struct {
 	ctx     context.Context // of the lookups
 	err     error           // of a lookup, not of the request
 
-	ofEvent bool          // event or post was sent
-	linked  []calendar.ID // the records of the kind that this event links to
+	ofEvent readmodel.Filter // admits what the event that was sent links to; nil: none was
 
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	// resolved is what was sent means beyond its text, by the moment and the store.
@@ -121,10 +120,10 @@ func (parser *parser) read() {
 	if coming, _ := parser.parameter("only_with_upcoming").Bool(); coming {
 		parser.fromNow()
 	}
-	readEvent(parser, parser.parameter("post"))
-	readEvent(parser, parser.parameter("event"))
-	if parser.ofEvent {
-		parser.where(withIDs(parser.linked))
+	parser.readEvent("post")
+	parser.readEvent("event") // wins
+	if parser.ofEvent != nil {
+		parser.where(parser.ofEvent)
 		if parser.Kind.IsTerm() { // hide_empty has no effect
 			parser.hasEvents = nil
 		}

@@ -178,7 +178,7 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 	}
 	join := selection.join(selection.Caller, selection.Lang, selection.Embeds)
 	join.withdrawn = selection.withdrawn
-	return out, join.views(ctx, selection.Kind, out)
+	return out, join.views(ctx, out)
 }
 
 // join returns the join of what events of the state embed.
