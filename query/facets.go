@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -90,7 +89,12 @@ type FacetValue struct {
 // facetQuery keeps the values of a facet of which the label contains a text.
 type facetQuery struct{ facet, text string }
 
-func readFacetQuery(parser *parser, value *param.Value) {
+// readFacets reads what lists are counted by.
+func (parser *parser) readFacets() {
+	parser.Facets = parser.parameter("facets").Words()
+	parser.Cost += len(parser.Facets)
+	parser.facetLimit = parser.parameter("facet_limit").Int()
+	value := parser.parameter("facet_query")
 	word, ok := value.Text()
 	if !ok {
 		return
@@ -102,11 +106,6 @@ func readFacetQuery(parser *parser, value *param.Value) {
 		return
 	}
 	parser.facetQuery = facetQuery{facet, text}
-}
-
-func readFacets(parser *parser, value *param.Value) {
-	parser.Facets = value.Words()
-	parser.Cost += len(parser.Facets)
 }
 
 // facetCount makes one facet of a list.

@@ -158,9 +158,14 @@ func (parser *parser) readSearch() {
 	case parser.Kind.IsTerm():
 		parser.where(readmodel.Contains{Fields: []string{readmodel.FieldNameLower(parser.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
 	default:
-		if parser.search = readmodel.ParseSearch(text, parser.Lang); !parser.search.Within() {
-			value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
-		}
+		parser.parseSearch(value, text)
+	}
+}
+
+// parseSearch reads a search.
+func (parser *parser) parseSearch(value *param.Value, text string) {
+	if parser.search = readmodel.ParseSearch(text, parser.Lang); !parser.search.Within() {
+		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 

@@ -121,7 +121,7 @@ func (plan *listPlan) order() []readmodel.Sort {
 	case plan.Kind.IsPost():
 		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
 	}
-	key := readmodel.Sort{Field: readmodel.FieldNameKey(plan.Lang), Desc: plan.desc}
+	key, ranks := readmodel.Sort{Field: readmodel.FieldNameKey(plan.Lang), Desc: plan.desc}, map[calendar.ID]int64{}
 	switch plan.orderBy {
 	case "id", "none":
 		return readmodel.By(plan.desc, readmodel.FieldID)
@@ -129,32 +129,20 @@ func (plan *listPlan) order() []readmodel.Sort {
 		key.Field = readmodel.FieldSlug
 	case "description":
 		key.Field = readmodel.FieldDescriptionKey(plan.Lang)
-	case "count", "include": // in no field
-		if ranks := plan.ranks(); ranks != nil {
-			key.Field, key.Least = readmodel.FieldID, ranks
+	case "include":
+		for at, id := range plan.include {
+			ranks[id] = int64(at)
 		}
+	case "count":
+		counts := plan.countedOf(plan.Kind)
+		for _, record := range plan.directory(plan.Kind).records {
+			ranks[record.ID] = int64(counts[record.ID])
+		}
+	}
+	if len(ranks) > 0 { // in no field
+		key.Field, key.Least = readmodel.FieldID, ranks
 	}
 	return []readmodel.Sort{key, {Field: readmodel.FieldID}}
-}
-
-// ranks returns the numbers by which all terms of a list are ordered that are in no field; nil
-// where nothing tells them.
-func (plan *listPlan) ranks() map[calendar.ID]int64 {
-	ranks := map[calendar.ID]int64{}
-	if plan.orderBy == "include" {
-		for i, id := range plan.include {
-			ranks[id] = int64(i)
-		}
-		if plan.include == nil {
-			return nil
-		}
-		return ranks
-	}
-	counts := plan.countedOf(plan.Kind)
-	for _, record := range plan.directory(plan.Kind).records {
-		ranks[record.ID] = int64(counts[record.ID])
-	}
-	return ranks
 }
 
 // byStart is the order of events by start (interface 4.4).

@@ -4,39 +4,30 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
-// readTyped reads what was typed.
-func readTyped(parser *parser, value *param.Value) {
-	text, ok := value.Text()
-	if !ok {
-		return
+// readTyped reads what suggestions are for.
+func (parser *parser) readTyped() {
+	value := parser.parameter("q")
+	if text, ok := value.Text(); ok {
+		if parser.parseSearch(value, text); parser.search.IsZero() {
+			value.Refuse(calendar.ReasonNoWord)
+		}
+		parser.fromNow()
 	}
-	parser.search = readmodel.ParseSearch(text, parser.Lang)
-	switch expression := &parser.search; {
-	case expression.IsZero():
-		value.Refuse(calendar.ReasonNoWord)
-	case !expression.Within():
-		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
-	}
-	parser.fromNow()
-}
-
-func readKinds(parser *parser, value *param.Value) {
-	list := value.Words()
+	words := parser.parameter("kinds").Words()
 	for _, kind := range calendar.Kinds {
-		if list == nil || slices.Contains(list, kind.Collection()) {
+		if words == nil || slices.Contains(words, kind.Collection()) {
 			parser.kinds = append(parser.kinds, kind)
 		}
 	}
+	parser.suggested = parser.parameter("limit").Int()
 }
 
 // Suggested are the suggestions of a kind.
