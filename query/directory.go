@@ -74,7 +74,7 @@ func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*dir
 func (directory *directory) add(record *calendar.Record) {
 	fields := record.Fields.Copy(directoryFields)
 	directory.records = append(directory.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields})
-	directory.options = append(directory.options, option{word: record.ID.String(), numbers: []calendar.ID{record.ID}})
+	directory.options = append(directory.options, numbered(record.ID.String(), record.ID))
 	lat, hasLat := fields.Number("geo_lat")
 	lng, hasLng := fields.Number("geo_lng")
 	directory.points = append(directory.points, point{lat, lng, hasLat && hasLng})

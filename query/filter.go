@@ -162,7 +162,7 @@ func (plan *listPlan) choice() (choice choice) {
 		}
 	}
 	if plan.of.ID != 0 {
-		choice.add("", plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{recordOption(plan.of.ID)}))
+		choice.add("", plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{{numbers: []calendar.ID{plan.of.ID}}}))
 	}
 	plan.addPlaces(&choice)
 	return choice
