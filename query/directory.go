@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -32,32 +31,34 @@ type point struct {
 // directoryFields are the fields that a directory holds of records.
 var directoryFields = strings.Fields("name venue organizer slug parent city country author status date_utc geo_lat geo_lng")
 
-// directory returns the directory of a kind.
-func (state *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {
-	isCurrent := func(directory *directory) bool { return directory.shown == state.gen.VisibleState }
-	return state.directories[kind].get(ctx, isCurrent, func(previous *directory) (*directory, error) {
-		stamp, err := state.view.Stamp(ctx, kind)
+// directory returns the directory of a kind, an empty one after an error.
+func (plan *listPlan) directory(kind calendar.Kind) *directory {
+	isCurrent := func(directory *directory) bool { return directory.shown == plan.gen.VisibleState }
+	found, err := plan.directories[kind].get(plan.ctx, isCurrent, func(previous *directory) (*directory, error) {
+		stamp, err := plan.view.Stamp(plan.ctx, kind)
+		if err == nil && (previous == nil || previous.stamp != stamp) {
+			previous, err = plan.readDirectory(kind)
+		}
 		if err != nil {
 			return nil, err
 		}
-		next := &directory{}
-		if previous != nil && previous.stamp == stamp {
-			*next = *previous
-		} else if next, err = state.readDirectory(ctx, kind); err != nil {
-			return nil, err
-		}
-		next.shown, next.stamp = state.gen.VisibleState, stamp
-		return next, nil
+		next := *previous
+		next.shown, next.stamp = plan.gen.VisibleState, stamp
+		return &next, nil
 	})
+	if plan.err = cmp.Or(plan.err, err); err != nil {
+		return &directory{}
+	}
+	return found
 }
 
-func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
+func (plan *listPlan) readDirectory(kind calendar.Kind) (*directory, error) {
 	d := &directory{names: map[string]map[string][]calendar.ID{}}
 	for _, detail := range placeDetails {
 		d.names[detail] = map[string][]calendar.ID{}
 	}
 	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
-	err := state.view.Walk(ctx, query, func(documents []readmodel.Document) error {
+	err := plan.view.Walk(plan.ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			d.add(documents[i].Record)
 		}

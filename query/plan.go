@@ -18,13 +18,23 @@ type listPlan struct {
 	err error
 }
 
-// planned returns what a plan in the present state makes.
-func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (T, error) {
-	return present(ctx, service, func(state *state) (T, error) {
-		plan := &listPlan{state: state, Criteria: criteria, ctx: ctx}
-		out := made(plan)
-		return out, plan.err
+// planned returns what a plan in the present state makes, again when the state moved meanwhile.
+func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (out T, err error) {
+	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
+		plan, err := service.plan(ctx, view, criteria)
+		if err == nil {
+			out = made(plan)
+			err = plan.err
+		}
+		return err
 	})
+	return out, err
+}
+
+// plan begins a plan in the state of a view.
+func (service *Service) plan(ctx context.Context, view readmodel.View, criteria *Criteria) (*listPlan, error) {
+	state, err := service.stateOf(ctx, view)
+	return &listPlan{state: state, Criteria: criteria, ctx: ctx}, err
 }
 
 // search answers a query; of one that fails all counts are 0.
@@ -36,15 +46,6 @@ func (plan *listPlan) search(query readmodel.Query) readmodel.Page {
 		}
 	}
 	return page
-}
-
-// directory returns the directory of a kind, an empty one after an error.
-func (plan *listPlan) directory(kind calendar.Kind) *directory {
-	found, err := plan.state.directory(plan.ctx, kind)
-	if plan.err = cmp.Or(plan.err, err); err != nil {
-		return &directory{}
-	}
-	return found
 }
 
 // sees reports whether the caller sees a record of a directory on events: it is not trashed and

@@ -39,7 +39,10 @@ const countsLimit = time.Second
 func (service *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
-	counts, err = present(within, service, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, terms) })
+	counts, err = planned(within, service, nil, func(plan *listPlan) (counts map[calendar.ID]int) {
+		counts, plan.err = plan.countsOf(within, terms)
+		return counts
+	})
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err

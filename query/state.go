@@ -83,19 +83,7 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
 		return shared.gen, nil
 	}
-	return present(ctx, service, func(st *state) (Generation, error) { return st.gen, nil })
-}
-
-// present returns what is made of the present state, again when it moved meanwhile.
-func present[T any](ctx context.Context, service *Service, made func(*state) (T, error)) (out T, err error) {
-	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
-		state, err := service.stateOf(ctx, view)
-		if err == nil {
-			out, err = made(state)
-		}
-		return err
-	})
-	return out, err
+	return planned(ctx, service, nil, func(plan *listPlan) Generation { return plan.gen })
 }
 
 // stateOf adds to a view what its generation shares.

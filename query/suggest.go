@@ -53,20 +53,21 @@ type Suggestion struct {
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
 // they show is the public view, no matter who asks.
 func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Suggested, position calendar.Position, err error) {
-	out, err = present(ctx, service, func(state *state) ([]Suggested, error) {
-		position = state.gen.Position
-		out := make([]Suggested, len(criteria.kinds))
+	out, err = planned(ctx, service, criteria, func(plan *listPlan) []Suggested {
+		position = plan.gen.Position
+		out := make([]Suggested, len(plan.kinds))
 		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
-		for i, kind := range criteria.kinds {
+		for i, kind := range plan.kinds {
 			group.Go(func() error {
 				of := *criteria
 				of.Kind = kind
-				plan := &listPlan{state: state, Criteria: &of, ctx: all}
+				plan := &listPlan{state: plan.state, Criteria: &of, ctx: all}
 				out[i] = plan.suggest()
 				return plan.err
 			})
 		}
-		return out, group.Wait()
+		plan.err = group.Wait()
+		return out
 	})
 	return out, position, err
 }

@@ -40,11 +40,10 @@ func (service *Service) Count(ctx context.Context, criteria *Criteria) (int, err
 // Whole begins to answer criteria over all pages. The selection has to be closed.
 func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Selection, err error) {
 	_, err = readmodel.Open(ctx, service.index, func(view readmodel.View) error {
-		state, err := service.stateOf(ctx, view)
+		plan, err := service.plan(ctx, view, criteria.unpaged())
 		if err != nil {
 			return err
 		}
-		plan := &listPlan{state: state, Criteria: criteria.unpaged(), ctx: ctx}
 		if whole = plan.find(); plan.err != nil {
 			return plan.err
 		}
