@@ -123,15 +123,12 @@ func (service *Service) find(ctx context.Context, state *state, kind calendar.Ki
 	if slug != "" {
 		return service.records.BySlug(ctx, kind, strings.ToLower(slug))
 	}
+	load := service.records.Load
 	if state != nil {
-		found, err := state.view.Get(ctx, []calendar.ID{id})
-		return found[id].Record, err
+		load = state.load
 	}
-	found, err := service.records.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return found[0], nil
+	found, err := load(ctx, id)
+	return append(found, nil)[0], err // none with an error
 }
 
 // current returns the state of an index in this process that shows all that the store has:

@@ -37,7 +37,6 @@ type shared struct {
 
 	counts    sync.Map // counted events of the terms that were asked for: calendar.ID → int
 	allCounts sync.Map // of all records that counted events link to: calendar.Kind → map[calendar.ID]int
-	links     linkedRecords
 }
 
 // holds reports whether it is valid for a state of the index at a moment.
@@ -186,47 +185,12 @@ func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 // keys returns the ids of counts in order, so that equal filters are equal.
 func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
 
-// The records that a generation caches for joining are bounded by the bytes of their texts;
-// the rest of one takes about linkedBytes.
-const (
-	maxLinkedBytes = 32 << 20
-	linkedBytes    = 3 << 10
-)
-
-// linkedRecords are records that events link to: calendar.ID → *calendar.Record, nil for
-// unknown ones.
-type linkedRecords struct {
-	sync.Map
-	bytes atomic.Int64
-}
-
 // load returns the records of ids, in their order, nil for unknown ones.
 func (state *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := state.view.Get(ctx, ids)
 	out := make([]*calendar.Record, len(ids))
-	var missing []calendar.ID
 	for i, id := range ids {
-		value, known := state.links.Load(id)
-		if out[i], _ = value.(*calendar.Record); !known {
-			missing = append(missing, id)
-		}
+		out[i] = found[id].Record
 	}
-	if len(missing) == 0 {
-		return out, nil
-	}
-	found, err := state.view.Get(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range ids {
-		if record := found[id].Record; record != nil {
-			out[i] = record
-		}
-	}
-	for _, id := range missing { // while there is room
-		if n := int64(len(found[id].Body) + linkedBytes); state.links.bytes.Load()+n <= maxLinkedBytes {
-			state.links.Store(id, found[id].Record)
-			state.links.bytes.Add(n)
-		}
-	}
-	return out, nil
+	return out, err
 }
