@@ -1,6 +1,8 @@
 package query
 
 import (
+	"slices"
+
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
@@ -103,69 +105,47 @@ func (criteria *Criteria) name() readmodel.Text {
 	return text
 }
 
-// choice is what a list filters by.
-type choice []chosenFilter
-
-// chosenFilter is the filter of a parameter that a facet has the name of, "" of others.
-type chosenFilter struct {
-	facet  string
-	filter readmodel.Filter
-}
-
-func (choice *choice) add(facet string, filters ...readmodel.Filter) {
-	for _, filter := range filters {
-		*choice = append(*choice, chosenFilter{facet, filter})
-	}
-}
-
-// parts returns the filters that fit.
-func (choice choice) parts(fits func(facet string) bool) readmodel.And {
-	out := make(readmodel.And, 0, len(choice)+2)
-	for i := range choice {
-		if fits(choice[i].facet) {
-			out = append(out, choice[i].filter)
-		}
-	}
-	return out
-}
-
 // filter makes the filter of the list (interface 4.5, 4.10, 4.11).
 func (plan *listPlan) filter() readmodel.And {
-	chosen := plan.choice()
-	return plan.protect(chosen.parts(func(string) bool { return true }))
+	and := plan.others()
+	for at := range facets {
+		and = append(and, plan.byFacet(at)...)
+	}
+	return plan.protect(and)
 }
 
-// choice returns what the list filters by, but for its search.
-func (plan *listPlan) choice() (choice choice) {
+// byFacet is the filter by the parameter of a facet, none where it was not sent.
+func (plan *listPlan) byFacet(at int) readmodel.And {
+	if chosen := plan.chosen[facets[at].name]; chosen != nil {
+		return readmodel.And{plan.withOptions(&facets[at], chosen)}
+	}
+	return nil
+}
+
+// others are the filters of the list but for those by parameters of facets and its search.
+func (plan *listPlan) others() readmodel.And {
+	and := slices.Clip(plan.filters)
 	if len(plan.withdrawn) > 0 {
-		choice.add("", not(withIDs(plan.withdrawn)))
+		and = append(and, not(withIDs(plan.withdrawn)))
 	}
 	switch {
 	case plan.trashedSince != nil:
-		choice.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *plan.trashedSince))
+		and = append(and, hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *plan.trashedSince))
 	case plan.statuses != nil:
-		choice.add("", plan.withStatus())
+		and = append(and, plan.withStatus())
 	case plan.Kind.IsPost():
-		choice.add("", plan.listed())
+		and = append(and, plan.listed())
 	}
-	choice = append(choice, plan.filters...)
 	if plan.Kind != calendar.KindEvent {
-		choice.add("", plan.byEvents()...)
-		return choice
+		return append(and, plan.byEvents()...)
 	}
-	choice.add("", notHidden)
-	choice.add("", plan.window.filters()...)
-	choice.add("", plan.lap.overlaps(nil)...)
-	for i := range facets {
-		if chosen := plan.chosen[facets[i].name]; chosen != nil {
-			choice.add(facets[i].name, plan.withOptions(&facets[i], chosen))
-		}
-	}
+	and = append(and, notHidden)
+	and = append(and, plan.window.filters()...)
+	and = plan.lap.overlaps(and)
 	if plan.of.ID != 0 {
-		choice.add("", plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{{numbers: []calendar.ID{plan.of.ID}}}))
+		and = append(and, plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{{numbers: []calendar.ID{plan.of.ID}}}))
 	}
-	plan.addPlaces(&choice)
-	return choice
+	return append(and, plan.byPlaces()...)
 }
 
 // withOptions admits what one of some options of a facet does; of records as far as the

@@ -92,7 +92,9 @@ func (parser *parser) sent(name string) bool {
 }
 
 // where filters by a parameter.
-func (parser *parser) where(filter readmodel.Filter) { parser.filters.add("", filter) }
+func (parser *parser) where(filter readmodel.Filter) {
+	parser.filters = append(parser.filters, filter)
+}
 
 // read puts what was sent into the criteria, with what it costs. What that means beyond its
 // text, by the moment or the store, goes into parser.resolved.
@@ -111,7 +113,7 @@ func (parser *parser) read() {
 	case parser.Kind.IsTerm():
 		parser.readTerms()
 	}
-	parser.Paged, parser.Status, parser.Search = parser.sent("page") || parser.sent("per_page") || parser.walk != nil, parser.statuses != nil, parser.search.Query != ""
+	parser.Paged = parser.sent("page") || parser.sent("per_page") || parser.walk != nil
 
 	// Of linked records (interface 4.10, 4.11).
 	if has, ok := parser.parameter("has_events").Bool(); ok {

@@ -36,23 +36,24 @@ func (box *box) holds(lat, lng float64) bool {
 
 func everywhere(_, _ float64) bool { return true }
 
-// addPlaces adds the filters by the places of venues, as far as the caller sees these on
+// byPlaces are the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
-func (plan *listPlan) addPlaces(choice *choice) {
+func (plan *listPlan) byPlaces() (and readmodel.And) {
 	at := func(holds func(lat, lng float64) bool) readmodel.Filter {
 		return in(readmodel.FieldVenue, plan.within(holds)...)
 	}
 	switch {
 	case plan.near != nil:
-		choice.add("", at(plan.near.holds))
+		and = append(and, at(plan.near.holds))
 	case plan.geoloc != nil && *plan.geoloc:
-		choice.add("", at(everywhere))
+		and = append(and, at(everywhere))
 	case plan.geoloc != nil:
-		choice.add("", not(at(everywhere)))
+		and = append(and, not(at(everywhere)))
 	}
 	if plan.box != nil {
-		choice.add("", at(plan.box.holds))
+		and = append(and, at(plan.box.holds))
 	}
+	return and
 }
 
 // within returns the venues in an area that the caller sees, by id.

@@ -116,8 +116,6 @@ type Criteria struct {
 	Links, Sent []LinkParam
 	// Paged reports that a page was asked for, by its number or size.
 	Paged bool
-	// Status reports that the status filter was sent, Search that a search was.
-	Status, Search bool
 	// Moves reports that the window follows the day: by its default, by when, or by a date in
 	// words.
 	Moves bool
@@ -142,7 +140,7 @@ type Criteria struct {
 	typos  string
 	step   int // of the search, a place in readmodel.Spellings
 
-	filters choice              // of parameters that say it by themselves
+	filters readmodel.And       // of parameters that say it by themselves
 	chosen  map[string][]option // of facets, that events are filtered by
 
 	facetLimit int

@@ -71,19 +71,30 @@ func (plan *listPlan) find() (found *Selection) {
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
-	chosen := plan.choice()
-	isCounted := func(name string) bool { return slices.Contains(plan.Facets, name) }
+	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
+	for at := range facets {
+		if chosen, name := plan.byFacet(at), facets[at].name; slices.Contains(plan.Facets, name) {
+			counted[name] = chosen
+		} else {
+			and = append(and, chosen...)
+		}
+	}
+	narrow := func(without string) (among readmodel.And) {
+		for at := range facets {
+			if name := facets[at].name; name != without {
+				among = append(among, counted[name]...)
+			}
+		}
+		return among
+	}
 	query = readmodel.Query{
-		Kind: plan.Kind, Filter: plan.protect(chosen.parts(func(name string) bool { return !isCounted(name) })),
-		Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
+		Kind: plan.Kind, Filter: plan.protect(and), Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
 	}
-	if rest := chosen.parts(isCounted); len(rest) > 0 {
-		query.Narrow = rest
+	if all := narrow(""); all != nil {
+		query.Narrow = all
 	}
-	hidden := blanked(plan.Caller)
 	for _, name := range plan.Facets {
-		count := plan.facet(name)
-		among := chosen.parts(func(other string) bool { return isCounted(other) && other != name })
+		count, among := plan.facet(name), narrow(name)
 		if hidden != nil && !count.blanked && !plan.hides {
 			among = append(among, not(hidden))
 		}
