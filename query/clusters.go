@@ -50,38 +50,26 @@ type Clusters struct {
 
 // Clusters answers the criteria of a map.
 func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	return present(ctx, service, func(st *state) (out *Clusters, err error) {
-		_, err = stepped(criteria, func(criteria *Criteria) (int, error) {
-			if out, err = st.clusters(ctx, criteria); err != nil {
-				return 0, err
-			}
-			return out.Total, nil
+	return planned(ctx, service, criteria, func(plan *listPlan) (out *Clusters) {
+		plan.stepped(func(plan *listPlan) int {
+			out = plan.clusters()
+			return out.Total
 		})
-		return out, err
+		return out
 	})
 }
 
-func (state *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	selection := *criteria
-	selection.box = nil
-	and, err := state.filter(ctx, &selection)
-	if err != nil {
-		return nil, err
-	}
-	visible, err := state.visible(ctx, criteria, calendar.KindVenue)
-	if err != nil {
-		return nil, err
-	}
+func (plan *listPlan) clusters() *Clusters {
 	within := everywhere
-	if criteria.box != nil {
-		within = criteria.box.holds
+	if box := plan.box; box != nil { // it is no filter here
+		within, plan.box = box.holds, nil
 	}
-	placed, places := visible.within(within), map[cell]int{}
+	venues, placed, places := plan.directory(calendar.KindVenue), plan.within(within), map[cell]int{}
 	var cells []cell
 	var options []option // by cell
 	for _, id := range placed {
-		at, _ := visible.find(id)
-		key := cellAt(visible.points[at].lat, visible.points[at].lng, criteria.zoom)
+		at, _ := venues.find(id)
+		key := cellAt(venues.points[at].lat, venues.points[at].lng, plan.zoom)
 		if _, known := places[key]; !known {
 			places[key] = len(cells)
 			cells, options = append(cells, key), append(options, option{})
@@ -89,20 +77,18 @@ func (state *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters
 		option := &options[places[key]]
 		option.numbers = append(option.numbers, id)
 	}
-	tally := tallyOf(readmodel.FieldVenue, append(options, option{numbers: placed}))
-	if tally.Field = readmodel.FieldVenue; blanked(criteria.Caller) != nil {
-		tally.Filter = not(blanked(criteria.Caller))
+	options = append(options, option{numbers: placed})
+	tally := tallyOf(readmodel.FieldVenue, options)
+	if tally.Field = readmodel.FieldVenue; blanked(plan.Caller) != nil {
+		tally.Filter = not(blanked(plan.Caller))
 	}
-	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: and, Tallies: []readmodel.Tally{tally}})
-	if err != nil {
-		return nil, err
-	}
+	page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Tallies: []readmodel.Tally{tally}})
 	counted := &page.Tallied[0]
-	counts := countsOf(append(options, option{numbers: placed}), counted)
-	out := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: state.view.Shown().Position}
+	counts := countsOf(options, counted)
+	out := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}
 	for i, cell := range cells {
 		if counts[i] > 0 {
-			out.Clusters = append(out.Clusters, visible.cluster(cell, options[i].numbers, counts[i], counted.Values))
+			out.Clusters = append(out.Clusters, venues.cluster(cell, options[i].numbers, counts[i], counted.Values))
 		}
 	}
 	slices.SortFunc(out.Clusters, func(a, b Cluster) int {
@@ -111,7 +97,7 @@ func (state *state) clusters(ctx context.Context, criteria *Criteria) (*Clusters
 	if out.Truncated = len(out.Clusters) > mostClusters; out.Truncated {
 		out.Clusters = out.Clusters[:mostClusters]
 	}
-	return out, nil
+	return out
 }
 
 // cluster makes what a cell shows of its venues.

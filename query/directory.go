@@ -2,11 +2,9 @@ package query
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -30,43 +28,37 @@ type point struct {
 	known    bool
 }
 
-// visibleRecords is what of a directory a caller sees on events: what is not trashed and the
-// caller could read singly.
-type visibleRecords struct {
-	*directory
-	criteria *Criteria
-	now      time.Time
-}
-
 // directoryFields are the fields that a directory holds of records.
 var directoryFields = strings.Fields("name venue organizer slug parent city country author status date_utc geo_lat geo_lng")
 
-// directory returns the directory of a kind.
-func (state *state) directory(ctx context.Context, kind calendar.Kind) (*directory, error) {
-	isCurrent := func(directory *directory) bool { return directory.shown == state.gen.VisibleState }
-	return state.directories[kind].get(ctx, isCurrent, func(previous *directory) (*directory, error) {
-		stamp, err := state.view.Stamp(ctx, kind)
+// directory returns the directory of a kind, an empty one after an error.
+func (plan *listPlan) directory(kind calendar.Kind) *directory {
+	isCurrent := func(directory *directory) bool { return directory.shown == plan.gen.VisibleState }
+	found, err := plan.directories[kind].get(plan.ctx, isCurrent, func(previous *directory) (*directory, error) {
+		stamp, err := plan.view.Stamp(plan.ctx, kind)
+		if err == nil && (previous == nil || previous.stamp != stamp) {
+			previous, err = plan.readDirectory(kind)
+		}
 		if err != nil {
 			return nil, err
 		}
-		next := &directory{}
-		if previous != nil && previous.stamp == stamp {
-			*next = *previous
-		} else if next, err = state.readDirectory(ctx, kind); err != nil {
-			return nil, err
-		}
-		next.shown, next.stamp = state.gen.VisibleState, stamp
-		return next, nil
+		next := *previous
+		next.shown, next.stamp = plan.gen.VisibleState, stamp
+		return &next, nil
 	})
+	if plan.err = cmp.Or(plan.err, err); err != nil {
+		return &directory{}
+	}
+	return found
 }
 
-func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*directory, error) {
+func (plan *listPlan) readDirectory(kind calendar.Kind) (*directory, error) {
 	d := &directory{names: map[string]map[string][]calendar.ID{}}
 	for _, detail := range placeDetails {
 		d.names[detail] = map[string][]calendar.ID{}
 	}
 	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
-	err := state.view.Walk(ctx, query, func(documents []readmodel.Document) error {
+	err := plan.view.Walk(plan.ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			d.add(documents[i].Record)
 		}
@@ -83,7 +75,7 @@ func (state *state) readDirectory(ctx context.Context, kind calendar.Kind) (*dir
 func (directory *directory) add(record *calendar.Record) {
 	fields := record.Fields.Copy(directoryFields)
 	directory.records = append(directory.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields})
-	directory.options = append(directory.options, option{word: record.ID.String(), numbers: []calendar.ID{record.ID}})
+	directory.options = append(directory.options, numbered(record.ID.String(), record.ID))
 	lat, hasLat := fields.Number("geo_lat")
 	lng, hasLng := fields.Number("geo_lng")
 	directory.points = append(directory.points, point{lat, lng, hasLat && hasLng})
@@ -123,33 +115,11 @@ func (directory *directory) withBelow(ids []calendar.ID) []calendar.ID {
 	return slices.Compact(out)
 }
 
-// visible returns what the caller of a list sees of a directory on events.
-func (state *state) visible(ctx context.Context, criteria *Criteria, kind calendar.Kind) (*visibleRecords, error) {
-	directory, err := state.directory(ctx, kind)
-	return &visibleRecords{directory, criteria, state.moment()}, err
-}
-
-// sees reports whether the caller sees the record at a place.
-func (visible *visibleRecords) sees(at int) bool {
-	record := visible.records[at]
-	return isShown(record, visible.criteria.Caller, visible.now) && !visible.criteria.withdrawn.has(record.ID)
-}
-
-// among returns those of some records that the caller sees.
-func (visible *visibleRecords) among(ids []calendar.ID) []calendar.ID {
-	out := []calendar.ID{}
-	for _, id := range ids {
-		if at, known := visible.find(id); known && visible.sees(at) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// placed returns the values of a detail of visible venues.
-func (visible *visibleRecords) placed(detail string) (options []option) {
-	for _, key := range slices.Sorted(maps.Keys(visible.names[detail])) {
-		if ids := visible.among(visible.names[detail][key]); len(ids) > 0 {
+// placed returns the cities or countries of the venues that the caller sees.
+func (plan *listPlan) placed(detail string) (options []option) {
+	names := plan.directory(calendar.KindVenue).names[detail]
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		if ids := plan.among(calendar.KindVenue, names[key]); len(ids) > 0 {
 			options = append(options, option{word: key, numbers: ids})
 		}
 	}

@@ -2,12 +2,10 @@ package query
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -28,12 +26,12 @@ var facets = []facet{
 	{name: "tags", kind: calendar.KindTag, field: readmodel.FieldTags},
 	{name: "venue", kind: calendar.KindVenue, field: readmodel.FieldVenue},
 	{name: "organizer", kind: calendar.KindOrganizer, field: readmodel.FieldOrganizer},
-	{name: "city", kind: calendar.KindVenue, field: readmodel.FieldVenue},
-	{name: "country", kind: calendar.KindVenue, field: readmodel.FieldVenue},
+	{name: "city", kind: calendar.KindVenue, field: readmodel.FieldVenue, read: readPlace},
+	{name: "country", kind: calendar.KindVenue, field: readmodel.FieldVenue, read: readPlace},
 	{name: "month", blanked: true, field: readmodel.FieldMonth, read: readMonth}, // whatever there is
 	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays, read: readWeekday},
 	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay, read: readTime},
-	{name: "in_language", blanked: true, options: languages},
+	{name: "in_language", blanked: true, field: readmodel.FieldLanguages, options: languages},
 	{name: "ticketed", options: either(isTrue(readmodel.FieldTicketed))},
 	{name: "featured", options: either(isTrue(readmodel.FieldFeatured))},
 	{name: "free", options: either(isFree)},
@@ -91,7 +89,12 @@ type FacetValue struct {
 // facetQuery keeps the values of a facet of which the label contains a text.
 type facetQuery struct{ facet, text string }
 
-func readFacetQuery(parser *parser, value *param.Value) {
+// readFacets reads what lists are counted by.
+func (parser *parser) readFacets() {
+	parser.Facets = parser.parameter("facets").Words()
+	parser.Cost += len(parser.Facets)
+	parser.facetLimit = parser.parameter("facet_limit").Int()
+	value := parser.parameter("facet_query")
 	word, ok := value.Text()
 	if !ok {
 		return
@@ -105,58 +108,43 @@ func readFacetQuery(parser *parser, value *param.Value) {
 	parser.facetQuery = facetQuery{facet, text}
 }
 
-func readFacets(parser *parser, value *param.Value) {
-	parser.Facets = value.Words()
-	parser.Cost += len(parser.Facets)
-}
-
 // facetCount makes one facet of a list.
 type facetCount struct {
 	*facet
-	criteria *Criteria
-	options  []option        // those of the facet, and chosen ones that are none of them
-	own      int             // of options: of the facet; 0: all values are
-	chosen   map[string]bool // words of options, and of linked records
-	visible  *visibleRecords // of the kind, by the places of the options but for those of cities and countries
+	*listPlan
+	options []option        // those of the facet, and chosen ones that are none of them
+	own     int             // of options: of the facet; 0: all values are
+	chosen  map[string]bool // words of options
+	records *directory      // of the kind, by the places of the options but for those of cities and countries
 }
 
 // facet prepares one facet.
-func (state *state) facet(ctx context.Context, criteria *Criteria, name string) (*facetCount, error) {
-	count := &facetCount{facet: facetOf(name), criteria: criteria, options: slices.Clone(state.options(name)), chosen: map[string]bool{}}
-	count.own = len(count.options)
-	for _, option := range criteria.chosen[name] {
-		at := slices.IndexFunc(count.options, option.same)
+func (plan *listPlan) facet(name string) *facetCount {
+	count := &facetCount{facet: facetOf(name), listPlan: plan, options: plan.Service.options(name), chosen: map[string]bool{}}
+	if count.own = len(count.options); count.kind != 0 {
+		count.records = plan.directory(count.kind)
+		if count.options = count.records.options; count.isPlace() {
+			count.options = plan.placed(name)
+		}
+	}
+	count.options = slices.Clip(count.options)
+	for _, chosen := range plan.chosen[name] {
+		at := slices.IndexFunc(count.options, func(option option) bool {
+			return option.word == chosen.word || count.kind == 0 && option.same(chosen)
+		})
 		if at < 0 {
-			at, count.options = len(count.options), append(count.options, option)
+			at, count.options = len(count.options), append(count.options, chosen)
 		}
 		count.chosen[count.options[at].word] = true
 	}
-	if count.kind == 0 {
-		return count, nil
-	}
-	var err error
-	if count.visible, err = state.visible(ctx, criteria, count.kind); err != nil {
-		return nil, err
-	}
-	words := criteria.places[name]
-	if count.options = count.visible.options; count.isPlace() {
-		count.options = count.visible.placed(name)
-	} else {
-		for _, id := range criteria.named[count.kind] {
-			words = append(words, id.String())
-		}
-	}
-	for _, word := range words {
-		count.chosen[word] = true
-	}
-	return count, nil
+	return count
 }
 
 // isPlace reports whether cities or countries are counted.
 func (facet *facet) isPlace() bool { return facet.kind != 0 && facet.name != facet.field }
 
-// tally asks for the counts among what a filter admits.
-func (facetCount *facetCount) tally(among readmodel.Filter) readmodel.Tally {
+// asked asks for the counts among what a filter admits.
+func (facetCount *facetCount) asked(among readmodel.Filter) readmodel.Tally {
 	tally := tallyOf(facetCount.field, facetCount.options)
 	if tally.Filter = among; facetCount.kind != 0 || facetCount.field == readmodel.FieldMonth { // there may be any month
 		tally.Field = facetCount.field
@@ -205,8 +193,8 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	}
 	all := facetCount.values(got)
 	if facetCount.kind != 0 {
-		limit = facetCount.criteria.facetLimit
-		if query := facetCount.criteria.facetQuery; query.facet == facetCount.name {
+		limit = facetCount.facetLimit
+		if query := facetCount.facetQuery; query.facet == facetCount.name {
 			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, query.text) })
 		}
 		slices.SortFunc(all, func(a, b FacetValue) int { // the most frequent first
@@ -224,35 +212,33 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	return out
 }
 
-// values returns the values of the options; of a chosen record that the caller does not see
-// the word that was sent.
+// values returns the values of the options.
 func (facetCount *facetCount) values(got *readmodel.TallyAnswer) (all []FacetValue) {
 	for at, n := range countsOf(facetCount.options, got) {
 		option := &facetCount.options[at]
 		value := FacetValue{Value: option.word, Label: option.label, Count: n, Selected: facetCount.chosen[option.word]}
 		if facetCount.kind == 0 || (n > 0 || value.Selected) && facetCount.describe(&value, at, got) {
-			delete(facetCount.chosen, value.Value)
 			all = append(all, value)
 		}
-	}
-	for word := range facetCount.chosen {
-		all = append(all, FacetValue{Value: word, Label: word, SortKey: word, Selected: true})
 	}
 	return all
 }
 
-// describe fills in what a value shows of its records, and reports whether the caller sees it.
+// describe fills in what a value shows of its records, and reports whether it is shown. Of a
+// chosen record that the caller does not see that is what was sent.
 func (facetCount *facetCount) describe(value *FacetValue, at int, got *readmodel.TallyAnswer) bool {
-	switch visible := facetCount.visible; {
+	switch known := facetCount.records; {
 	case facetCount.isPlace():
 		value.Label = facetCount.spelling(&facetCount.options[at], got)
-	case !visible.sees(at):
+	case at < len(known.records) && facetCount.sees(known.records[at]):
+		record := known.records[at]
+		value.Label, value.In = record.Name(facetCount.Lang)
+		value.Slug, value.Parent, value.City = record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
+		value.Level = len(known.above(at))
+	case !value.Selected:
 		return false
 	default:
-		record := visible.records[at]
-		value.Label, value.In = record.Name(facetCount.criteria.Lang)
-		value.Slug, value.Parent, value.City = record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-		value.Level = len(visible.above(at))
+		value.Label, value.Count = value.Value, 0
 	}
 	value.SortKey = readmodel.Fold(value.Label)
 	return true
@@ -267,8 +253,8 @@ func (facetCount *facetCount) spelling(place *option, got *readmodel.TallyAnswer
 		if got.Values[id] == 0 {
 			continue
 		}
-		venue, _ := facetCount.visible.find(id)
-		spelling := facetCount.visible.records[venue].Fields.String(facetCount.name)
+		venue, _ := facetCount.records.find(id)
+		spelling := facetCount.records.records[venue].Fields.String(facetCount.name)
 		counts[spelling]++
 		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
 			label = spelling

@@ -1,8 +1,7 @@
 package query
 
 import (
-	"cmp"
-	"context"
+	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -50,32 +49,32 @@ func ofAuthor(caller calendar.Caller) readmodel.Filter { return in(readmodel.Fie
 
 // listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func (shared *shared) listed(caller calendar.Caller) readmodel.Filter {
-	switch viewOf(caller) {
+func (plan *listPlan) listed() readmodel.Filter {
+	switch viewOf(plan.Caller) {
 	case viewAll:
 		return notTrashed
 	case viewOwn:
-		return readmodel.Or{shared.published, readmodel.And{ofAuthor(caller), notTrashed}}
+		return readmodel.Or{plan.published, readmodel.And{ofAuthor(plan.Caller), notTrashed}}
 	default:
-		return shared.published
+		return plan.published
 	}
 }
 
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
-func (shared *shared) withStatus(caller calendar.Caller, statuses []calendar.Status) readmodel.Filter {
+func (plan *listPlan) withStatus() readmodel.Filter {
 	out := readmodel.Or{}
-	for _, status := range statuses {
+	for _, status := range plan.statuses {
 		if status == calendar.StatusPublish {
-			out = append(out, shared.published)
+			out = append(out, plan.published)
 			continue
 		}
 		and := readmodel.And{hasStatus(status)}
 		if status == calendar.StatusFuture {
-			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, shared.second+1))
+			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, plan.second+1))
 		}
-		if viewOf(caller) != viewAll {
-			and = append(and, ofAuthor(caller))
+		if viewOf(plan.Caller) != viewAll {
+			and = append(and, ofAuthor(plan.Caller))
 		}
 		out = append(out, and)
 	}
@@ -106,88 +105,64 @@ func (criteria *Criteria) name() readmodel.Text {
 	return text
 }
 
-// choice is what a list filters by.
-type choice []chosenFilter
-
-// chosenFilter is the filter of a parameter that a facet has the name of, "" of others.
-type chosenFilter struct {
-	facet  string
-	filter readmodel.Filter
-}
-
-func (choice *choice) add(facet string, filters ...readmodel.Filter) {
-	for _, filter := range filters {
-		*choice = append(*choice, chosenFilter{facet, filter})
+// filter makes the filter of the list (interface 4.5, 4.10, 4.11).
+func (plan *listPlan) filter() readmodel.And {
+	and := plan.others()
+	for at := range facets {
+		and = append(and, plan.byFacet(at)...)
 	}
+	return plan.protect(and)
 }
 
-// parts returns the filters that fit.
-func (choice choice) parts(fits func(facet string) bool) readmodel.And {
-	out := make(readmodel.And, 0, len(choice)+2)
-	for i := range choice {
-		if fits(choice[i].facet) {
-			out = append(out, choice[i].filter)
-		}
+// byFacet is the filter by the parameter of a facet, none where it was not sent.
+func (plan *listPlan) byFacet(at int) readmodel.And {
+	if chosen := plan.chosen[facets[at].name]; chosen != nil {
+		return readmodel.And{plan.withOptions(&facets[at], chosen)}
 	}
-	return out
+	return nil
 }
 
-// filter makes the filter of a list (interface 4.5, 4.10, 4.11).
-func (state *state) filter(ctx context.Context, criteria *Criteria) (readmodel.And, error) {
-	choice, err := state.choice(ctx, criteria)
-	return criteria.protect(choice.parts(func(string) bool { return true })), err
-}
-
-// choice returns what a list filters by, but for its search.
-func (state *state) choice(ctx context.Context, criteria *Criteria) (choice choice, err error) {
-	if len(criteria.withdrawn) > 0 {
-		choice.add("", not(withIDs(criteria.withdrawn)))
+// others are the filters of the list but for those by parameters of facets and its search.
+func (plan *listPlan) others() readmodel.And {
+	and := slices.Clip(plan.filters)
+	if len(plan.withdrawn) > 0 {
+		and = append(and, not(withIDs(plan.withdrawn)))
 	}
 	switch {
-	case criteria.trashedSince != nil:
-		choice.add("", hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *criteria.trashedSince))
-	case criteria.statuses != nil:
-		choice.add("", state.withStatus(criteria.Caller, criteria.statuses))
-	case criteria.Kind.IsPost():
-		choice.add("", state.listed(criteria.Caller))
+	case plan.trashedSince != nil:
+		and = append(and, hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *plan.trashedSince))
+	case plan.statuses != nil:
+		and = append(and, plan.withStatus())
+	case plan.Kind.IsPost():
+		and = append(and, plan.listed())
 	}
-	if criteria.Kind == calendar.KindEvent {
-		choice.add("", notHidden)
-		choice.add("", criteria.window.filters()...)
-		choice.add("", criteria.lap.overlaps(nil)...)
+	if plan.Kind != calendar.KindEvent {
+		return append(and, plan.byEvents()...)
 	}
-	choice = append(choice, criteria.filters...)
-	if criteria.Kind == calendar.KindEvent {
-		err = state.addLinked(ctx, criteria, &choice)
-		return choice, err
+	and = append(and, notHidden)
+	and = append(and, plan.window.filters()...)
+	and = plan.lap.overlaps(and)
+	if plan.of.ID != 0 {
+		and = append(and, plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{{numbers: []calendar.ID{plan.of.ID}}}))
 	}
-	and, err := state.byEvents(ctx, criteria)
-	choice.add("", and...)
-	return choice, err
+	return append(and, plan.byPlaces()...)
 }
 
-// addLinked adds the filters of events by linked records, as far as the caller sees them.
-func (state *state) addLinked(ctx context.Context, criteria *Criteria, choice *choice) (err error) {
-	add := func(facet string, kind calendar.Kind, ids []calendar.ID) {
-		if ids == nil || err != nil {
-			return
-		}
-		var shown *visibleRecords
-		if shown, err = state.visible(ctx, criteria, kind); err != nil {
-			return
-		}
-		if kind == calendar.KindCategory {
-			ids = shown.withBelow(ids)
-		}
-		choice.add(facet, in(linkField(kind), shown.among(ids)...))
+// withOptions admits what one of some options of a facet does; of records as far as the
+// caller sees them.
+func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filter {
+	if facet.kind == 0 {
+		return anyOf(facet.field, options)
 	}
-	for _, kind := range linkKinds {
-		add(linkField(kind), kind, criteria.named[kind])
+	directory := plan.directory(facet.kind)
+	var ids []calendar.ID
+	for _, option := range options {
+		if facet.isPlace() {
+			option.numbers = directory.names[facet.name][option.word]
+		}
+		ids = append(ids, option.numbers...)
 	}
-	if of := criteria.of; of.ID != 0 {
-		add("", of.Kind, []calendar.ID{of.ID})
-	}
-	return cmp.Or(err, state.addPlaces(ctx, criteria, choice))
+	return in(facet.field, plan.among(facet.kind, directory.withBelow(ids))...)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the
@@ -213,21 +188,16 @@ func (criteria *Criteria) protect(and readmodel.And) readmodel.And {
 
 // byEvents are the filters of a list of linked records by the events that they have (interface
 // 4.10, 4.11).
-func (state *state) byEvents(ctx context.Context, criteria *Criteria) (and readmodel.And, err error) {
-	withEvents := func(counts map[calendar.ID]int, failed error) readmodel.Filter {
-		ids, above := state.withAbove(ctx, criteria.Kind, counts)
-		err = cmp.Or(err, failed, above)
-		return withIDs(ids)
-	}
-	if criteria.hasEvents != nil {
-		with := withEvents(state.countedOf(ctx, criteria.Kind))
-		if !*criteria.hasEvents {
+func (plan *listPlan) byEvents() (and readmodel.And) {
+	if plan.hasEvents != nil {
+		with := withIDs(plan.withAbove(plan.Kind, plan.countedOf(plan.Kind)))
+		if !*plan.hasEvents {
 			with = not(with)
 		}
 		and = append(and, with)
 	}
-	if criteria.upcomingAt != 0 {
-		and = append(and, withEvents(state.eventsOf(ctx, criteria.Kind, state.coming(criteria.upcomingAt))))
+	if plan.upcomingAt != 0 {
+		and = append(and, withIDs(plan.withAbove(plan.Kind, plan.eventsOf(plan.Kind, plan.coming(plan.upcomingAt)))))
 	}
-	return and, err
+	return and
 }

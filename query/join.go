@@ -28,26 +28,20 @@ const (
 	EmbedAll         = EmbedVenues | EmbedOrganizers | EmbedCategories | EmbedTags
 )
 
+// embedding are the keys of an answer that show linked records.
+var embedding = map[string]Embeds{
+	"venue": EmbedVenues, "venues": EmbedVenues, "organizer": EmbedOrganizers, "categories": EmbedCategories, "tags": EmbedTags,
+	"json_ld": EmbedVenues | EmbedOrganizers,
+}
+
 // EmbedsOf returns what the keys of an answer need, all for nil. The rest costs nothing:
 // it is neither loaded nor rendered.
-func EmbedsOf(fields []string) Embeds {
+func EmbedsOf(fields []string) (embeds Embeds) {
 	if fields == nil {
 		return EmbedAll
 	}
-	embeds := EmbedNone
-	for _, text := range fields {
-		switch text {
-		case "venue", "venues":
-			embeds |= EmbedVenues
-		case "organizer":
-			embeds |= EmbedOrganizers
-		case "categories":
-			embeds |= EmbedCategories
-		case "tags":
-			embeds |= EmbedTags
-		case "json_ld":
-			embeds |= EmbedVenues | EmbedOrganizers
-		}
+	for _, name := range fields {
+		embeds |= embedding[name]
 	}
 	return embeds
 }
@@ -96,17 +90,18 @@ type joinedRecord struct {
 	sortName   string // of terms: the shown name without case and accents
 }
 
-// views completes views of a kind: events have their linked records unless they are blanked,
+// views completes views: events have their linked records unless they are blanked,
 // terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
 // may have.
-func (join *join) views(ctx context.Context, kind calendar.Kind, views []View) error {
+func (join *join) views(ctx context.Context, views []View) error {
 	terms := map[calendar.Kind][]calendar.ID{}
 	of := make([][]calendar.ID, len(views))
 	for i := range views {
 		view := &views[i]
-		if view.Touched = view.Record.Changed; kind.IsTerm() {
-			terms[kind] = append(terms[kind], view.Record.ID)
-		} else if !view.Blanked || join.embeds&EmbedTouched != 0 {
+		if view.Touched = view.Record.Changed; view.Record.Kind.IsTerm() {
+			terms[view.Record.Kind] = append(terms[view.Record.Kind], view.Record.ID)
+		}
+		if !view.Blanked || join.embeds&EmbedTouched != 0 {
 			of[i] = linksOf(view.Record, join.embeds)
 		}
 	}
@@ -139,7 +134,7 @@ func (join *join) views(ctx context.Context, kind calendar.Kind, views []View) e
 		}
 		slices.SortFunc(view.Categories, join.byName)
 		slices.SortFunc(view.Tags, join.byName)
-		if kind.IsTerm() {
+		if view.Record.Kind.IsTerm() {
 			view.Count = join.countOf(view.Record)
 		}
 		view.Mark = view.mark()

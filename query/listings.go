@@ -46,9 +46,7 @@ func (parser *parser) readEvents() {
 		parser.Cost++
 	}
 	parser.HighlightLength = parser.parameter("highlight_length").Int()
-	readFacets(parser, parser.parameter("facets"))
-	parser.facetLimit = parser.parameter("facet_limit").Int()
-	readFacetQuery(parser, parser.parameter("facet_query"))
+	parser.readFacets()
 	if _, parser.collapse = parser.parameter("collapse").Word(); parser.collapse {
 		parser.Cost += 2
 	}
@@ -58,11 +56,7 @@ func (parser *parser) readEvents() {
 	parser.BOM, _ = parser.parameter("csv_bom").Bool()
 	parser.Raw, _ = parser.parameter("csv_raw").Bool()
 	parser.zoom = parser.parameter("zoom").Int()
-	if typed := parser.parameter("q"); typed.Required { // of suggestions
-		readTyped(parser, typed)
-		readKinds(parser, parser.parameter("kinds"))
-		parser.suggested = parser.parameter("limit").Int()
-	}
+	parser.readTyped()
 }
 
 // readPlace reads the places of interface 4.8, and the box of LISTINGS 2.

@@ -37,8 +37,12 @@ func (parser *parser) load(kind calendar.Kind, ids []calendar.ID) []*calendar.Re
 	return out
 }
 
-// known reads a list of ids that all have to be records of the kind.
-func (parser *parser) known(value *param.Value, kind calendar.Kind) []calendar.ID {
+// linkedTo reads a list of records of a kind that events link to, all of which have to be
+// there.
+func (parser *parser) linkedTo(value *param.Value, kind calendar.Kind) []calendar.ID {
+	if kind.IsTerm() {
+		return parser.terms(value, kind, true)
+	}
 	ids := value.IDs()
 	if i := slices.Index(parser.load(kind, ids), nil); i >= 0 {
 		value.Refuse(calendar.UnknownReason(kind), ids[i].String())
@@ -117,9 +121,10 @@ func (parser *parser) byName(kind calendar.Kind, name string) calendar.ID {
 	return found[0].ID
 }
 
-// readEvent reads the event whose linked records are listed. One that the caller
-// may not see in full, and one with a password for every caller, counts as unknown. Of several rows the last one counts.
-func readEvent(parser *parser, value *param.Value) {
+// readEvent filters by the event whose linked records are listed. One that the caller
+// may not see in full, and one with a password for every caller, counts as unknown.
+func (parser *parser) readEvent(name string) {
+	value := parser.parameter(name)
 	id, ok := value.ID()
 	if !ok || parser.past.FormOnly {
 		return
@@ -129,9 +134,9 @@ func readEvent(parser *parser, value *param.Value) {
 		value.Refuse(calendar.ReasonUnknownEvent, id.String())
 		return
 	}
-	parser.ofEvent = true
-	parser.linked = record.Fields.IDs(linkField(parser.Kind))
-	parser.resolved = cache.Numbers(parser.resolved, parser.linked)
+	linked := record.Fields.IDs(linkField(parser.Kind))
+	parser.ofEvent = withIDs(linked)
+	parser.resolved = cache.Numbers(parser.resolved, linked)
 }
 
 // seesWhole reports whether a list shows the event to the caller, or would with the status

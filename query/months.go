@@ -1,9 +1,7 @@
 package query
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -24,56 +22,53 @@ type MonthCount struct {
 	Events int
 }
 
-const (
-	firstMonth = 12 // as FieldMonth has January of the year 1
-	lastMonth  = 9999*12 + 11
-	// partsAtOnce is how many months are counted in one question.
-	partsAtOnce = 500
-)
-
-func firstOf(month calendar.ID) time.Time {
-	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
+// monthOf returns the first day of the month that a clock shows, as a time in UTC.
+func monthOf(clock time.Time) time.Time {
+	return time.Date(clock.Year(), clock.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
 // Months returns the months of the listed events.
 func (service *Service) Months(ctx context.Context) (*Months, error) {
-	return present(ctx, service, func(st *state) (*Months, error) { return st.months(ctx) })
+	return planned(ctx, service, nil, (*listPlan).months)
 }
 
-func (state *state) months(ctx context.Context) (*Months, error) {
-	listed := readmodel.And{state.published, notHidden}
-	open := readmodel.And{not(isProtected)}
-	months, err := state.tallied(ctx, listed, readmodel.Tally{Field: readmodel.FieldMonth}, readmodel.Tally{Filter: open, Field: readmodel.FieldMonth})
-	if err != nil {
-		return nil, err
+func (plan *listPlan) months() *Months {
+	listed := readmodel.And{plan.published, notHidden}
+	count := func(field string, filters ...readmodel.Filter) map[calendar.ID]int {
+		return plan.tally(calendar.KindEvent, field, append(listed, filters...))
 	}
-	out := &Months{}
-	if out.Touched, err = state.touched(ctx, listed, keys(months[0].Values)); err != nil {
-		return nil, err
+	out := &Months{Touched: touched(count(readmodel.FieldStart), count(readmodel.FieldEnd))}
+	open := count(readmodel.FieldUTCStart, not(isProtected))
+	for _, start := range keys(open) {
+		first, last := monthOf(time.Unix(int64(start), 0).In(plan.o.Site)), len(out.Started)-1
+		if last < 0 || out.Started[last].First != first {
+			out.Started, last = append(out.Started, MonthCount{First: first}), last+1
+		}
+		out.Started[last].Events += open[start]
 	}
-	// On the clock of the site an event may start in the month before or after.
-	near := map[calendar.ID]int{}
-	for month := range months[1].Values {
-		for at := max(month-1, firstMonth); at <= min(month+1, lastMonth); at++ {
-			near[at]++
+	return out
+}
+
+// touched returns the months that events stand in, of how many start and end at each wall
+// clock. One that ends as a month begins does not stand in it.
+func touched(starting, ending map[calendar.ID]int) (months []time.Time) {
+	starts, ends, running := keys(starting), keys(ending), 0
+	next := time.Time{} // the first of all months
+	for len(ends) > 0 {
+		month := next
+		next = month.AddDate(0, 1, 0)
+		for len(ends) > 0 && ends[0] <= calendar.ID(calendar.WallOf(month)) {
+			running, ends = running-ending[ends[0]], ends[1:]
+		}
+		stands := running > 0
+		for len(starts) > 0 && starts[0] < calendar.ID(calendar.WallOf(next)) {
+			running, starts, stands = running+starting[starts[0]], starts[1:], true
+		}
+		if stands {
+			months = append(months, month)
 		}
 	}
-	for some := range slices.Chunk(keys(near), partsAtOnce) {
-		parts := make([]readmodel.Filter, len(some))
-		for i, month := range some {
-			parts[i] = state.StartingIn(firstOf(month)).window.filters()
-		}
-		counts, err := state.tallied(ctx, append(listed, open...), readmodel.Tally{Parts: parts})
-		if err != nil {
-			return nil, err
-		}
-		for i, n := range counts[0].Parts {
-			if n > 0 {
-				out.Started = append(out.Started, MonthCount{firstOf(some[i]), n})
-			}
-		}
-	}
-	return out, nil
+	return months
 }
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
@@ -85,63 +80,19 @@ func (service *Service) StartingIn(first time.Time) *Criteria {
 	return criteria
 }
 
-// touched adds to the months in which events start those that they only go on in: where none
-// starts, the event that ends last of those before touches all months up to its end.
-func (state *state) touched(ctx context.Context, listed readmodel.And, started []calendar.ID) (out []time.Time, err error) {
-	for i, first := range started {
-		out = append(out, firstOf(first))
-		next := calendar.ID(lastMonth + 1)
-		if i+1 < len(started) {
-			next = started[i+1]
-		}
-		if next == first+1 {
-			continue
-		}
-		before := readmodel.AtMost(readmodel.FieldMonth, int64(first))
-		longest, err := state.view.Search(ctx, readmodel.Query{
-			Kind: calendar.KindEvent, Filter: append(listed, before), Limit: 1,
-			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, document := range longest.Documents {
-			for month := first + 1; month < next && calendar.WallOf(firstOf(month)) < document.Record.Fields.Wall("end_date"); month++ {
-				out = append(out, firstOf(month))
-			}
-		}
-	}
-	return out, nil
-}
-
 // LinkedFrom returns the venues, organizers, categories and tags that the events of a list
 // without a search link to, and the categories above those; but for events that the caller
 // gets blanked.
 func (service *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map[calendar.ID]bool, error) {
 	shown := *criteria
 	shown.hides = true
-	return present(ctx, service, func(st *state) (map[calendar.ID]bool, error) {
-		and, err := st.filter(ctx, &shown)
-		if err != nil {
-			return nil, err
-		}
-		out := map[calendar.ID]bool{}
+	return planned(ctx, service, &shown, func(plan *listPlan) map[calendar.ID]bool {
+		filter, out := plan.filter(), map[calendar.ID]bool{}
 		for _, kind := range linkKinds {
-			counts, failed := st.eventsOf(ctx, kind, and)
-			ids, err := st.withAbove(ctx, kind, counts)
-			if err := cmp.Or(failed, err); err != nil {
-				return nil, err
-			}
-			for _, id := range ids {
+			for _, id := range plan.withAbove(kind, plan.eventsOf(kind, filter)) {
 				out[id] = true
 			}
 		}
-		return out, nil
+		return out
 	})
-}
-
-// tallied asks about the events that a filter admits.
-func (state *state) tallied(ctx context.Context, filter readmodel.Filter, tallies ...readmodel.Tally) ([]readmodel.TallyAnswer, error) {
-	page, err := state.view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: filter, Tallies: tallies})
-	return page.Tallied, err
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
@@ -28,40 +27,40 @@ func (option option) same(p option) bool {
 	return reflect.DeepEqual(option, p)
 }
 
-// numbersIn returns the numbers from one to below another.
-func numbersIn(from, below int64) (numbers []calendar.ID) {
-	for n := from; n < below; n++ {
-		numbers = append(numbers, calendar.ID(n))
+// minutes admits the events that start from one minute of the day to below another one; over
+// midnight where that is not after it.
+func minutes(from, below int64) readmodel.Filter {
+	if below <= from {
+		return readmodel.Or{readmodel.AtLeast(readmodel.FieldMinute, from), readmodel.AtMost(readmodel.FieldMinute, below-1)}
 	}
-	return numbers
+	return readmodel.Range{Field: readmodel.FieldMinute, Span: readmodel.Span{Min: from, Max: below - 1}}
 }
 
 const dayMinutes = 24 * 60
 
 // The options of facets, in their order.
 var (
-	weekdays = func() (days []option) {
-		for day := int64(1); day <= 7; day++ {
-			days = append(days, option{word: strconv.FormatInt(day, 10), numbers: numbersIn(day, day+1)})
-		}
-		return days
-	}()
+	weekdays   = []option{numbered("1", 1), numbered("2", 2), numbered("3", 3), numbered("4", 4), numbered("5", 5), numbered("6", 6), numbered("7", 7)}
 	timesOfDay = []option{
-		{word: "night", numbers: numbersIn(0, 6*60)},
-		{word: "morning", numbers: numbersIn(6*60, 12*60)},
-		{word: "afternoon", numbers: numbersIn(12*60, 18*60)},
-		{word: "evening", numbers: numbersIn(18*60, dayMinutes)},
+		{word: "night", other: minutes(0, 6*60)},
+		{word: "morning", other: minutes(6*60, 12*60)},
+		{word: "afternoon", other: minutes(12*60, 18*60)},
+		{word: "evening", other: minutes(18*60, dayMinutes)},
 		{word: "all_day", other: isTrue(readmodel.FieldAllDay)},
 	}
 	languages = func() (all []option) {
 		for _, lang := range calendar.Langs {
-			has := readmodel.In{Field: readmodel.FieldLanguages, IDs: []calendar.ID{readmodel.LanguageID(lang)}}
-			all = append(all, option{word: lang.String(), other: has})
+			all = append(all, numbered(lang.String(), readmodel.LanguageID(lang)))
 		}
 		return all
 	}()
 	isFree readmodel.Filter = readmodel.AtMost(readmodel.FieldCost, readmodel.CostFree)
 )
+
+// numbered is the option of one number.
+func numbered(word string, number calendar.ID) option {
+	return option{word: word, numbers: []calendar.ID{number}}
+}
 
 // either are the options of a boolean.
 func either(filter readmodel.Filter) []option {
@@ -98,44 +97,27 @@ func ReadCostBands(text string) ([]string, error) {
 	return bounds, nil
 }
 
-// readFacet filters by the parameter that a facet has the name of.
+// readFacet filters by the parameter that a facet has the name of: a boolean, words, entries
+// that the facet reads, or records.
 func (parser *parser) readFacet(facet *facet) {
 	value := parser.parameter(facet.name)
 	if _, sent := value.Sent(); !sent {
 		return
 	}
+	var chosen []option
+	var entries []string
 	switch {
-	case facet.kind == 0:
-		parser.choose(facet, value)
-	case facet.name != linkField(facet.kind):
-		parser.readPlaces(value)
-	case facet.kind.IsTerm():
-		parser.named[facet.kind] = parser.terms(value, facet.kind, true)
+	case facet.kind != 0 && !facet.isPlace():
+		for _, id := range parser.linkedTo(value, facet.kind) {
+			chosen = append(chosen, numbered(id.String(), id))
+		}
+	case value.Type != "boolean":
+		entries = value.List()
 	default:
-		parser.named[facet.kind] = parser.known(value, facet.kind)
-	}
-}
-
-func (parser *parser) readPlaces(value *param.Value) {
-	if parser.places == nil {
-		parser.places = map[string][]string{}
-	}
-	for _, text := range value.List() {
-		if key := readmodel.PlaceKey(text); !slices.Contains(parser.places[value.Name], key) {
-			parser.places[value.Name] = append(parser.places[value.Name], key)
+		if is, ok := value.Bool(); ok {
+			entries = []string{strconv.FormatBool(is)}
 		}
 	}
-}
-
-// choose filters by some options: a boolean, words, or entries that the facet reads.
-func (parser *parser) choose(facet *facet, value *param.Value) {
-	var entries []string
-	if value.Type != "boolean" {
-		entries = value.List()
-	} else if is, ok := value.Bool(); ok {
-		entries = []string{strconv.FormatBool(is)}
-	}
-	var chosen []option
 	known := parser.service.options(facet.name)
 	for _, text := range entries {
 		at := slices.IndexFunc(known, func(option option) bool { return option.word == text })
@@ -154,17 +136,12 @@ func (parser *parser) choose(facet *facet, value *param.Value) {
 			chosen = append(chosen, option)
 		}
 	}
-	if chosen == nil {
-		return
-	}
 	if facet.field == readmodel.FieldCost && len(chosen) > maxBands {
 		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
-	if parser.chosen == nil {
-		parser.chosen = map[string][]option{}
+	if chosen != nil {
+		parser.chosen[facet.name] = chosen
 	}
-	parser.chosen[facet.name] = chosen
-	parser.filters.add(facet.name, anyOf(facet.field, chosen))
 }
 
 // maxBands is how many bands of costs one list may ask for: a search server takes 1,024
@@ -186,6 +163,9 @@ func anyOf(field string, options []option) readmodel.Filter {
 	return out
 }
 
+// readPlace reads a city or country; which venues lie there is known when the list is made.
+func readPlace(entry string) (option, bool) { return option{word: readmodel.PlaceKey(entry)}, true }
+
 func readMonth(entry string) (option, bool) {
 	instant, err := time.Parse("2006-01", entry)
 	return month(readmodel.MonthOf(instant.Year(), instant.Month())), err == nil && instant.Year() > 0
@@ -193,8 +173,9 @@ func readMonth(entry string) (option, bool) {
 
 // month is the option of a number of readmodel.FieldMonth.
 func month(n int64) option {
-	word := fmt.Sprintf("%04d-%02d", n/12, n%12+1)
-	return option{word: word, label: word, numbers: numbersIn(n, n+1)}
+	option := numbered(fmt.Sprintf("%04d-%02d", n/12, n%12+1), calendar.ID(n))
+	option.label = option.word
+	return option
 }
 
 func readWeekday(entry string) (option, bool) {
@@ -207,7 +188,7 @@ func readWeekday(entry string) (option, bool) {
 	return option{}, false
 }
 
-// readTime reads HH:MM-HH:MM, over midnight where the second is not after the first.
+// readTime reads HH:MM-HH:MM.
 func readTime(entry string) (option, bool) {
 	first, second, _ := strings.Cut(entry, "-")
 	from, okFrom := minuteOf(first)
@@ -215,11 +196,7 @@ func readTime(entry string) (option, bool) {
 	if to == 0 {
 		to = dayMinutes
 	}
-	numbers := numbersIn(from, to)
-	if to <= from {
-		numbers = append(numbersIn(0, to), numbersIn(from, dayMinutes)...)
-	}
-	return option{word: entry, label: entry, numbers: numbers}, okFrom && okTo && from < dayMinutes
+	return option{word: entry, label: entry, other: minutes(from, to)}, okFrom && okTo && from < dayMinutes
 }
 
 // minuteOf reads HH:MM, up to 24:00.

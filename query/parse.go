@@ -31,8 +31,7 @@ type parser struct {
 	ctx     context.Context // of the lookups
 	err     error           // of a lookup, not of the request
 
-	ofEvent bool          // event or post was sent
-	linked  []calendar.ID // the records of the kind that this event links to
+	ofEvent readmodel.Filter // admits what the event that was sent links to; nil: none was
 
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	// resolved is what was sent means beyond its text, by the moment and the store.
@@ -46,7 +45,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	q := parser{
 		Criteria: &Criteria{
 			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, withdrawn: request.Past.Withdrawn,
-			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}),
+			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
 		service: service, params: request.Params, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
@@ -93,7 +92,9 @@ func (parser *parser) sent(name string) bool {
 }
 
 // where filters by a parameter.
-func (parser *parser) where(filter readmodel.Filter) { parser.filters.add("", filter) }
+func (parser *parser) where(filter readmodel.Filter) {
+	parser.filters = append(parser.filters, filter)
+}
 
 // read puts what was sent into the criteria, with what it costs. What that means beyond its
 // text, by the moment or the store, goes into parser.resolved.
@@ -112,7 +113,7 @@ func (parser *parser) read() {
 	case parser.Kind.IsTerm():
 		parser.readTerms()
 	}
-	parser.Paged, parser.Status, parser.Search = parser.sent("page") || parser.sent("per_page") || parser.walk != nil, parser.statuses != nil, parser.search.Query != ""
+	parser.Paged = parser.sent("page") || parser.sent("per_page") || parser.walk != nil
 
 	// Of linked records (interface 4.10, 4.11).
 	if has, ok := parser.parameter("has_events").Bool(); ok {
@@ -121,10 +122,10 @@ func (parser *parser) read() {
 	if coming, _ := parser.parameter("only_with_upcoming").Bool(); coming {
 		parser.fromNow()
 	}
-	readEvent(parser, parser.parameter("post"))
-	readEvent(parser, parser.parameter("event"))
-	if parser.ofEvent {
-		parser.where(withIDs(parser.linked))
+	parser.readEvent("post")
+	parser.readEvent("event") // wins
+	if parser.ofEvent != nil {
+		parser.where(parser.ofEvent)
 		if parser.Kind.IsTerm() { // hide_empty has no effect
 			parser.hasEvents = nil
 		}
@@ -159,9 +160,14 @@ func (parser *parser) readSearch() {
 	case parser.Kind.IsTerm():
 		parser.where(readmodel.Contains{Fields: []string{readmodel.FieldNameLower(parser.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
 	default:
-		if parser.search = readmodel.ParseSearch(text, parser.Lang); !parser.search.Within() {
-			value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
-		}
+		parser.parseSearch(value, text)
+	}
+}
+
+// parseSearch reads a search.
+func (parser *parser) parseSearch(value *param.Value, text string) {
+	if parser.search = readmodel.ParseSearch(text, parser.Lang); !parser.search.Within() {
+		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }
 

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"context"
 	"math"
 
 	"daybook/calendar"
@@ -37,57 +36,43 @@ func (box *box) holds(lat, lng float64) bool {
 
 func everywhere(_, _ float64) bool { return true }
 
-// addPlaces adds the filters by the places of venues, as far as the caller sees these on
+// byPlaces are the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
-func (state *state) addPlaces(ctx context.Context, criteria *Criteria, choice *choice) error {
-	if criteria.near == nil && criteria.geoloc == nil && criteria.box == nil && criteria.places == nil {
-		return nil
+func (plan *listPlan) byPlaces() (and readmodel.And) {
+	at := func(holds func(lat, lng float64) bool) readmodel.Filter {
+		return in(readmodel.FieldVenue, plan.within(holds)...)
 	}
-	visible, err := state.visible(ctx, criteria, calendar.KindVenue)
-	if err != nil {
-		return err
-	}
-	at := func(ids []calendar.ID) readmodel.Filter { return in(readmodel.FieldVenue, ids...) }
 	switch {
-	case criteria.near != nil:
-		choice.add("", at(visible.within(criteria.near.holds)))
-	case criteria.geoloc != nil && *criteria.geoloc:
-		choice.add("", at(visible.within(everywhere)))
-	case criteria.geoloc != nil:
-		choice.add("", not(at(visible.within(everywhere))))
+	case plan.near != nil:
+		and = append(and, at(plan.near.holds))
+	case plan.geoloc != nil && *plan.geoloc:
+		and = append(and, at(everywhere))
+	case plan.geoloc != nil:
+		and = append(and, not(at(everywhere)))
 	}
-	if criteria.box != nil {
-		choice.add("", at(visible.within(criteria.box.holds)))
+	if plan.box != nil {
+		and = append(and, at(plan.box.holds))
 	}
-	for _, detail := range placeDetails {
-		if keys := criteria.places[detail]; keys != nil {
-			ids := []calendar.ID{}
-			for _, key := range keys {
-				ids = append(ids, visible.among(visible.names[detail][key])...)
-			}
-			choice.add(detail, at(ids))
-		}
-	}
-	return nil
+	return and
 }
 
-// within returns the venues in an area, by id.
-func (visible *visibleRecords) within(holds func(lat, lng float64) bool) []calendar.ID {
-	out := []calendar.ID{}
-	for at, point := range visible.points {
-		if point.known && holds(point.lat, point.lng) && visible.sees(at) {
-			out = append(out, visible.records[at].ID)
+// within returns the venues in an area that the caller sees, by id.
+func (plan *listPlan) within(holds func(lat, lng float64) bool) []calendar.ID {
+	venues, out := plan.directory(calendar.KindVenue), []calendar.ID{}
+	for at, point := range venues.points {
+		if point.known && holds(point.lat, point.lng) && plan.sees(venues.records[at]) {
+			out = append(out, venues.records[at].ID)
 		}
 	}
 	return out
 }
 
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
-func (visible *visibleRecords) metres(from *circle) map[calendar.ID]int64 {
-	out := map[calendar.ID]int64{}
-	for _, id := range visible.within(from.holds) {
-		at, _ := visible.find(id)
-		out[id] = int64(math.Round(from.distance(visible.points[at].lat, visible.points[at].lng) * 1000))
+func (plan *listPlan) metres(from *circle) map[calendar.ID]int64 {
+	venues, out := plan.directory(calendar.KindVenue), map[calendar.ID]int64{}
+	for _, id := range plan.within(from.holds) {
+		at, _ := venues.find(id)
+		out[id] = int64(math.Round(from.distance(venues.points[at].lat, venues.points[at].lng) * 1000))
 	}
 	return out
 }

@@ -116,8 +116,6 @@ type Criteria struct {
 	Links, Sent []LinkParam
 	// Paged reports that a page was asked for, by its number or size.
 	Paged bool
-	// Status reports that the status filter was sent, Search that a search was.
-	Status, Search bool
 	// Moves reports that the window follows the day: by its default, by when, or by a date in
 	// words.
 	Moves bool
@@ -142,20 +140,18 @@ type Criteria struct {
 	typos  string
 	step   int // of the search, a place in readmodel.Spellings
 
-	filters choice              // of parameters that say it by themselves
-	chosen  map[string][]option // of facets
+	filters readmodel.And       // of parameters that say it by themselves
+	chosen  map[string][]option // of facets, that events are filtered by
 
 	facetLimit int
 	facetQuery facetQuery
 	collapse   bool
 
-	named   [calendar.KindTag + 1][]calendar.ID // linked records that events are filtered by; nil: not sent
-	of      Of                                  // the record that events are of
+	of      Of // the record that events are of
 	geoloc  *bool
 	near    *circle
 	box     *box
-	places  map[string][]string // keys of cities and countries
-	include []calendar.ID       // events and terms; nil: not sent
+	include []calendar.ID // events and terms; nil: not sent
 
 	statuses     []calendar.Status // nil: not sent
 	trashedSince *int64            // what came into the trash since then, instead of what the caller sees

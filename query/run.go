@@ -12,7 +12,7 @@ import (
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
 func (service *Service) Run(ctx context.Context, criteria *Criteria) (*List, error) {
-	list, err := present(ctx, service, func(st *state) (*List, error) { return st.list(ctx, criteria) })
+	list, err := planned(ctx, service, criteria, (*listPlan).list)
 	if err == nil && criteria.Page > 1 && len(list.Views) == 0 && criteria.Kind.IsPost() {
 		return nil, calendar.Fail(calendar.CodePageNotFound, criteria.Kind)
 	}
@@ -23,121 +23,137 @@ func (service *Service) Run(ctx context.Context, criteria *Criteria) (*List, err
 // with each list in their order; a page past the end is an empty one. It may begin again:
 // use is called for the first again then.
 func (service *Service) Several(ctx context.Context, all []*Criteria, use func(i int, list *List) error) error {
-	_, err := present(ctx, service, func(st *state) (none struct{}, err error) {
-		for i, criteria := range all {
-			list, err := st.list(ctx, criteria)
-			if err == nil {
-				err = use(i, list)
-			}
-			if err != nil {
-				return none, err
+	_, err := planned(ctx, service, nil, func(plan *listPlan) (none struct{}) {
+		for i := 0; i < len(all) && plan.err == nil; i++ {
+			plan.Criteria = all[i]
+			if list := plan.list(); plan.err == nil {
+				plan.err = use(i, list)
 			}
 		}
-		return none, nil
+		return none
 	})
 	return err
 }
 
 // list answers the criteria; a page past the end is empty.
-func (state *state) list(ctx context.Context, criteria *Criteria) (*List, error) {
-	found, err := state.search(ctx, criteria)
-	if err != nil {
-		return nil, err
+func (plan *listPlan) list() *List {
+	found := plan.find()
+	if plan.err != nil {
+		return nil
 	}
 	list, documents := &found.List, found.documents
-	if walk := criteria.walk; walk != nil && len(documents) > criteria.PerPage {
-		documents = documents[:criteria.PerPage]
-		list.Next = walk.next(found.query.Sort, documents[criteria.PerPage-1].Record, found.criteria.step)
+	if walk := plan.walk; walk != nil && len(documents) > plan.PerPage {
+		documents = documents[:plan.PerPage]
+		list.Next = walk.next(found.query.Sort, documents[plan.PerPage-1].Record, found.step)
 	}
-	list.Views, err = found.views(ctx, documents)
-	return list, err
+	list.Views, plan.err = found.views(plan.ctx, documents)
+	return list
 }
 
-// search searches in the steps of typos=auto.
-func (state *state) search(ctx context.Context, criteria *Criteria) (found *Selection, err error) {
-	at, err := stepped(criteria, func(criteria *Criteria) (int, error) {
-		query, counts, err := state.query(ctx, criteria)
-		if err != nil {
-			return 0, err
-		}
-		page, err := state.view.Search(ctx, query)
-		if err == nil && (found == nil || page.Total > 0) { // where no step finds anything, the facets are of the first
-			found = &Selection{state: state, query: query, documents: page.Documents}
-			found.Total, found.Position = page.Total, state.view.Shown().Position
+// find searches in the steps of typos=auto.
+func (plan *listPlan) find() (found *Selection) {
+	at := plan.stepped(func(plan *listPlan) int {
+		query, counts := plan.query()
+		page := plan.search(query)
+		if found == nil || page.Total > 0 { // where no step finds anything, the facets are of the first
+			found = &Selection{query: query, documents: page.Documents}
+			found.Total, found.Position = page.Total, plan.view.Shown().Position
 			for i, count := range counts {
 				found.Facets = append(found.Facets, count.made(&page.Tallied[i]))
 			}
 		}
-		return page.Total, err
+		return page.Total
 	})
-	if err != nil {
-		return nil, err
-	}
 	perPage := cmp.Or(at.PerPage, max(found.Total, 1))
-	found.criteria, found.Spelling, found.TotalPages = at, at.spelling(), (found.Total+perPage-1)/perPage
-	return found, nil
+	found.listPlan, found.Spelling, found.TotalPages = at, at.spelling(), (found.Total+perPage-1)/perPage
+	return found
 }
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
-func (state *state) query(ctx context.Context, criteria *Criteria) (query readmodel.Query, counts []*facetCount, err error) {
-	chosen, err := state.choice(ctx, criteria)
-	if err != nil {
-		return query, nil, err
+func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
+	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
+	for at := range facets {
+		if chosen, name := plan.byFacet(at), facets[at].name; slices.Contains(plan.Facets, name) {
+			counted[name] = chosen
+		} else {
+			and = append(and, chosen...)
+		}
 	}
-	order, err := state.order(ctx, criteria)
-	if err != nil {
-		return query, nil, err
+	narrow := func(without string) (among readmodel.And) {
+		for at := range facets {
+			if name := facets[at].name; name != without {
+				among = append(among, counted[name]...)
+			}
+		}
+		return among
 	}
-	isCounted := func(name string) bool { return slices.Contains(criteria.Facets, name) }
 	query = readmodel.Query{
-		Kind: criteria.Kind, Filter: criteria.protect(chosen.parts(func(name string) bool { return !isCounted(name) })),
-		Sort: order, Offset: (criteria.Page - 1) * criteria.PerPage, Limit: criteria.PerPage,
+		Kind: plan.Kind, Filter: plan.protect(and), Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
 	}
-	if rest := chosen.parts(isCounted); len(rest) > 0 {
-		query.Narrow = rest
+	if all := narrow(""); all != nil {
+		query.Narrow = all
 	}
-	for _, name := range criteria.Facets {
-		count, err := state.facet(ctx, criteria, name)
-		if err != nil {
-			return query, nil, err
+	for _, name := range plan.Facets {
+		count, among := plan.facet(name), narrow(name)
+		if hidden != nil && !count.blanked && !plan.hides {
+			among = append(among, not(hidden))
 		}
-		among := chosen.parts(func(other string) bool { return isCounted(other) && other != name })
-		if filter := blanked(criteria.Caller); filter != nil && !count.blanked && !criteria.hides {
-			among = append(among, not(filter))
-		}
-		query.Tallies = append(query.Tallies, count.tally(among))
+		query.Tallies = append(query.Tallies, count.asked(among))
 		counts = append(counts, count)
 	}
-	if criteria.collapse {
-		query.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(criteria.Caller)}
+	if plan.collapse {
+		query.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: hidden}
 	}
-	if walk := criteria.walk; walk != nil && criteria.PerPage > 0 {
-		if len(walk.At) == len(order) { // else it is of another order, made up
+	if walk := plan.walk; walk != nil && plan.PerPage > 0 {
+		if len(walk.At) == len(query.Sort) { // else it is of another order, made up
 			query.After = walk.At
 		}
 		query.Limit++ // one more, to know whether there is a next page
 	}
-	return query, counts, nil
+	return query, counts
 }
 
-// order returns the order of the list.
-func (state *state) order(ctx context.Context, criteria *Criteria) ([]readmodel.Sort, error) {
-	switch {
-	case criteria.sort == "distance":
-		venues, err := state.visible(ctx, criteria, calendar.KindVenue)
-		if err != nil {
-			return nil, err
-		}
-		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: criteria.desc, Least: venues.metres(criteria.near)}}, byStart(criteria.desc)...), nil
-	case criteria.sort == sortRelevance && criteria.search.Query != "":
+// order returns the order of the list (interface 4.4, 4.11).
+func (plan *listPlan) order() []readmodel.Sort {
+	isEvent := plan.Kind == calendar.KindEvent
+	switch field := sortFields[plan.sort]; {
+	case plan.sort == "distance":
+		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: plan.desc, Least: plan.metres(plan.near)}}, byStart(plan.desc)...)
+	case plan.sort == sortRelevance && plan.Criteria.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
-		rank := &readmodel.Relevance{Text: criteria.text(), Title: blanked(criteria.Caller)}
-		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil
-	case criteria.Kind.IsTerm() && (criteria.orderBy == "count" || criteria.orderBy == "include" && criteria.include != nil):
-		ranks, err := state.ranks(ctx, criteria)
-		return []readmodel.Sort{{Field: readmodel.FieldID, Desc: criteria.desc, Least: ranks}, {Field: readmodel.FieldID}}, err
+		rank := &readmodel.Relevance{Text: plan.text(), Title: blanked(plan.Caller)}
+		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...)
+	case field != "": // events without one are last, by id
+		return []readmodel.Sort{{Field: field, Desc: plan.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: plan.desc}}
+	case plan.sort == "end":
+		return readmodel.By(plan.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
+	case isEvent && (plan.sort != "" || plan.include == nil):
+		return byStart(plan.desc)
+	case plan.Kind.IsPost():
+		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
 	}
-	return criteria.order(), nil
+	key, ranks := readmodel.Sort{Field: readmodel.FieldNameKey(plan.Lang), Desc: plan.desc}, map[calendar.ID]int64{}
+	switch plan.orderBy {
+	case "id", "none":
+		return readmodel.By(plan.desc, readmodel.FieldID)
+	case "slug":
+		key.Field = readmodel.FieldSlug
+	case "description":
+		key.Field = readmodel.FieldDescriptionKey(plan.Lang)
+	case "include":
+		for at, id := range plan.include {
+			ranks[id] = int64(at)
+		}
+	case "count":
+		counts := plan.countedOf(plan.Kind)
+		for _, record := range plan.directory(plan.Kind).records {
+			ranks[record.ID] = int64(counts[record.ID])
+		}
+	}
+	if len(ranks) > 0 { // in no field
+		key.Field, key.Least = readmodel.FieldID, ranks
+	}
+	return []readmodel.Sort{key, {Field: readmodel.FieldID}}
 }
 
 // byStart is the order of events by start (interface 4.4).
@@ -145,72 +161,23 @@ func byStart(desc bool) []readmodel.Sort {
 	return readmodel.By(desc, readmodel.FieldStart, readmodel.FieldDate, readmodel.FieldID)
 }
 
-// order returns an order by fields (interface 4.4, 4.11).
-func (criteria *Criteria) order() []readmodel.Sort {
-	isEvent := criteria.Kind == calendar.KindEvent
-	switch field := sortFields[criteria.sort]; {
-	case field != "": // events without one are last, by id
-		return []readmodel.Sort{{Field: field, Desc: criteria.desc}, {Field: readmodel.FieldLack(field)}, {Field: readmodel.FieldID, Desc: criteria.desc}}
-	case criteria.sort == "end":
-		return readmodel.By(criteria.desc, readmodel.FieldEnd, readmodel.FieldStart, readmodel.FieldID)
-	case isEvent && (criteria.sort != "" || criteria.include == nil):
-		return byStart(criteria.desc)
-	case criteria.Kind.IsPost():
-		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
-	}
-	field := readmodel.FieldNameKey(criteria.Lang)
-	switch criteria.orderBy {
-	case "id", "none":
-		return readmodel.By(criteria.desc, readmodel.FieldID)
-	case "slug":
-		field = readmodel.FieldSlug
-	case "description":
-		field = readmodel.FieldDescriptionKey(criteria.Lang)
-	}
-	return []readmodel.Sort{{Field: field, Desc: criteria.desc}, {Field: readmodel.FieldID}}
-}
-
-// ranks returns the numbers by which all terms of a list are ordered that are in no field.
-func (state *state) ranks(ctx context.Context, criteria *Criteria) (map[calendar.ID]int64, error) {
-	ranks := map[calendar.ID]int64{}
-	if criteria.orderBy == "include" {
-		for i, id := range criteria.include {
-			ranks[id] = int64(i)
-		}
-		return ranks, nil
-	}
-	counts, err := state.countedOf(ctx, criteria.Kind)
-	if err != nil {
-		return nil, err
-	}
-	directory, err := state.directory(ctx, criteria.Kind)
-	if err != nil {
-		return nil, err
-	}
-	for _, record := range directory.records {
-		ranks[record.ID] = int64(counts[record.ID])
-	}
-	return ranks, nil
-}
-
 // views makes the views of documents, with what events embed.
 func (selection *Selection) views(ctx context.Context, documents []readmodel.Document) ([]View, error) {
-	criteria, now := selection.criteria, selection.moment()
-	out := make([]View, len(documents))
+	now, out := selection.moment(), make([]View, len(documents))
 	for i, document := range documents {
 		out[i] = View{
 			Record: document.Record, Repeats: document.Repeats, Status: document.Record.Status(now),
-			Blanked: calendar.NeedsPassword(criteria.Caller, document.Record),
+			Blanked: calendar.NeedsPassword(selection.Caller, document.Record),
 		}
-		if criteria.sort == "distance" {
+		if selection.sort == "distance" {
 			if key := readmodel.Place(selection.query.Sort[:1], document.Record)[0]; key.Has {
 				out[i].Distance = &key.N
 			}
 		}
 	}
-	join := selection.join(criteria.Caller, criteria.Lang, criteria.Embeds)
-	join.withdrawn = criteria.withdrawn
-	return out, join.views(ctx, criteria.Kind, out)
+	join := selection.join(selection.Caller, selection.Lang, selection.Embeds)
+	join.withdrawn = selection.withdrawn
+	return out, join.views(ctx, out)
 }
 
 // join returns the join of what events of the state embed.

@@ -31,13 +31,7 @@ func (service *Service) Forget() {
 }
 
 // New makes a Service; it starts nothing.
-func New(index readmodel.Index, records Records, options Options) (*Service, error) {
-	switch {
-	case index == nil:
-		return nil, errors.New("query: an index is required")
-	case records == nil:
-		return nil, errors.New("query: records are required")
-	}
+func New(index readmodel.Index, records Records, options Options) *Service {
 	options.Site = cmp.Or(options.Site, time.UTC)
 	options.PerPageMax = cmp.Or(options.PerPageMax, 100)
 	options.MaxAnswer = cmp.Or(options.MaxAnswer, 8<<20)
@@ -49,7 +43,7 @@ func New(index readmodel.Index, records Records, options Options) (*Service, err
 	if options.CostBands == nil {
 		options.CostBands = []string{"10", "25", "50", "100"}
 	}
-	return &Service{index: index, records: records, o: options, bands: costBands(options.CostBands)}, nil
+	return &Service{index: index, records: records, o: options, bands: costBands(options.CostBands)}
 }
 
 func (service *Service) now() time.Time { return service.o.Now() }

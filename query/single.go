@@ -26,7 +26,7 @@ func (service *Service) View(ctx context.Context, caller calendar.Caller, record
 // view makes the view of a record whose own status is that of a moment.
 func (join *join) view(ctx context.Context, record *calendar.Record, own time.Time) (View, error) {
 	views := []View{{Record: record, Status: record.Status(own)}}
-	err := join.views(ctx, record.Kind, views)
+	err := join.views(ctx, views)
 	return views[0], err
 }
 
@@ -39,7 +39,10 @@ const countsLimit = time.Second
 func (service *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
-	counts, err = present(within, service, func(st *state) (map[calendar.ID]int, error) { return st.countsOf(within, terms) })
+	counts, err = planned(within, service, nil, func(plan *listPlan) (counts map[calendar.ID]int) {
+		counts, plan.err = plan.countsOf(within, terms)
+		return counts
+	})
 	late := within.Err() != nil && ctx.Err() == nil
 	if err == nil || !late && !errors.Is(err, readmodel.ErrUnavailable) {
 		return counts, err
@@ -79,7 +82,7 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (View, error) {
 	state, err := service.current(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, readmodel.ErrUnavailable) {
 		return View{}, err
 	}
 	if state != nil {
@@ -120,20 +123,17 @@ func (service *Service) find(ctx context.Context, state *state, kind calendar.Ki
 	if slug != "" {
 		return service.records.BySlug(ctx, kind, strings.ToLower(slug))
 	}
+	load := service.records.Load
 	if state != nil {
-		found, err := state.view.Get(ctx, []calendar.ID{id})
-		return found[id].Record, err
+		load = state.load
 	}
-	found, err := service.records.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return found[0], nil
+	found, err := load(ctx, id)
+	return append(found, nil)[0], err // none with an error
 }
 
 // current returns the state of an index in this process that shows all that the store has:
 // a document then costs less than a record of the store. Its view has to be closed. nil:
-// while it is behind the store or out of reach, and while entries are quarantined.
+// while it is behind the store, and while entries are quarantined.
 func (service *Service) current(ctx context.Context) (*state, error) {
 	if !service.o.LocalIndex {
 		return nil, nil
@@ -144,23 +144,16 @@ func (service *Service) current(ctx context.Context) (*state, error) {
 	}
 	quarantined, err := service.index.Quarantined(ctx)
 	if err != nil || len(quarantined) > 0 {
-		return nil, ignoreUnavailable(err)
+		return nil, err
 	}
 	view, err := service.index.View(ctx)
 	if err != nil {
-		return nil, ignoreUnavailable(err)
+		return nil, err
 	}
 	state, err := service.stateOf(ctx, view)
 	if err != nil || state.gen.Position < head {
 		view.Close()
-		return nil, ignoreUnavailable(err)
+		return nil, err
 	}
 	return state, nil
-}
-
-func ignoreUnavailable(err error) error {
-	if errors.Is(err, readmodel.ErrUnavailable) {
-		return nil
-	}
-	return err
 }

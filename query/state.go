@@ -37,7 +37,6 @@ type shared struct {
 
 	counts    sync.Map // counted events of the terms that were asked for: calendar.ID → int
 	allCounts sync.Map // of all records that counted events link to: calendar.Kind → map[calendar.ID]int
-	links     linkedRecords
 }
 
 // holds reports whether it is valid for a state of the index at a moment.
@@ -83,19 +82,7 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
 		return shared.gen, nil
 	}
-	return present(ctx, service, func(st *state) (Generation, error) { return Generation{shown, st.gen.Due}, nil })
-}
-
-// present returns what is made of the present state, again when it moved meanwhile.
-func present[T any](ctx context.Context, service *Service, made func(*state) (T, error)) (out T, err error) {
-	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
-		state, err := service.stateOf(ctx, view)
-		if err == nil {
-			out, err = made(state)
-		}
-		return err
-	})
-	return out, err
+	return planned(ctx, service, nil, func(plan *listPlan) Generation { return plan.gen })
 }
 
 // stateOf adds to a view what its generation shares.
@@ -142,25 +129,6 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 	return last, next, nil
 }
 
-// eventsOf returns how many of the events that a filter admits link to each record of a kind.
-// Records without any are absent.
-func (state *state) eventsOf(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) (map[calendar.ID]int, error) {
-	return readmodel.Counts(ctx, state.view, calendar.KindEvent, linkField(kind), filter)
-}
-
-// countedOf returns how many counted events link to each record of a kind; the map is shared.
-func (state *state) countedOf(ctx context.Context, kind calendar.Kind) (map[calendar.ID]int, error) {
-	if known, ok := state.allCounts.Load(kind); ok {
-		counts, _ := known.(map[calendar.ID]int)
-		return counts, nil
-	}
-	counts, err := state.eventsOf(ctx, kind, state.counted)
-	if err == nil {
-		state.allCounts.Store(kind, counts)
-	}
-	return counts, err
-}
-
 // countsOf returns the numbers of counted events of some terms, by kind, the same for every
 // caller.
 func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
@@ -182,11 +150,13 @@ func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]cale
 	if len(ids) == 0 {
 		return counts, nil
 	}
-	fresh, err := state.tallied(ctx, readmodel.And{readmodel.Or(one), state.counted}, readmodel.Tally{Parts: each})
+	page, err := state.view.Search(ctx, readmodel.Query{
+		Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or(one), state.counted}, Tallies: []readmodel.Tally{{Parts: each}},
+	})
 	if err != nil {
 		return counts, err
 	}
-	for i, n := range fresh[0].Parts {
+	for i, n := range page.Tallied[0].Parts {
 		counts[ids[i]] = n
 		state.counts.Store(ids[i], n)
 	}
@@ -207,21 +177,6 @@ func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known 
 	return known, missing
 }
 
-// withAbove returns the counted records, ascending, and of categories those above them, too,
-// so that a list has whole branches.
-func (state *state) withAbove(ctx context.Context, kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID, err error) {
-	directory, err := state.directory(ctx, kind)
-	if err != nil {
-		return nil, err
-	}
-	for at, record := range directory.records {
-		if slices.ContainsFunc(directory.options[at].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
-			ids = append(ids, record.ID)
-		}
-	}
-	return ids, nil
-}
-
 // coming admits the counted events that end at a moment or later.
 func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 	return append(slices.Clone(shared.counted), readmodel.AtLeast(readmodel.FieldUTCEnd, int64(wall)))
@@ -230,47 +185,12 @@ func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 // keys returns the ids of counts in order, so that equal filters are equal.
 func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
 
-// The records that a generation caches for joining are bounded by the bytes of their texts;
-// the rest of one takes about linkedBytes.
-const (
-	maxLinkedBytes = 32 << 20
-	linkedBytes    = 3 << 10
-)
-
-// linkedRecords are records that events link to: calendar.ID → *calendar.Record, nil for
-// unknown ones.
-type linkedRecords struct {
-	sync.Map
-	bytes atomic.Int64
-}
-
 // load returns the records of ids, in their order, nil for unknown ones.
 func (state *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := state.view.Get(ctx, ids)
 	out := make([]*calendar.Record, len(ids))
-	var missing []calendar.ID
 	for i, id := range ids {
-		value, known := state.links.Load(id)
-		if out[i], _ = value.(*calendar.Record); !known {
-			missing = append(missing, id)
-		}
+		out[i] = found[id].Record
 	}
-	if len(missing) == 0 {
-		return out, nil
-	}
-	found, err := state.view.Get(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range ids {
-		if record := found[id].Record; record != nil {
-			out[i] = record
-		}
-	}
-	for _, id := range missing { // while there is room
-		if n := int64(len(found[id].Body) + linkedBytes); state.links.bytes.Load()+n <= maxLinkedBytes {
-			state.links.Store(id, found[id].Record)
-			state.links.bytes.Add(n)
-		}
-	}
-	return out, nil
+	return out, err
 }

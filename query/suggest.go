@@ -4,39 +4,30 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 	"daybook/query/readmodel"
 )
 
-// readTyped reads what was typed.
-func readTyped(parser *parser, value *param.Value) {
-	text, ok := value.Text()
-	if !ok {
-		return
+// readTyped reads what suggestions are for.
+func (parser *parser) readTyped() {
+	value := parser.parameter("q")
+	if text, ok := value.Text(); ok {
+		if parser.parseSearch(value, text); parser.search.IsZero() {
+			value.Refuse(calendar.ReasonNoWord)
+		}
+		parser.fromNow()
 	}
-	parser.search = readmodel.ParseSearch(text, parser.Lang)
-	switch expression := &parser.search; {
-	case expression.IsZero():
-		value.Refuse(calendar.ReasonNoWord)
-	case !expression.Within():
-		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
-	}
-	parser.fromNow()
-}
-
-func readKinds(parser *parser, value *param.Value) {
-	list := value.Words()
+	words := parser.parameter("kinds").Words()
 	for _, kind := range calendar.Kinds {
-		if list == nil || slices.Contains(list, kind.Collection()) {
+		if words == nil || slices.Contains(words, kind.Collection()) {
 			parser.kinds = append(parser.kinds, kind)
 		}
 	}
+	parser.suggested = parser.parameter("limit").Int()
 }
 
 // Suggested are the suggestions of a kind.
@@ -62,100 +53,88 @@ type Suggestion struct {
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
 // they show is the public view, no matter who asks.
 func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Suggested, position calendar.Position, err error) {
-	out, err = present(ctx, service, func(st *state) ([]Suggested, error) {
-		position = st.gen.Position
-		out := make([]Suggested, len(criteria.kinds))
+	out, err = planned(ctx, service, criteria, func(plan *listPlan) []Suggested {
+		position = plan.gen.Position
+		out := make([]Suggested, len(plan.kinds))
 		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
-		for i := range out {
-			group.Go(func() (err error) {
-				out[i], err = st.suggestKind(all, criteria, criteria.kinds[i])
-				return err
+		for i, kind := range plan.kinds {
+			group.Go(func() error {
+				of := *criteria
+				of.Kind = kind
+				plan := &listPlan{state: plan.state, Criteria: &of, ctx: all}
+				out[i] = plan.suggest()
+				return plan.err
 			})
 		}
-		return out, group.Wait()
+		plan.err = group.Wait()
+		return out
 	})
 	return out, position, err
 }
 
-func (state *state) suggestKind(ctx context.Context, criteria *Criteria, kind calendar.Kind) (suggested Suggested, err error) {
-	suggest := state.suggestOthers
-	if kind == calendar.KindEvent {
-		suggest = state.suggestEvents
-	}
-	found, err := stepped(criteria, func(criteria *Criteria) (_ int, err error) {
-		suggested.List, err = suggest(ctx, criteria, kind)
-		return len(suggested.List), err
+func (plan *listPlan) suggest() (out Suggested) {
+	at := plan.stepped(func(plan *listPlan) int {
+		if out.List = nil; plan.Kind == calendar.KindEvent {
+			out.List = plan.suggestEvents()
+		} else {
+			out.List = plan.suggestOthers()
+		}
+		return len(out.List)
 	})
-	suggested.Kind, suggested.Spelling = kind, found.spelling()
-	return suggested, err
+	out.Kind, out.Spelling = at.Kind, at.spelling()
+	return out
 }
 
-func (state *state) suggestEvents(ctx context.Context, criteria *Criteria, kind calendar.Kind) ([]Suggestion, error) {
-	name := criteria.name()
-	page, err := state.view.Search(ctx, readmodel.Query{
-		Kind: kind, Filter: append(state.coming(criteria.upcomingAt), name), Limit: criteria.suggested,
+func (plan *listPlan) suggestEvents() []Suggestion {
+	name := plan.name()
+	page := plan.search(readmodel.Query{
+		Kind: plan.Kind, Filter: append(plan.coming(plan.upcomingAt), name), Limit: plan.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
-		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(criteria.Lang)},
+		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(plan.Lang)},
 	})
-	if err != nil || page.Total == 0 {
-		return nil, err
-	}
-	venues, err := state.visible(ctx, criteria, calendar.KindVenue)
-	if err != nil {
-		return nil, err
-	}
 	out := make([]Suggestion, len(page.Documents))
 	for i, document := range page.Documents {
-		out[i] = Suggestion{Record: document.Record, Status: document.Record.Status(state.moment()), Count: document.Repeats.Count}
-		for _, id := range slices.Backward(document.Record.Fields.IDs("venue")) {
-			if at, ok := venues.find(id); ok && venues.sees(at) {
-				out[i].Venue = venues.records[at]
-			}
+		out[i] = Suggestion{Record: document.Record, Status: document.Record.Status(plan.moment()), Count: document.Repeats.Count}
+		for _, id := range slices.Backward(plan.among(calendar.KindVenue, document.Record.Fields.IDs("venue"))) {
+			venues := plan.directory(calendar.KindVenue)
+			at, _ := venues.find(id)
+			out[i].Venue = venues.records[at]
 		}
 	}
-	return out, nil
+	return out
 }
 
-func (state *state) suggestOthers(ctx context.Context, criteria *Criteria, kind calendar.Kind) ([]Suggestion, error) {
-	name := criteria.name()
+func (plan *listPlan) suggestOthers() (all []Suggestion) {
+	name := plan.name()
 	and := readmodel.And{name}
-	if kind.IsPost() {
-		and = append(and, state.published)
+	if plan.Kind.IsPost() {
+		and = append(and, plan.published)
 	}
-	found, err := readmodel.Counts(ctx, state.view, kind, readmodel.FieldID, and)
-	if err != nil || len(found) == 0 {
-		return nil, err
+	found := keys(plan.tally(plan.Kind, readmodel.FieldID, and))
+	if len(found) == 0 {
+		return nil
 	}
-	counts, err := state.eventsOf(ctx, kind, append(state.coming(criteria.upcomingAt), in(linkField(kind), keys(found)...)))
-	if err != nil {
-		return nil, err
-	}
-	directory, err := state.directory(ctx, kind)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Suggestion, 0, len(found))
-	named := map[string]int{}
-	rank := readmodel.Relevance{Text: name}
-	for id := range found {
+	counts := plan.eventsOf(plan.Kind, append(plan.coming(plan.upcomingAt), in(linkField(plan.Kind), found...)))
+	named, directory, rank := map[string]int{}, plan.directory(plan.Kind), readmodel.Relevance{Text: name}
+	for _, id := range found {
 		at, ok := directory.find(id)
 		if !ok || counts[id] == 0 {
 			continue
 		}
 		record := directory.records[at]
-		label, _ := record.Name(criteria.Lang)
-		suggestion := Suggestion{Record: record, Status: record.Status(state.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
+		label, _ := record.Name(plan.Lang)
+		suggestion := Suggestion{Record: record, Status: record.Status(plan.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
 		named[suggestion.name]++
 		all = append(all, suggestion)
 	}
 	slices.SortFunc(all, func(a, b Suggestion) int {
 		return cmp.Or(b.score-a.score, b.Count-a.Count, strings.Compare(a.name, b.name), cmp.Compare(a.Record.ID, b.Record.ID))
 	})
-	all = all[:min(len(all), criteria.suggested)]
+	all = all[:min(len(all), plan.suggested)]
 	for i := range all {
-		all[i].Namesake = kind == calendar.KindVenue && named[all[i].name] > 1
+		all[i].Namesake = plan.Kind == calendar.KindVenue && named[all[i].name] > 1
 	}
-	return all, nil
+	return all
 }
 
 // Typed is what suggestions are for.

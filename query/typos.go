@@ -46,19 +46,19 @@ func (criteria *Criteria) steps() []int {
 	return criteria.search.Steps()
 }
 
-// stepped calls try with the criteria of each step until one finds something, and returns
-// those of the last call; of the first where none does.
-func stepped(criteria *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
-	steps := criteria.steps()
+// stepped calls try with a plan of each step until one finds something, and returns that of
+// the last call; of the first step where none does.
+func (plan *listPlan) stepped(try func(*listPlan) (total int)) *listPlan {
+	steps := plan.steps()
 	for _, step := range steps {
-		at := *criteria
-		at.step = step
-		total, err := try(&at)
-		if total > 0 || err != nil || len(steps) == 1 {
-			return &at, err
+		criteria, at := *plan.Criteria, *plan
+		criteria.step, at.Criteria = step, &criteria
+		total := try(&at)
+		if plan.err = at.err; total > 0 || at.err != nil || len(steps) == 1 {
+			return &at
 		}
 	}
-	return criteria, nil
+	return plan
 }
 
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks

@@ -11,9 +11,9 @@ import (
 
 // Selection is what a list finds in one state. It is not safe for concurrent use.
 type Selection struct {
-	*state
-	List                // without its Views
-	criteria  *Criteria // of the step that found something
+	*listPlan // of the step that found something
+	List      // without its Views
+
 	query     readmodel.Query
 	documents []readmodel.Document // of the page
 }
@@ -40,12 +40,12 @@ func (service *Service) Count(ctx context.Context, criteria *Criteria) (int, err
 // Whole begins to answer criteria over all pages. The selection has to be closed.
 func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Selection, err error) {
 	_, err = readmodel.Open(ctx, service.index, func(view readmodel.View) error {
-		state, err := service.stateOf(ctx, view)
+		plan, err := service.plan(ctx, view, criteria.unpaged())
 		if err != nil {
 			return err
 		}
-		if whole, err = state.search(ctx, criteria.unpaged()); err != nil {
-			return err
+		if whole = plan.find(); plan.err != nil {
+			return plan.err
 		}
 		// An engine may find out at the second read that it does not hold the state.
 		_, err = view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
@@ -60,7 +60,7 @@ func (selection *Selection) Zones(ctx context.Context) (map[string]Span, error) 
 	out := map[string]Span{}
 	return out, selection.records(ctx, selection.query, func(record *calendar.Record) {
 		name := readmodel.Zone(record)
-		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(selection.criteria.Caller, record) { // told in UTC, or by the day
+		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(selection.Caller, record) { // told in UTC, or by the day
 			return
 		}
 		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
@@ -74,13 +74,13 @@ func (selection *Selection) Zones(ctx context.Context) (map[string]Span, error) 
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
 func (selection *Selection) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
-	trashed := *selection.criteria
+	trashed := *selection.Criteria
 	trashed.trashedSince = new(since.Unix())
-	and, err := selection.filter(ctx, &trashed)
-	if err != nil {
-		return err
+	plan := &listPlan{state: selection.state, Criteria: &trashed, ctx: ctx}
+	query := readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Sort: readmodel.By(false, readmodel.FieldID)}
+	if plan.err != nil {
+		return plan.err
 	}
-	query := readmodel.Query{Kind: calendar.KindEvent, Filter: and, Sort: readmodel.By(false, readmodel.FieldID)}
 	return selection.records(ctx, query, func(record *calendar.Record) {
 		if !record.Changed.Before(since) && record.FormerStatus(record.Changed) == calendar.StatusPublish {
 			use(record)

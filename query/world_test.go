@@ -216,11 +216,7 @@ func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *
 	index := &fakeIndex{Plain: readmodeltest.NewPlain()}
 	index.put(records...)
 	now := time.Date(2030, 5, 1, 8, 0, 0, 0, time.UTC)
-	service, err := New(index, store, Options{Now: func() time.Time { return now }})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return service, store, index, &now
+	return New(index, store, Options{Now: func() time.Time { return now }}), store, index, &now
 }
 
 // list parses and runs a list of events.

@@ -264,14 +264,8 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 		Site: process.zone().Location, Sunday: process.PagesWeekStart == "sunday", PerPageMax: process.PerPageMax, PositionWait: process.PositionWait, Clean: htmltext.New(),
 		LocalIndex: process.localIndex(), MaxAnswer: process.MaxAnswer, QueryBudget: process.QueryBudget, CostBands: process.CostBands,
 	}
-	service, err := query.New(process.model.Index(), process.records, lists)
-	if err != nil {
-		return nil, err
-	}
-	then, err := past.New(process.events, process.reader, service, past.Options{Query: lists, Memory: process.HistoryMemory, Points: process.HistoryImages, Log: process.log})
-	if err != nil {
-		return nil, err
-	}
+	service := query.New(process.model.Index(), process.records, lists)
+	then := past.New(process.events, process.reader, service, past.Options{Query: lists, Memory: process.HistoryMemory, Points: process.HistoryImages, Log: process.log})
 	process.status.Past = then.Stats
 	options := process.config.api(process.log)
 	if process.localIndex() {
@@ -281,6 +275,7 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	options.ListFailed = process.status.ListFailed
 	options.Observe = process.hooks.Requests
 	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
+	var err error
 	if process.Pages {
 		if options.Pages, err = pages.New(pages.Deps{Lists: service, History: process.reader, Past: then, Records: process.records, Proofs: process.proofs}, process.pageOptions()); err != nil {
 			return nil, err

@@ -156,11 +156,9 @@ func assemble(t *testing.T, settings settings, open func(*slog.Logger, *world.Cl
 	commands := command.New(events, rules, access.NewHasher(), clock.Now)
 	records := commands.Records()
 	lists := query.Options{Site: settings.site, PerPageMax: settings.perPageMax, Now: clock.Now, PositionWait: settings.positionWait}
-	queries, err := query.New(index, records, lists)
-	must(t, err)
+	queries := query.New(index, records, lists)
 	reader := history.New(events, clock.Now)
-	then, err := past.New(events, reader, queries, past.Options{Query: lists, Log: log})
-	must(t, err)
+	then := past.New(events, reader, queries, past.Options{Query: lists, Log: log})
 	users := access.New(events)
 	users.Now = clock.Now
 	settings.http.Site, settings.http.Now, settings.http.Log, settings.http.PerPageMax = settings.site, clock.Now, log, settings.perPageMax

@@ -204,10 +204,7 @@ func (cached *cached) paths() []string {
 func (cached *cached) bare() http.Handler {
 	cached.t.Helper()
 	site := time.FixedZone("", -5*3600)
-	queries, err := query.New(cached.world.Index, cached.world.Records, query.Options{Site: site, Now: cached.world.Clock.Now, PositionWait: time.Microsecond})
-	if err != nil {
-		cached.t.Fatal(err)
-	}
+	queries := query.New(cached.world.Index, cached.world.Records, query.Options{Site: site, Now: cached.world.Clock.Now, PositionWait: time.Microsecond})
 	api, err := httpapi.New(
 		httpapi.Deps{Commands: cached.world.Commands, Queries: queries, History: history.New(cached.world.Store, cached.world.Clock.Now), Past: cached.world.Past, Records: cached.world.Records, Users: cached.world.Users, Proofs: cached.world.Proofs},
 		httpapi.Options{BaseURL: world.Base, Site: site, Now: cached.world.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},

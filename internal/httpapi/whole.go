@@ -68,7 +68,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	for name, span := range zones {
 		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
-	if call.o.TombstoneDays > 0 && !listing.criteria.Status && !listing.criteria.Search {
+	if call.o.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
 		err = selection.Gone(ctx, call.o.Now().AddDate(0, 0, -call.o.TombstoneDays), func(record *calendar.Record) {
 			stone := formats.Tombstone{
 				Times: call.renderer.Times(record, false), ID: record.ID, UID: formats.UID(listing.Store, record.ID.String()), Version: record.Version, Touched: record.Changed,

@@ -201,11 +201,7 @@ func (point *point) listsFor(ctx context.Context, service *Service, head calenda
 				options.ProtectedNow = append(options.ProtectedNow, id)
 			}
 		}
-		lists, err := query.New(point.index, records{point.index}, options)
-		if err != nil {
-			return nil, nil, err
-		}
-		point.lists, point.moment = lists, moment
+		point.lists, point.moment = query.New(point.index, records{point.index}, options), moment
 	}
 	now := service.options.Query.Now()
 	var withdrawn query.Withdrawn

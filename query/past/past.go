@@ -5,7 +5,6 @@ package past
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -52,10 +51,7 @@ type Service struct {
 }
 
 // New makes a Service; it starts nothing.
-func New(store eventstore.Store, reader *history.Reader, views *query.Service, options Options) (*Service, error) {
-	if store == nil || reader == nil || views == nil {
-		return nil, errors.New("past: a part is missing")
-	}
+func New(store eventstore.Store, reader *history.Reader, views *query.Service, options Options) *Service {
 	options.Memory = cmp.Or(options.Memory, 64<<20)
 	options.Points = cmp.Or(options.Points, 4)
 	options.Wait = cmp.Or(options.Wait, 30*time.Second)
@@ -69,7 +65,7 @@ func New(store eventstore.Store, reader *history.Reader, views *query.Service, o
 		clients: keylock.Locks[client]{AtOnce: maxWaits}, anyone: make(chan struct{}, 1), users: make(chan struct{}, 1),
 	}
 	service.idle = time.AfterFunc(options.Idle, service.Forget)
-	return service, nil
+	return service
 }
 
 // Stats are figures of a Service.

@@ -1,9 +1,10 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -50,28 +51,20 @@ type point struct {
 	moment time.Time
 }
 
-// How much is read or decoded in one piece.
-const (
-	pageEntries  = 1000
-	chunkRecords = 100
-)
+// pageEntries is how much is read in one piece.
+const pageEntries = 1000
 
 // recordBytes is what a record of a point takes besides its text.
 const recordBytes = 256
 
-// inParallel calls do for each piece of work on all processors, until one fails.
-func inParallel[T any](ctx context.Context, pieces iter.Seq[T], do func(context.Context, T) error) error {
-	work, ctx := errgroup.WithContext(ctx)
+// inParallel calls do for each of some pieces of work on all processors, until one fails.
+func inParallel(ctx context.Context, pieces int, do func(ctx context.Context, piece int) error) error {
+	work, within := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
-	for piece := range pieces {
-		work.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return do(ctx, piece)
-		})
+	for piece := 0; piece < pieces && within.Err() == nil; piece++ {
+		work.Go(func() error { return do(within, piece) })
 	}
-	return work.Wait()
+	return cmp.Or(work.Wait(), ctx.Err())
 }
 
 // read makes the point of a key.
@@ -80,17 +73,15 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]readmodel.Document, 0, len(latest))
-	for _, entry := range latest {
-		documents = append(documents, readmodel.Document{Position: entry.Position, Body: entry.State})
-	}
-	err = inParallel(ctx, slices.Chunk(documents, chunkRecords), func(ctx context.Context, some []readmodel.Document) error {
-		for i := range some {
-			var err error
-			if some[i].Record, err = calendar.DecodeRecord(some[i].Body); err != nil { // present lists lack it, too
-				service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", some[i].Position, "error", err)
-			}
+	entries := slices.Collect(maps.Values(latest))
+	documents := make([]readmodel.Document, len(entries))
+	err = inParallel(ctx, len(entries), func(ctx context.Context, at int) error {
+		entry := entries[at]
+		record, err := calendar.DecodeRecord(entry.State)
+		if err != nil { // present lists lack it, too
+			service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", entry.Position, "error", err)
 		}
+		documents[at] = readmodel.Document{Position: entry.Position, Record: record, Body: entry.State}
 		return nil
 	})
 	if err != nil {
@@ -101,9 +92,7 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}}); err != nil {
 		return nil, err
 	}
-	p := &point{
-		key: pointKey, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{},
-	}
+	p := &point{key: pointKey, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{}}
 	for i := range documents {
 		document := &documents[i]
 		p.ids = append(p.ids, document.Record.ID)
@@ -119,27 +108,19 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[calendar.ID]*eventstore.Entry, calendar.Position, error) {
 	var mu sync.Mutex
 	latest, bytes, whole := map[calendar.ID]*eventstore.Entry{}, 0, pointKey.Position
-	pages := func(yield func(calendar.Position) bool) {
-		for after := calendar.Position(0); after < pointKey.Position; after += pageEntries {
-			if !yield(after) {
-				return
-			}
-		}
-	}
-	err := inParallel(ctx, pages, func(ctx context.Context, after calendar.Position) error {
-		return service.entries(ctx, after, min(after+pageEntries, pointKey.Position), func(page []eventstore.Entry) error {
+	pages := int((pointKey.Position + pageEntries - 1) / pageEntries)
+	err := inParallel(ctx, pages, func(ctx context.Context, page int) error {
+		after := calendar.Position(page) * pageEntries
+		return service.entries(ctx, after, min(after+pageEntries, pointKey.Position), func(entry *eventstore.Entry) error {
 			mu.Lock()
 			defer mu.Unlock()
-			for i := range page {
-				entry := &page[i]
-				if !pointKey.counts(entry) {
-					whole = min(whole, entry.Position-1)
-				} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && (before == nil || before.Version < entry.Version) {
-					if bytes += len(entry.State) + recordBytes; before != nil {
-						bytes -= len(before.State) + recordBytes
-					}
-					latest[entry.ID] = entry
+			if !pointKey.counts(entry) {
+				whole = min(whole, entry.Position-1)
+			} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && (before == nil || before.Version < entry.Version) {
+				if bytes += len(entry.State) + recordBytes; before != nil {
+					bytes -= len(before.State) + recordBytes
 				}
+				latest[entry.ID] = entry
 			}
 			if bytes > service.options.Memory {
 				return errTooLarge
@@ -150,20 +131,19 @@ func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[cale
 	return latest, whole, err
 }
 
-// entries reads the entries behind a position up to another one.
-func (service *Service) entries(ctx context.Context, after, position calendar.Position, use func([]eventstore.Entry) error) error {
+// entries calls use with the entries behind a position up to another one.
+func (service *Service) entries(ctx context.Context, after, position calendar.Position, use func(*eventstore.Entry) error) error {
 	for after < position {
 		page, err := service.store.Read(ctx, eventstore.Range{After: uint64(after), Limit: int(min(pageEntries, position-after))})
 		if err == nil && len(page) == 0 {
 			err = eventstore.ErrHistory
 		}
+		for i := 0; i < len(page) && err == nil; i++ {
+			after, err = page[i].Position, use(&page[i])
+		}
 		if err != nil {
 			return err
 		}
-		if err := use(page); err != nil {
-			return err
-		}
-		after = page[len(page)-1].Position
 	}
 	return nil
 }
@@ -176,11 +156,9 @@ func (point *point) follow(ctx context.Context, service *Service, head calendar.
 	}
 	if head-point.seen <= calendar.Position(len(point.ids)) { // few entries
 		changed = nil
-		err := service.entries(ctx, point.seen, head, func(page []eventstore.Entry) error {
-			for i := range page {
-				if _, ours := slices.BinarySearch(point.ids, page[i].ID); ours {
-					changed = append(changed, page[i].ID)
-				}
+		err := service.entries(ctx, point.seen, head, func(entry *eventstore.Entry) error {
+			if _, ours := slices.BinarySearch(point.ids, entry.ID); ours {
+				changed = append(changed, entry.ID)
 			}
 			return nil
 		})
@@ -231,10 +209,7 @@ func (records records) Load(ctx context.Context, ids ...calendar.ID) ([]*calenda
 // BySlug implements query.Records.
 func (records records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
 	found, err := records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return found[0], nil
+	return append(found, nil)[0], err // none with an error
 }
 
 // ByName implements query.Records.

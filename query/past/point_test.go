@@ -48,11 +48,7 @@ func (story *story) clock() time.Time {
 
 func (story *story) service() *past.Service {
 	story.t.Helper()
-	service, err := past.New(story.store, history.New(story.store, story.clock), new(query.Service), past.Options{Query: query.Options{Now: story.clock}, Wait: patience})
-	if err != nil {
-		story.t.Fatal(err)
-	}
-	return service
+	return past.New(story.store, history.New(story.store, story.clock), new(query.Service), past.Options{Query: query.Options{Now: story.clock}, Wait: patience})
 }
 
 // write appends an entry, or erases a record.

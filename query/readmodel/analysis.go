@@ -49,15 +49,7 @@ func characterSize(text string) int {
 	if len(text) == 1 || text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf {
 		return 1
 	}
-	_, n := utf8.DecodeRuneInString(text)
-	for n < len(text) {
-		r, size := utf8.DecodeRuneInString(text[n:])
-		if r < utf8.RuneSelf || !isCombining(r) && !isIgnorable(r) && norm.NFKC.PropertiesString(text[n:]).BoundaryBefore() {
-			break
-		}
-		n += size
-	}
-	return n
+	return norm.NFKC.NextBoundaryInString(text, true)
 }
 
 // foldedLow holds the folded form of each character below U+0600.

@@ -15,21 +15,19 @@ import (
 // MonthOf returns the FieldMonth of a month of a year.
 func MonthOf(year int, month time.Month) int64 { return 12*int64(year) + int64(month) - 1 }
 
-func month(record *calendar.Record) (int64, bool) {
-	start := record.Fields.Wall("start_date")
-	return MonthOf(start.UTC().Year(), start.UTC().Month()), start != calendar.NoWall
+// ofStart is a field that follows from the start on the event's own clock.
+func ofStart(name string, number func(start time.Time) int64) Field {
+	return numberField(name, func(record *calendar.Record) (int64, bool) {
+		start := record.Fields.Wall("start_date")
+		return number(start.UTC()), start != calendar.NoWall && (name != FieldMinute || !record.Fields.Bool("all_day"))
+	})
 }
 
-func weekday(record *calendar.Record) (int64, bool) {
-	start := record.Fields.Wall("start_date")
-	return int64(start.UTC().Weekday()+6)%7 + 1, start != calendar.NoWall
-}
+func month(start time.Time) int64 { return MonthOf(start.Year(), start.Month()) }
 
-func minute(record *calendar.Record) (int64, bool) {
-	start := record.Fields.Wall("start_date")
-	hour, minute, _ := start.UTC().Clock()
-	return int64(60*hour + minute), start != calendar.NoWall && !record.Fields.Bool("all_day")
-}
+func weekday(start time.Time) int64 { return int64(start.Weekday()+6)%7 + 1 }
+
+func minute(start time.Time) int64 { return int64(60*start.Hour() + start.Minute()) }
 
 func duration(record *calendar.Record) (int64, bool) {
 	from, until, allDay := "utc_start_date", "utc_end_date", record.Fields.Bool("all_day")

@@ -23,17 +23,17 @@ func NewHighlighter(expression Expression, spelling Spelling) *Highlighter {
 
 // Name gives a name in a language as HTML with its marks, "" without any.
 func (highlighter *Highlighter) Name(name string, lang calendar.Lang) string {
-	marked := highlighter.mark(name, lang)
-	if len(marked.marks) == 0 {
-		return ""
-	}
-	return marked.html(textSpan{0, len(marked.letters)})
+	return highlighter.marked(name, lang, len(name))
 }
 
 // Snippet returns the part of a text with its first mark, of at most length characters, as
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
 func (highlighter *Highlighter) Snippet(text string, lang calendar.Lang, length int) string {
-	marked := highlighter.mark(strings.Join(strings.Fields(text), " "), lang)
+	return highlighter.marked(strings.Join(strings.Fields(text), " "), lang, length)
+}
+
+func (highlighter *Highlighter) marked(text string, lang calendar.Lang, length int) string {
+	marked := highlighter.mark(text, lang)
 	if len(marked.marks) == 0 {
 		return ""
 	}

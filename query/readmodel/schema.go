@@ -156,8 +156,8 @@ func derivedFields(kind calendar.Kind) []Field {
 	if kind == calendar.KindEvent {
 		fields = append(fields,
 			lackField(FieldPublished), lackField(FieldModified),
-			numberField(FieldCost, lowestCost), numberField(FieldRepeats, repeats), numberField(FieldMonth, month), numberField(FieldWeekday, weekday),
-			numberField(FieldMinute, minute), numberField(FieldDuration, duration), Field{Name: FieldLanguages, Type: TypeNumber, Numbers: languages},
+			numberField(FieldCost, lowestCost), numberField(FieldRepeats, repeats), ofStart(FieldMonth, month), ofStart(FieldWeekday, weekday),
+			ofStart(FieldMinute, minute), numberField(FieldDuration, duration), Field{Name: FieldLanguages, Type: TypeNumber, Numbers: languages},
 		)
 	}
 	for _, lang := range calendar.Langs {

@@ -1,7 +1,6 @@
 package readmodel
 
 import (
-	"context"
 	"slices"
 
 	"daybook/calendar"
@@ -23,16 +22,6 @@ type Tally struct {
 type TallyAnswer struct {
 	Values map[calendar.ID]int // how many documents have a value of the field; not those that none has
 	Parts  []int               // by place
-}
-
-// Counts returns, for each value of a field of numbers (FieldVenue, FieldCategories …), how
-// many documents of a kind a filter admits that have it. Values without any are absent.
-func Counts(ctx context.Context, view View, kind calendar.Kind, field string, filter Filter) (map[calendar.ID]int, error) {
-	page, err := view.Search(ctx, Query{Kind: kind, Filter: filter, Tallies: []Tally{{Field: field}}})
-	if err != nil {
-		return nil, err
-	}
-	return page.Tallied[0].Values, nil
 }
 
 // Searches reports whether a filter has a search in it.
@@ -84,13 +73,18 @@ type Repeats struct {
 // MostRepeats is how many ids of a group are told.
 const MostRepeats = 100
 
-// Add adds a document to the group, the next one in order; it has a start, or NoWall.
-func (repeats *Repeats) Add(id calendar.ID, start calendar.Wall) {
-	if repeats.Count++; len(repeats.IDs) < MostRepeats {
+// Add adds a document to the group, the next one in order, with the key of its start.
+func (repeats *Repeats) Add(id calendar.ID, start Key) {
+	if repeats.Count++; repeats.Count == 1 {
+		repeats.First, repeats.Last = calendar.NoWall, calendar.NoWall // before all
+	}
+	if len(repeats.IDs) < MostRepeats {
 		repeats.IDs = append(repeats.IDs, id)
 	}
-	if start != calendar.NoWall && (repeats.First == calendar.NoWall || start < repeats.First) {
-		repeats.First = start
+	if wall := calendar.Wall(start.N); start.Has {
+		if repeats.First == calendar.NoWall || wall < repeats.First {
+			repeats.First = wall
+		}
+		repeats.Last = max(repeats.Last, wall)
 	}
-	repeats.Last = max(repeats.Last, start) // NoWall is before all
 }

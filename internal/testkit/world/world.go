@@ -126,12 +126,10 @@ func New(t testing.TB, options Options) *World {
 		Site: options.Site, PerPageMax: options.HTTP.PerPageMax, Now: world.Clock.Now, PositionWait: cmp.Or(options.Wait, 20*time.Millisecond), Clean: rules.Clean,
 		LocalIndex: options.Index == nil, MaxAnswer: options.HTTP.MaxAnswer, QueryBudget: options.QueryBudget,
 	}
-	world.Queries, err = query.New(world.Index, world.Records, queries)
-	must(err)
+	world.Queries = query.New(world.Index, world.Records, queries)
 	options.Past.Query = queries
 	reader := history.New(world.Store, world.Clock.Now)
-	world.Past, err = past.New(world.Store, reader, world.Queries, options.Past)
-	must(err)
+	world.Past = past.New(world.Store, reader, world.Queries, options.Past)
 	world.Users = access.New(world.Store)
 	world.Users.Now = world.Clock.Now
 	world.Proofs = proof.NewLog(world.Store)

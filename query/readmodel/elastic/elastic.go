@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -128,6 +129,7 @@ type Index struct {
 
 	steps  singleflight.Group // of look
 	points chan struct{}      // taken by each point in time
+	linked atomic.Pointer[linkedDocuments]
 
 	// fixed is the generation that it is about, zero: the one that answers.
 	fixed generation

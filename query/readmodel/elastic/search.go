@@ -314,18 +314,14 @@ func collapsed(places []rankedDocument) (out []rankedDocument) {
 	for _, placed := range places {
 		group := groups[placed.group.N]
 		if placed.alone || group == nil {
-			group = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+			group = &readmodel.Repeats{}
 			placed.repeats = group
 			out = append(out, placed)
 		}
 		if !placed.alone {
 			groups[placed.group.N] = group
 		}
-		start := calendar.NoWall
-		if placed.start.Has {
-			start = calendar.Wall(placed.start.N)
-		}
-		group.Add(placed.id, start)
+		group.Add(placed.id, placed.start)
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -40,13 +41,13 @@ type view struct {
 
 // View implements readmodel.Index.
 func (x *Index) View(ctx context.Context) (readmodel.View, error) {
-	state, err := x.answering(ctx, x.recent())
+	state, err := x.answering(ctx, x.recent(), 0)
 	return &view{x: x, state: state}, err
 }
 
-// answering returns the generation to read from, as of since or later.
-func (x *Index) answering(ctx context.Context, since time.Time) (state, error) {
-	state, err := x.look(ctx, since, 0)
+// answering returns the generation to read from, as look does.
+func (x *Index) answering(ctx context.Context, since time.Time, position calendar.Position) (state, error) {
+	state, err := x.look(ctx, since, position)
 	if err == nil && !state.gen.current() {
 		err = ErrSchema
 	}
@@ -88,7 +89,7 @@ func (view *view) hold(ctx context.Context, since time.Time) error {
 	}
 	if view.asked {
 		var err error
-		if view.state, err = view.x.answering(ctx, since); err != nil {
+		if view.state, err = view.x.answering(ctx, since, 0); err != nil {
 			return err
 		}
 	}
@@ -108,12 +109,11 @@ func (view *view) open(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	path := "/" + strings.Join(view.x.names().records(view.state.gen), ",")
+	route := "/_pit"
 	if view.x.options.Flavour == OpenSearch {
-		path += "/_search/point_in_time?keep_alive=" + pointLife
-	} else {
-		path += "/_pit?keep_alive=" + pointLife
+		route = "/_search/point_in_time"
 	}
+	path := "/" + strings.Join(view.x.names().records(view.state.gen), ",") + route + "?keep_alive=" + pointLife
 	var opened struct {
 		ID    string `json:"id"`
 		Other string `json:"pit_id"` // OpenSearch
@@ -150,25 +150,43 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 		}
 		indices = nil
 	}
-	partial := false // totals are exact
-	err := view.x.conn.do(ctx, view.x.options.Timeout, "search", esapi.SearchRequest{
-		Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: &partial,
-	}, answer)
+	err := view.x.conn.do(ctx, view.x.options.Timeout, "search", esapi.SearchRequest{Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: new(false)}, answer) // totals are exact
 	if point == "" && errors.Is(err, errGone) {
 		err = cmp.Or(view.hold(ctx, view.x.options.Now()), readmodel.ErrViewMoved)
 	}
 	return unavailable(err)
 }
 
+// linkedDocuments are the documents of ids that were asked for in one state, for which there
+// was room, without a record where there is none: lists link to the same few again and again.
+type linkedDocuments struct {
+	sync.Map // calendar.ID → readmodel.Document
+
+	shown readmodel.VisibleState
+	bytes atomic.Int64
+}
+
 // Get implements readmodel.View, by a search over all kinds for each 10,000 ids.
 func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	known := view.x.linked.Load()
+	if shown := view.Shown(); known == nil || known.shown != shown {
+		known = &linkedDocuments{shown: shown}
+		view.x.linked.Store(known)
+	}
+	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool {
+		value, is := known.Load(id)
+		if document, _ := value.(readmodel.Document); document.Record != nil {
+			out[id] = document
+		}
+		return is
+	})
 	size := min(walkPage, view.x.options.MaxResultWindow)
 	if len(ids) > size {
 		if err := view.hold(ctx, view.x.recent()); err != nil {
 			return nil, err
 		}
 	}
-	out := make(map[calendar.ID]readmodel.Document, len(ids))
 	for some := range slices.Chunk(ids, size) {
 		found, _, err := view.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, some)), Size: len(some)})
 		if err != nil {
@@ -178,14 +196,16 @@ func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]r
 			out[document.Record.ID] = document
 		}
 	}
-	return out, ctx.Err()
+	for _, id := range ids { // up to 32 MiB, of which each takes some 3 KiB besides its text
+		if known.bytes.Add(int64(3<<10+len(out[id].Body))) < 32<<20 {
+			known.Store(id, out[id])
+		}
+	}
+	return out, nil
 }
 
 // Quarantined implements readmodel.Index.
 func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	state, err := x.look(ctx, x.options.Now(), noRefresh)
-	if err == nil && !state.gen.current() {
-		err = ErrSchema
-	}
+	state, err := x.answering(ctx, x.options.Now(), noRefresh)
 	return state.quarantine.records, err
 }

@@ -161,7 +161,7 @@ func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, 
 		if single || !known {
 			g = nil
 			if total >= query.Offset && total < to {
-				g = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+				g = &readmodel.Repeats{}
 				out, repeats = append(out, hit), append(repeats, g)
 			}
 			total++
@@ -170,7 +170,7 @@ func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, 
 			}
 		}
 		if g != nil {
-			g.Add(hit.doc().ID, hit.ordered.wall(readmodel.FieldStart, hit.at))
+			g.Add(hit.doc().ID, hit.ordered.Numbers[readmodel.FieldStart].key(hit.at))
 		}
 	}
 	f.total = total

@@ -242,11 +242,3 @@ func (segment *segment) ordinal(id calendar.ID) (uint32, bool) {
 	}
 	return ids.documents.docs[at], true // each has one
 }
-
-// wall returns the wall clock of a document in a field.
-func (segment *segment) wall(field string, ordinal uint32) calendar.Wall {
-	if n, has := segment.Numbers[field].first(ordinal); has {
-		return calendar.Wall(n)
-	}
-	return calendar.NoWall
-}

@@ -232,14 +232,14 @@ func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (out []re
 			repeats = groups[numbers[0]]
 		}
 		if repeats == nil {
-			repeats = &readmodel.Repeats{First: calendar.NoWall, Last: calendar.NoWall}
+			repeats = &readmodel.Repeats{}
 			out = append(out, docs[i])
 			out[len(out)-1].Repeats = repeats
 		}
 		if has {
 			groups[numbers[0]] = repeats
 		}
-		repeats.Add(record.ID, record.Fields.Wall("start_date"))
+		repeats.Add(record.ID, readmodel.Place(readmodel.By(false, readmodel.FieldStart), record)[0])
 	}
 	return out
 }

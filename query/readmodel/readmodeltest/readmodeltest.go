@@ -211,7 +211,7 @@ func walkAll(ctx context.Context, view readmodel.View, query readmodel.Query) (o
 func (pair *indexPair) counts(kind calendar.Kind, field string, filter readmodel.Filter) {
 	pair.Helper()
 	ask(pair, filter, func(view readmodel.View) (map[calendar.ID]int, error) {
-		return readmodel.Counts(pair.Context(), view, kind, field, filter)
+		return counts(pair.Context(), view, kind, field, filter)
 	})
 }
 
@@ -237,4 +237,14 @@ func wantErr(t testing.TB, what string, err, want error) {
 	if !errors.Is(err, want) {
 		t.Fatalf("%s: error %v, want %v", what, err, want)
 	}
+}
+
+// counts returns, for each value of a field of numbers (FieldVenue, FieldCategories …), how
+// many documents of a kind a filter admits that have it. Values without any are absent.
+func counts(ctx context.Context, view readmodel.View, kind calendar.Kind, field string, filter readmodel.Filter) (map[calendar.ID]int, error) {
+	page, err := view.Search(ctx, readmodel.Query{Kind: kind, Filter: filter, Tallies: []readmodel.Tally{{Field: field}}})
+	if err != nil {
+		return nil, err
+	}
+	return page.Tallied[0].Values, nil
 }

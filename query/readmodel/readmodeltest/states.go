@@ -151,8 +151,8 @@ func viewsOfOneState(pair *indexPair) {
 			return len(found), err
 		},
 		func(view readmodel.View) (int, error) {
-			counts, err := readmodel.Counts(pair.Context(), view, query.Kind, readmodel.FieldVenue, nil)
-			return counts[1<<20], err
+			found, err := counts(pair.Context(), view, query.Kind, readmodel.FieldVenue, nil)
+			return found[1<<20], err
 		},
 	}
 	for first := range reads {

@@ -1,0 +1,103 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// listPlan is how criteria are answered in one state. It reads what it needs of the read model
+// when it is needed; err is the first error of that. It is not safe for concurrent use.
+type listPlan struct {
+	*state
+	*Criteria
+	ctx context.Context
+	err error
+}
+
+// planned returns what a plan in the present state makes, again when the state moved meanwhile.
+func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (out T, err error) {
+	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
+		plan, err := service.plan(ctx, view, criteria)
+		if err == nil {
+			out = made(plan)
+			err = plan.err
+		}
+		return err
+	})
+	return out, err
+}
+
+// plan begins a plan in the state of a view.
+func (service *Service) plan(ctx context.Context, view readmodel.View, criteria *Criteria) (*listPlan, error) {
+	state, err := service.stateOf(ctx, view)
+	return &listPlan{state: state, Criteria: criteria, ctx: ctx}, err
+}
+
+// search answers a query; of one that fails all counts are 0.
+func (plan *listPlan) search(query readmodel.Query) readmodel.Page {
+	page, err := plan.view.Search(plan.ctx, query)
+	if plan.err = cmp.Or(plan.err, err); err != nil {
+		for _, tally := range query.Tallies {
+			page.Tallied = append(page.Tallied, readmodel.TallyAnswer{Parts: make([]int, len(tally.Parts))})
+		}
+	}
+	return page
+}
+
+// sees reports whether the caller sees a record of a directory on events: it is not trashed and
+// the caller could read it singly.
+func (plan *listPlan) sees(record *calendar.Record) bool {
+	return isShown(record, plan.Caller, plan.moment()) && !plan.withdrawn.has(record.ID)
+}
+
+// among returns those of some records of a kind that the caller sees.
+func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) []calendar.ID {
+	directory, out := plan.directory(kind), []calendar.ID{}
+	for _, id := range ids {
+		if at, known := directory.find(id); known && plan.sees(directory.records[at]) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// tally counts the values of a field among the records of a kind that a filter admits.
+func (plan *listPlan) tally(kind calendar.Kind, field string, filter readmodel.Filter) map[calendar.ID]int {
+	page := plan.search(readmodel.Query{Kind: kind, Filter: filter, Tallies: []readmodel.Tally{{Field: field}}})
+	return page.Tallied[0].Values
+}
+
+// eventsOf returns how many of the events that a filter admits link to each record of a kind.
+// Records without any are absent.
+func (plan *listPlan) eventsOf(kind calendar.Kind, filter readmodel.Filter) map[calendar.ID]int {
+	return plan.tally(calendar.KindEvent, linkField(kind), filter)
+}
+
+// countedOf returns how many counted events link to each record of a kind; the map is shared.
+func (plan *listPlan) countedOf(kind calendar.Kind) map[calendar.ID]int {
+	if known, ok := plan.allCounts.Load(kind); ok {
+		counts, _ := known.(map[calendar.ID]int)
+		return counts
+	}
+	counts := plan.eventsOf(kind, plan.counted)
+	if plan.err == nil {
+		plan.allCounts.Store(kind, counts)
+	}
+	return counts
+}
+
+// withAbove returns the counted records, ascending, and of categories those above them, too,
+// so that a list has whole branches.
+func (plan *listPlan) withAbove(kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID) {
+	directory := plan.directory(kind)
+	for at, record := range directory.records {
+		if slices.ContainsFunc(directory.options[at].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
+			ids = append(ids, record.ID)
+		}
+	}
+	return ids
+}
