@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,19 +31,19 @@ import (
 type backend struct {
 	*config
 
-	log     *slog.Logger
-	hooks   telemetry.Hooks
-	events  eventstore.Store // with its calls watched
-	file    *sqlite.Store    // the same store where it is in the data directory, else nil
-	leases  lease.Store      // nil: the store belongs to this process alone
-	close   func() error     // of the store; what was acknowledged is on the disk already
-	calls   *storeWatch
-	users   *access.Users
-	records *command.Records
-	reader  *history.Reader
-	command *command.Service
-	proofs  *proof.Log
-	signer  *proof.Signer // nil: there is no key to sign with
+	log       *slog.Logger
+	unwritten atomic.Bool // the last write failed
+	hooks     telemetry.Hooks
+	events    eventstore.Store // with its calls watched
+	file      *sqlite.Store    // the same store where it is in the data directory, else nil
+	leases    lease.Store      // nil: the store belongs to this process alone
+	close     func() error     // of the store; what was acknowledged is on the disk already
+	users     *access.Users
+	records   *command.Records
+	reader    *history.Reader
+	command   *command.Service
+	proofs    *proof.Log
+	signer    *proof.Signer // nil: there is no key to sign with
 
 	// What only a running service has.
 	status *status.Reporter    // nil: none serves here
@@ -54,13 +55,12 @@ type backend struct {
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after close.
 func (backend *backend) open(ctx context.Context, existing bool) error {
-	backend.calls = &storeWatch{log: backend.log}
 	store, err := backend.openStore(ctx, existing)
 	if err != nil {
 		return err
 	}
 	rules := &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}
-	backend.events = watchedStore{backend.hooks.Store(store), backend.calls}
+	backend.events = watchedStore{backend.hooks.Store(store), backend.wrote}
 	backend.users = access.New(backend.events)
 	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
 	backend.records = backend.command.Records()
@@ -134,7 +134,7 @@ func (backend *backend) tryWrite(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, status.Wait)
 	defer cancel()
-	backend.calls.wrote(backend.events.Sync(ctx))
+	backend.wrote(backend.events.Sync(ctx))
 }
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.

@@ -77,7 +77,7 @@ func (process *process) work(ctx context.Context) (err error) {
 	closing := func(what func() error) { err = errors.Join(err, what()) }
 	defer closing(process.close)
 	if process.file != nil {
-		process.calls.wrote(process.file.ReadOnly())
+		process.wrote(process.file.ReadOnly())
 	}
 	if config.holdsData() {
 		tidy(ctx, config.Data, process.log) // with the store open: where somebody removed the lock another process may serve

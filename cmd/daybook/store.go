@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -24,7 +24,7 @@ import (
 func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
 	if backend.Store != "" {
 		options := backend.Database
-		options.Log, options.Observe, options.Existing = backend.log, backend.hooks.Commits, existing
+		options.Log, options.Observe, options.Existing = backend.log, backend.watchedCommits, existing
 		store, err := postgres.Open(ctx, backend.Store, options)
 		if errors.Is(err, eventstore.ErrNoStore) {
 			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
@@ -35,7 +35,7 @@ func (backend *backend) openStore(ctx context.Context, existing bool) (eventstor
 		backend.leases, backend.close = store, store.Close
 		return store, nil
 	}
-	store, err := openFile(ctx, backend.config, sqlite.Options{Observe: backend.hooks.Commits, Existing: existing})
+	store, err := openFile(ctx, backend.config, sqlite.Options{Observe: backend.watchedCommits, Existing: existing})
 	if err != nil {
 		return nil, err
 	}
@@ -122,101 +122,64 @@ func tidy(ctx context.Context, dir string, log *slog.Logger) {
 // lookEvery is how often the process looks at its health.
 const lookEvery = 5 * time.Second
 
-// Why a service is degraded by the last calls of its store. It stays ready: a call has to
-// succeed for it to be well again.
+// Why a service is degraded by what its store does. It stays ready.
 const (
 	whyNoWrites = "store takes no writes"
-	whyNoReads  = "store cannot be read" // for a write, or for one record
+	whyNoReads  = "store cannot be read" // while its head is known
 )
 
-// failing returns why the store does not do what it is there for, by the last calls, ""
-// when it does. One on a server may prove here that it can be read again.
-func (backend *backend) failing(ctx context.Context, head calendar.Position) (why, cause string) {
-	if backend.calls.noReads.Load() && backend.leases != nil {
-		ctx, cancel := context.WithTimeout(ctx, status.Wait)
-		defer cancel()
-		_, err := backend.events.Head(ctx, eventstore.Point{Position: head})
-		backend.calls.read(err)
-	}
+// failing returns why the store does not do what it is there for, "" when it does: whether it
+// takes writes by the last of them.
+func (backend *backend) failing(ctx context.Context, _ calendar.Position) (why, cause string) {
+	ctx, cancel := context.WithTimeout(ctx, status.Wait)
+	defer cancel()
+	_, err := backend.events.Load(ctx, math.MaxInt64) // in no cache
 	switch {
-	case backend.calls.noReads.Load():
+	case errors.Is(err, eventstore.ErrUnavailable):
 		return whyNoReads, ""
-	case backend.calls.noWrites.Load():
+	case backend.unwritten.Load():
 		return whyNoWrites, ""
 	default:
 		return "", ""
 	}
 }
 
-// storeWatch knows whether the store can be read and takes writes, by the last calls: for
-// those who send requests elsewhere or raise an alarm.
-type storeWatch struct {
-	noReads, noWrites atomic.Bool
-
-	log *slog.Logger
-}
-
+// watchedStore notes when ids cannot be taken: a create fails there, before its commit.
 type watchedStore struct {
 	eventstore.Store
 
-	watch *storeWatch
+	wrote func(error)
 }
 
-// Load implements eventstore.Store.
-func (watchedStore watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	states, err := watchedStore.Store.Load(ctx, ids...)
-	watchedStore.watch.read(err)
-	return states, err
-}
-
-// Find implements eventstore.Store.
-func (watchedStore watchedStore) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
-	found, err := watchedStore.Store.Find(ctx, lookup)
-	watchedStore.watch.read(err)
-	return found, err
-}
-
-// Receipt implements eventstore.Store.
-func (watchedStore watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	receipt, err := watchedStore.Store.Receipt(ctx, user, key)
-	watchedStore.watch.read(err)
-	return receipt, err
-}
-
-// NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
-// before its commit.
+// NewIDs implements eventstore.Store.
 func (watchedStore watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	id, err := watchedStore.Store.NewIDs(ctx, n)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
-		watchedStore.watch.wrote(err)
+	if errors.Is(err, eventstore.ErrUnavailable) {
+		watchedStore.wrote(err)
 	}
 	return id, err
 }
 
-// Append implements eventstore.Store.
-func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := watchedStore.Store.Append(ctx, appends)
-	for i := range results {
-		result := &results[i]
-		unwritten := errors.Is(result.Err, eventstore.ErrUnavailable) || errors.Is(result.Err, eventstore.ErrDamaged)
-		if unwritten || result.Err == nil && result.Receipt == nil && len(appends[i].Drafts) > 0 { // without entries it proves nothing
-			watchedStore.watch.wrote(result.Err)
+// watchedCommits is the observer of commits, which tell whether the store takes writes. One
+// without entries proves nothing.
+func (backend *backend) watchedCommits() func(eventstore.Committed) {
+	end := func(eventstore.Committed) {}
+	if backend.hooks.Commits != nil {
+		end = backend.hooks.Commits()
+	}
+	return func(committed eventstore.Committed) {
+		if end(committed); committed.Err != nil || committed.Entries > 0 {
+			backend.wrote(committed.Err)
 		}
 	}
-	return results
 }
 
-func (storeWatch *storeWatch) read(err error) {
-	if failed := errors.Is(err, eventstore.ErrUnavailable); failed || err == nil {
-		storeWatch.noReads.Store(failed)
-	}
-}
-
-func (storeWatch *storeWatch) wrote(err error) {
-	switch before := storeWatch.noWrites.Swap(err != nil); {
+// wrote notes whether a write failed.
+func (backend *backend) wrote(err error) {
+	switch before := backend.unwritten.Swap(err != nil); {
 	case err != nil && !before:
-		storeWatch.log.Error("event store takes no writes", "error", err)
+		backend.log.Error("event store takes no writes", "error", err)
 	case err == nil && before:
-		storeWatch.log.Info("event store takes writes again")
+		backend.log.Info("event store takes writes again")
 	}
 }
