@@ -99,6 +99,7 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 	err = backend.withModel(ctx, func(m *upkeep.Upkeep) error {
 		backend.tryWrite(ctx)
 		reporter := backend.reporter(m)
+		reporter.Role = "" // it is no process
 		var report *status.Report
 		health, report = reporter.Health(ctx)
 		return reporter.Settle(ctx, &health, report)

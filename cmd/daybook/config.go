@@ -67,24 +67,22 @@ func (settingsReader *settingsReader) mapper(read valueReader) kong.Mapper {
 			return err
 		}
 		now := settingValue{Value: token.String(), From: cmp.Or(settingsReader.from, "--"+setting.Name)}
-		set := func(part string) error {
+		parts := []string{now.Value}
+		if setting.IsSlice() {
+			parts = splitList(now.Value)
+		} else if to.SetZero(); now.Value == "" && !setting.Tag.HasDefault && !setting.Required {
+			parts = nil
+		}
+		for _, part := range parts {
 			value, err := read(part, setting)
 			switch {
-			case err != nil, setting.IsSlice() && value == "": // none
-			case setting.IsSlice():
-				to.Set(reflect.Append(to, reflect.ValueOf(value)))
-			default:
+			case err != nil:
+				now.err = err
+			case !setting.IsSlice():
 				to.Set(reflect.ValueOf(value).Convert(to.Type()))
+			case value != "": // the word for none
+				to.Set(reflect.Append(to, reflect.ValueOf(value)))
 			}
-			return err
-		}
-		switch {
-		case setting.IsSlice():
-			now.err = readList(now.Value, set)
-		case now.Value == "" && !setting.Tag.HasDefault && !setting.Required: // none
-			to.SetZero()
-		default:
-			now.err = set(now.Value)
 		}
 		if setting.Flag == nil || settingsReader.from == byDefault {
 			return now.err
@@ -141,7 +139,6 @@ func (settingsReader *settingsReader) read(k *kong.Kong, config *config, args []
 	if settingsReader.fileErr != nil {
 		problems = append(problems, settingsReader.fileErr.Error())
 	}
-	serves := false
 	for _, flag := range parsed.Flags() {
 		if given := settingsReader.given[flag.Value]; given.err != nil {
 			if strings.Contains(given.From, ":") { // FILE:LINE
@@ -149,10 +146,6 @@ func (settingsReader *settingsReader) read(k *kong.Kong, config *config, args []
 			}
 			problems = append(problems, fmt.Sprintf("%s: %s, not %q", given.From, given.err, shown(flag, given.Value)))
 		}
-		serves = serves || variable(flag.Value) == "DAYBOOK_ROLE"
-	}
-	if !serves {
-		config.Role = ""
 	}
 	if err == nil {
 		problems = append(problems, config.misfits()...)
