@@ -190,3 +190,24 @@ func (backend *backend) openFeed() (jetstream.JetStream, error) {
 	}
 	return jetStream, nil
 }
+
+// relay returns a relay that publishes on a feed, and its work: under a lease when others may
+// run one.
+func (backend *backend) relay(jetStream jetstream.JetStream) (relay *feed.Relay, work func(context.Context) error, state *lease.State) {
+	relay = feed.NewRelay(backend.events, jetStream, feed.RelayOptions{
+		Log: backend.log, Prefix: backend.FeedPrefix, Replicas: backend.FeedReplicas, Observe: backend.hooks.Publishing,
+	})
+	work, state = backend.leased(relayLease+backend.FeedPrefix, relay.Run, nil)
+	return relay, work, state
+}
+
+// leased puts work under a lease when the store is shared.
+func (backend *backend) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
+	if backend.leases == nil {
+		return work, nil
+	}
+	state := new(lease.State)
+	return func(ctx context.Context) error {
+		return lease.Run(ctx, backend.leases, name, holder(), lease.Options{Log: backend.log, State: state, Progress: progress}, work)
+	}, state
+}

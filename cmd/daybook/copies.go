@@ -52,11 +52,8 @@ func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err err
 	if err := wantStore(console.config); err != nil {
 		return err
 	}
-	var lock *os.File
-	err = whileLocked(ctx, holderWait, func() (err error) {
-		lock, err = lockData(console.Data, false, "migrate")
-		return err
-	})
+	console.backend = &backend{config: console.config, log: console.warnings()}
+	lock, err := console.hold(ctx, false, holderWait, alone)
 	if err != nil {
 		return err
 	}

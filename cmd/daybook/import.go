@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"daybook/calendar"
@@ -71,16 +72,13 @@ func isDevice(path string) bool {
 	return err == nil && (strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/"))
 }
 
+var strangeToSources = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
 // sourceName makes the name of a source of the name of a file. Where that does not
 // fit, a digest of the whole name is its end, so that two names stay two sources.
 func sourceName(path string) string {
 	whole := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".ndjson")
-	name := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return '-'
-	}, whole)
+	name := strangeToSources.ReplaceAllString(whole, "-")
 	if name == whole && len(name) <= importer.MaxSource {
 		return name
 	}

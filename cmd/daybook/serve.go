@@ -12,7 +12,6 @@ import (
 	"net/http/pprof"
 	"net/url"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -35,7 +34,6 @@ const (
 	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
 	maxHeaders        = 64 << 10        // of a request together
 	maxRequestLine    = 256 << 10       // which the interface refuses from 16 KiB on
-	lastTraces        = 5 * time.Second // until the last spans are sent
 )
 
 const (
@@ -135,13 +133,7 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	console.backend = &backend{config: console.config, log: log}
 	process := &process{console: console, readiness: ready, prepare: prepare}
 	if console.holdsData() {
-		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
-		var lock *os.File
-		err := whileLocked(ctx, holderWait, func() (err error) {
-			lock, err = lockData(console.Data, true, "serve")
-			outage.Note(ctx, err)
-			return err
-		})
+		lock, err := console.hold(ctx, true, holderWait, alone)
 		if err != nil {
 			return err
 		}
@@ -152,21 +144,12 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 		process.metrics = telemetry.NewMetrics(version)
 		watch.Handle("GET "+pathMetrics, process.metrics.Handler(log))
 	}
-	var traces *telemetry.Traces
-	if console.Traces != "" {
-		ratio, _ := strconv.ParseFloat(console.TraceRatio, 64)
-		traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: console.Traces, Ratio: ratio, Version: version, Log: log})
-		if err != nil {
-			return err
-		}
-		defer func() {
-			within, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
-			defer cancel()
-			if err := traces.Close(within); err != nil {
-				log.WarnContext(ctx, "last traces not sent", "error", err)
-			}
-		}()
+	console.Tracing.Version, console.Tracing.Log = version, log
+	traces, err := telemetry.NewTraces(ctx, console.Tracing)
+	if err != nil {
+		return err
 	}
+	defer traces.Close(ctx)
 	process.hooks = telemetry.NewHooks(process.metrics, traces, time.Now)
 	side := func(handler http.Handler) *http.Server {
 		return &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}

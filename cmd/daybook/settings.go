@@ -118,14 +118,13 @@ type ProofOptions struct {
 }
 
 type ProcessOptions struct {
-	LogLevel   string        `default:"info" placeholder:"LEVEL" choices:"debug,info,warn,error" help:"debug, info, warn or error"`
-	LogFormat  string        `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
-	Pprof      string        `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
-	Metrics    string        `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
-	Traces     string        `placeholder:"URL" pattern:"^https?://[^/?#@]+(/[^?#]*)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318; empty: nowhere"`
-	TraceRatio string        `default:"0.1" placeholder:"N" pattern:"^(0?[.][0-9]*[1-9][0-9]*|1([.]0*)?)$" must:"be a number above 0 and up to 1, as 0.1" help:"share of the traces that are sent, above 0 and up to 1"`
-	DrainDelay time.Duration `none:"" min:"0s" max:"5m" placeholder:"DURATION" help:"how long requests are still answered after SIGTERM while the process is not ready; empty: 5s, and 0 where no other process can serve its store"`
-	DrainLimit time.Duration `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`
+	LogLevel   string                 `default:"info" placeholder:"LEVEL" choices:"debug,info,warn,error" help:"debug, info, warn or error"`
+	LogFormat  string                 `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
+	Pprof      string                 `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
+	Metrics    string                 `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
+	Tracing    telemetry.TraceOptions `embed:""`
+	DrainDelay time.Duration          `none:"" min:"0s" max:"5m" placeholder:"DURATION" help:"how long requests are still answered after SIGTERM while the process is not ready; empty: 5s, and 0 where no other process can serve its store"`
+	DrainLimit time.Duration          `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`
 }
 
 type OutputOptions struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/status"
-	"daybook/query/readmodel/memindex"
 )
 
 // openStore opens the event store that the settings name. The one in the data
@@ -106,17 +104,6 @@ func leftOfLog(config *config) string {
 func lostLog(dir, left string) error {
 	return fmt.Errorf("%s holds no entries, but %s is left of a log: put %s back, or a backup of it into an empty directory; "+
 		"daybook user add NAME --role administrator --new-log begins another log here", dir, left, sqlite.FileName)
-}
-
-// tidy removes from the data directory what a killed process left. It needs the
-// directory's lock.
-func tidy(ctx context.Context, dir string, log *slog.Logger) {
-	removeSocket(dir)
-	for _, name := range []string{snapshotFile, formerFile} {
-		if err := memindex.RemoveCutOff(filepath.Join(dir, name)); err != nil {
-			log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
-		}
-	}
 }
 
 // lookEvery is how often the process looks at its health.
