@@ -103,7 +103,7 @@ type Pages struct {
 	siteMap   made[[]siteFile]
 }
 
-// New makes Pages; it starts nothing. A bad branding is an error.
+// New makes Pages; it starts nothing.
 func New(deps Deps, options Options) (*Pages, error) {
 	if deps.Lists == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Proofs == nil {
 		return nil, errors.New("pages: all parts are required")
