@@ -253,8 +253,10 @@ func atSocket(dir string, use func(path string) error) error {
 	return use(path)
 }
 
-// listenControl opens the socket. Only the owner of the data directory can open it.
+// listenControl opens the socket, with the store open: where somebody removed the lock another
+// process may serve. Only the owner of the data directory can open it.
 func listenControl(ctx context.Context, dir string) (listener net.Listener, err error) {
+	removeSocket(dir)
 	err = atSocket(dir, func(path string) error {
 		before := syscall.Umask(0o177)
 		defer syscall.Umask(before)

@@ -99,21 +99,8 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
 	bar := newProgress(console, "import", "lines")
-	shown := 0
 	im, err := importer.New(console.events, console.command, console.users, importer.Options{
-		Source: cmd.Source, Caller: caller,
-		Progress: func(report importer.Report) {
-			for _, refusal := range report.Refused[shown:] {
-				if refusal.Key != "" {
-					refusal.Key = " (" + refusal.Key + ")"
-				}
-				if !console.JSON {
-					bar.aside("line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
-				}
-			}
-			shown = len(report.Refused)
-			bar.set(int(report.Lines), cmd.Lines)
-		},
+		Source: cmd.Source, Caller: caller, Progress: func(report importer.Report) { bar.set(int(report.Lines), cmd.Lines) },
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
@@ -128,6 +115,12 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 		}
 		_ = console.printJSON(out)
 	} else {
+		for _, refusal := range report.Refused {
+			if refusal.Key != "" {
+				refusal.Key = " (" + refusal.Key + ")"
+			}
+			fmt.Fprintf(console.err, "line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
+		}
 		fmt.Fprintf(console.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
 	}
 	switch {

@@ -78,9 +78,6 @@ func (process *process) work(ctx context.Context) (err error) {
 	if process.file != nil {
 		process.wrote(process.file.ReadOnly())
 	}
-	if config.holdsData() {
-		removeSocket(config.Data) // with the store open: where somebody removed the lock another process may serve
-	}
 	if err := process.awaitStore(ctx, process.checkOrigin); err != nil {
 		return err
 	}

@@ -39,12 +39,6 @@ func (progress progress) set(done, total int) {
 // at is set for positions.
 func (progress progress) at(done, total calendar.Position) { progress.set(int(done), int(total)) }
 
-// aside prints a line of its own.
-func (progress progress) aside(format string, args ...any) {
-	_ = progress.Clear()
-	fmt.Fprintf(progress.console.err, format, args...)
-}
-
 // end leaves the bar where it is: work that broke off is not shown as whole.
 func (progress progress) end() {
 	if progress.String() != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,55 +21,47 @@ import (
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
 func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
-	if backend.Store != "" {
-		options := backend.Database
-		options.Log, options.Observe, options.Existing = backend.log, backend.watchedCommits, existing
-		store, err := postgres.Open(ctx, backend.Store, options)
-		if errors.Is(err, eventstore.ErrNoStore) {
-			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
-		}
-		if err != nil {
-			return nil, err
-		}
-		backend.leases, backend.close = store, store.Close
-		return store, nil
+	if backend.Store == "" {
+		return backend.openFile(ctx, existing)
 	}
-	store, err := openFile(ctx, backend.config, sqlite.Options{Observe: backend.watchedCommits, Existing: existing})
+	options := backend.Database
+	options.Log, options.Observe, options.Existing = backend.log, backend.watchedCommits, existing
+	store, err := postgres.Open(ctx, backend.Store, options)
+	if errors.Is(err, eventstore.ErrNoStore) {
+		err = fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
+	}
 	if err != nil {
 		return nil, err
 	}
-	backend.file, backend.close = store, store.Close
+	backend.leases, backend.close = store, store.Close
 	return store, nil
 }
 
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
-func openFile(ctx context.Context, config *config, options sqlite.Options) (*sqlite.Store, error) {
-	left := leftOfLog(config)
-	lost := left != "" && !config.newLog
-	options.Existing = options.Existing || lost
-	store, err := sqlite.Open(ctx, config.Data, options)
+func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore.Store, error) {
+	left := leftOfLog(backend.config)
+	lost := left != "" && !backend.newLog
+	store, err := sqlite.Open(ctx, backend.Data, sqlite.Options{Observe: backend.watchedCommits, Existing: existing || lost})
 	if err == nil && lost {
-		var head eventstore.Head
-		if head, err = store.Head(ctx, eventstore.Point{}); err == nil && head.Position == 0 {
-			err = eventstore.ErrNoStore
-		}
-		if err != nil {
-			err = errors.Join(err, store.Close())
+		head, headErr := store.Head(ctx, eventstore.Point{})
+		if headErr != nil || head.Position == 0 {
+			err = errors.Join(cmp.Or(headErr, eventstore.ErrNoStore), store.Close())
 		}
 	}
 	switch {
-	case errors.Is(err, eventstore.ErrNoStore) && lost:
-		if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
-			_ = file.Close()
-		}
-		return nil, lostLog(config.Data, left)
-	case errors.Is(err, eventstore.ErrNoStore):
-		return nil, noStore(config.Data)
-	case err != nil:
-		return nil, fmt.Errorf("event store in %s: %w", config.Data, err)
+	case err == nil:
+		backend.file, backend.close = store, store.Close
+		return store, nil
+	case !errors.Is(err, eventstore.ErrNoStore):
+		return nil, fmt.Errorf("event store in %s: %w", backend.Data, err)
+	case !lost:
+		return nil, noStore(backend.Data)
 	}
-	return store, nil
+	if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
+		_ = file.Close()
+	}
+	return nil, lostLog(backend.Data, left)
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
