@@ -97,7 +97,9 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 		return health, nil
 	}
 	err = backend.withModel(ctx, func(m *upkeep.Upkeep) error {
-		backend.tryWrite(ctx)
+		within, cancel := context.WithTimeout(ctx, status.Wait)
+		defer cancel()
+		backend.wrote(backend.events.Sync(within)) // whether a store on a server takes writes
 		reporter := backend.reporter(m)
 		reporter.Role = "" // it is no process
 		var report *status.Report
@@ -126,16 +128,6 @@ func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 		reporter.Signer = backend.signer.Stats
 	}
 	return reporter
-}
-
-// tryWrite notes whether a store on a server takes writes.
-func (backend *backend) tryWrite(ctx context.Context) {
-	if backend.leases == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, status.Wait)
-	defer cancel()
-	backend.wrote(backend.events.Sync(ctx))
 }
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.

@@ -188,7 +188,8 @@ func (process *process) await(ctx context.Context, what, where string, open func
 	outage := lifecycle.Outage{Log: process.log, Message: "waiting for a server"}
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		err := open(ctx)
-		if err != nil && !isUnavailable(err) {
+		unavailable := errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+		if err != nil && !unavailable {
 			return none, backoff.Permanent(err)
 		}
 		if ctx.Err() == nil {
@@ -201,11 +202,6 @@ func (process *process) await(ctx context.Context, what, where string, open func
 
 func (process *process) awaitStore(ctx context.Context, open func(context.Context) error) error {
 	return process.await(ctx, "event store", cmp.Or(redactedURLs(process.Store), process.Data), open)
-}
-
-// isUnavailable reports whether an error may go away by waiting.
-func isUnavailable(err error) bool {
-	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // add adds a loop. Only the group ends it, so all of them end in order.

@@ -204,10 +204,9 @@ func announce(writer io.Writer, config *config, addr net.Addr, name, token strin
 	}
 	root := base + "/" + config.APIPrefix + "/calendar/events/v1"
 	if config.demo != nil {
-		fmt.Fprintf(writer, "calendar: %s/\ndirectory: %s\n", base, config.Data)
-		fmt.Fprintf(writer, "protected: /event/%s/ opens with the password %q\n", config.demo.Locked, config.demo.Password)
+		fmt.Fprintf(writer, "directory: %s\nprotected: /event/%s/ opens with the password %q\n", config.Data, config.demo.Locked, config.demo.Password)
 	}
-	if config.Pages && config.demo == nil {
+	if config.Pages {
 		fmt.Fprintf(writer, "pages: %s/\n", base)
 	}
 	if config.Pages && config.PageOptions.Desk {
