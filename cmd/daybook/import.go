@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,12 +38,9 @@ func (cmd *importCommand) Run(ctx context.Context, console *console) error {
 		}
 		defer func() { _ = file.Close() }()
 		at, err := file.Stat()
-		switch {
-		case err != nil:
-		case at.IsDir():
-			err = errors.New("is a directory")
-		case at.Mode().IsRegular(): // from others it would be read away
-			named = !isDevice(cmd.File)
+		if err == nil && (at.Mode().IsRegular() || at.IsDir()) { // others would be read away, and a directory cannot be read
+			path, _ := filepath.Abs(cmd.File)
+			named = !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") // what a process holds open has no name
 			if cmd.Lines, err = importer.Count(file); err == nil {
 				_, err = file.Seek(0, io.SeekStart)
 			}
@@ -65,13 +60,6 @@ func (cmd *importCommand) Run(ctx context.Context, console *console) error {
 	return perform(ctx, console, cmd, in)
 }
 
-// isDevice reports whether a path names what a process holds open: another file
-// each time.
-func isDevice(path string) bool {
-	path, err := filepath.Abs(path)
-	return err == nil && (strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/"))
-}
-
 var strangeToSources = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
 // sourceName makes the name of a source of the name of a file. Where that does not
@@ -83,7 +71,7 @@ func sourceName(path string) string {
 		return name
 	}
 	sum := sha256.Sum256([]byte(whole))
-	digest := "-" + hex.EncodeToString(sum[:8])
+	digest := fmt.Sprintf("-%x", sum[:8])
 	return name[:min(len(name), importer.MaxSource-len(digest))] + digest
 }
 

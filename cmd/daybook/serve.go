@@ -94,14 +94,10 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	console.Data, console.demo = dir, new(demo.Highlights)
-	return serve(ctx, console, func(ctx context.Context, base string) error {
-		admin, err := console.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
-		if err != nil {
-			return err
-		}
+	return serve(ctx, console, func(ctx context.Context, base string) (err error) {
 		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
-			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
+			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, 0); err != nil {
 				return err
 			}
 		}
