@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,19 +31,19 @@ import (
 type backend struct {
 	*config
 
-	log     *slog.Logger
-	hooks   telemetry.Hooks
-	events  eventstore.Store // with its calls watched
-	file    *sqlite.Store    // the same store where it is in the data directory, else nil
-	leases  lease.Store      // nil: the store belongs to this process alone
-	close   func() error     // of the store; what was acknowledged is on the disk already
-	calls   *storeWatch
-	users   *access.Users
-	records *command.Records
-	reader  *history.Reader
-	command *command.Service
-	proofs  *proof.Log
-	signer  *proof.Signer // nil: there is no key to sign with
+	log       *slog.Logger
+	unwritten atomic.Bool // the last write failed
+	hooks     telemetry.Hooks
+	events    eventstore.Store // with its calls watched
+	file      *sqlite.Store    // the same store where it is in the data directory, else nil
+	leases    lease.Store      // nil: the store belongs to this process alone
+	close     func() error     // of the store; what was acknowledged is on the disk already
+	users     *access.Users
+	records   *command.Records
+	reader    *history.Reader
+	command   *command.Service
+	proofs    *proof.Log
+	signer    *proof.Signer // nil: there is no key to sign with
 
 	// What only a running service has.
 	status *status.Reporter    // nil: none serves here
@@ -54,13 +55,12 @@ type backend struct {
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after close.
 func (backend *backend) open(ctx context.Context, existing bool) error {
-	backend.calls = &storeWatch{log: backend.log}
 	store, err := backend.openStore(ctx, existing)
 	if err != nil {
 		return err
 	}
 	rules := &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}
-	backend.events = watchedStore{backend.hooks.Store(store), backend.calls}
+	backend.events = watchedStore{backend.hooks.Store(store), backend.wrote}
 	backend.users = access.New(backend.events)
 	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
 	backend.records = backend.command.Records()
@@ -97,8 +97,11 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 		return health, nil
 	}
 	err = backend.withModel(ctx, func(m *upkeep.Upkeep) error {
-		backend.tryWrite(ctx)
+		within, cancel := context.WithTimeout(ctx, status.Wait)
+		defer cancel()
+		backend.wrote(backend.events.Sync(within)) // whether a store on a server takes writes
 		reporter := backend.reporter(m)
+		reporter.Role = "" // it is no process
 		var report *status.Report
 		health, report = reporter.Health(ctx)
 		return reporter.Settle(ctx, &health, report)
@@ -125,16 +128,6 @@ func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 		reporter.Signer = backend.signer.Stats
 	}
 	return reporter
-}
-
-// tryWrite notes whether a store on a server takes writes.
-func (backend *backend) tryWrite(ctx context.Context) {
-	if backend.leases == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, status.Wait)
-	defer cancel()
-	backend.calls.wrote(backend.events.Sync(ctx))
 }
 
 // lookAtFeed adds to a health that the feed is not reached, or lacks entries.
@@ -188,4 +181,25 @@ func (backend *backend) openFeed() (jetstream.JetStream, error) {
 		return nil, fmt.Errorf("feed %s: %w", servers, err)
 	}
 	return jetStream, nil
+}
+
+// relay returns a relay that publishes on a feed, and its work: under a lease when others may
+// run one.
+func (backend *backend) relay(jetStream jetstream.JetStream) (relay *feed.Relay, work func(context.Context) error, state *lease.State) {
+	relay = feed.NewRelay(backend.events, jetStream, feed.RelayOptions{
+		Log: backend.log, Prefix: backend.FeedPrefix, Replicas: backend.FeedReplicas, Observe: backend.hooks.Publishing,
+	})
+	work, state = backend.leased(relayLease+backend.FeedPrefix, relay.Run, nil)
+	return relay, work, state
+}
+
+// leased puts work under a lease when the store is shared.
+func (backend *backend) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
+	if backend.leases == nil {
+		return work, nil
+	}
+	state := new(lease.State)
+	return func(ctx context.Context) error {
+		return lease.Run(ctx, backend.leases, name, holder(), lease.Options{Log: backend.log, State: state, Progress: progress}, work)
+	}, state
 }

@@ -30,12 +30,12 @@ const byDefault = "default"
 // settingsReader reads settings from flags, else from the environment, else from the file
 // of settings, and notes what is wrong with any of them.
 type settingsReader struct {
-	env     []string
-	model   *kong.Application
-	given   map[*kong.Value]settingValue
-	from    string // where the value that is read now comes from, "" for the command line
-	file    map[string]settingValue
-	fileErr error
+	env      []string
+	model    *kong.Application
+	given    map[*kong.Value]settingValue
+	from     string // where the value that is read now comes from, "" for the command line
+	file     map[string]settingValue
+	problems []string // of the file
 }
 
 // parser returns the parser of a command line that fills config.
@@ -67,24 +67,22 @@ func (settingsReader *settingsReader) mapper(read valueReader) kong.Mapper {
 			return err
 		}
 		now := settingValue{Value: token.String(), From: cmp.Or(settingsReader.from, "--"+setting.Name)}
-		set := func(part string) error {
+		parts := []string{now.Value}
+		if setting.IsSlice() {
+			parts = splitList(now.Value)
+		} else if to.SetZero(); now.Value == "" && !setting.Tag.HasDefault && !setting.Required {
+			parts = nil
+		}
+		for _, part := range parts {
 			value, err := read(part, setting)
 			switch {
-			case err != nil, setting.IsSlice() && value == "": // none
-			case setting.IsSlice():
-				to.Set(reflect.Append(to, reflect.ValueOf(value)))
-			default:
+			case err != nil:
+				now.err = err
+			case !setting.IsSlice():
 				to.Set(reflect.ValueOf(value).Convert(to.Type()))
+			case value != "": // the word for none
+				to.Set(reflect.Append(to, reflect.ValueOf(value)))
 			}
-			return err
-		}
-		switch {
-		case setting.IsSlice():
-			now.err = readList(now.Value, set)
-		case now.Value == "" && !setting.Tag.HasDefault && !setting.Required: // none
-			to.SetZero()
-		default:
-			now.err = set(now.Value)
 		}
 		if setting.Flag == nil || settingsReader.from == byDefault {
 			return now.err
@@ -137,11 +135,7 @@ func (settingsReader *settingsReader) read(k *kong.Kong, config *config, args []
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
 		parsed = failed.Context
 	}
-	var problems []string
-	if settingsReader.fileErr != nil {
-		problems = append(problems, settingsReader.fileErr.Error())
-	}
-	serves := false
+	problems := settingsReader.problems
 	for _, flag := range parsed.Flags() {
 		if given := settingsReader.given[flag.Value]; given.err != nil {
 			if strings.Contains(given.From, ":") { // FILE:LINE
@@ -149,10 +143,6 @@ func (settingsReader *settingsReader) read(k *kong.Kong, config *config, args []
 			}
 			problems = append(problems, fmt.Sprintf("%s: %s, not %q", given.From, given.err, shown(flag, given.Value)))
 		}
-		serves = serves || variable(flag.Value) == "DAYBOOK_ROLE"
-	}
-	if !serves {
-		config.Role = ""
 	}
 	if err == nil {
 		problems = append(problems, config.misfits()...)
@@ -181,21 +171,19 @@ func shown(flag *kong.Flag, text string) string {
 // fileSetting names the file of settings.
 const fileSetting = "config"
 
-// readFile is the reader of the file of settings. What is wrong in it has places of its own.
+// readFile is the reader of the file of settings: a YAML map of their names, with texts, numbers,
+// true and false, and lists of them. What is wrong in it has places of its own.
 func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
 	text, err := readAtMost(path, maxFile)
-	if err == nil {
-		settingsReader.fileErr = settingsReader.parseFile(path, text)
+	if err != nil {
+		return path, err
 	}
-	return path, err
-}
-
-// parseFile reads a YAML map of the names of settings, with texts, numbers, true and false,
-// and lists of them.
-func (settingsReader *settingsReader) parseFile(path string, text []byte) error {
+	wrong := func(at string, args ...any) {
+		settingsReader.problems = append(settingsReader.problems, at+": "+fmt.Sprint(args...))
+	}
 	var nodes map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &nodes); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		wrong(path, err)
 	}
 	known := map[string]bool{}
 	_ = kong.Visit(settingsReader.model, func(node kong.Visitable, next kong.Next) error {
@@ -205,26 +193,23 @@ func (settingsReader *settingsReader) parseFile(path string, text []byte) error 
 		return next(nil)
 	})
 	settingsReader.file = make(map[string]settingValue, len(nodes))
-	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]
 		at := fmt.Sprintf("%s:%d", path, node.Line)
 		texts := make([]string, 1)
-		var read error
-		if node.Kind == yaml.SequenceNode {
-			read = node.Decode(&texts)
-		} else {
-			read = node.Decode(&texts[0])
+		var into any = &texts
+		if node.Kind != yaml.SequenceNode {
+			into = &texts[0]
 		}
-		if read != nil {
-			problems = append(problems, fmt.Errorf("%s: %s: must be a text, a number, true, false or a list of them", at, name))
+		if node.Decode(into) != nil {
+			wrong(at, name, ": must be a text, a number, true, false or a list of them")
 		}
 		if !known[name] {
-			problems = append(problems, fmt.Errorf("%s: there is no setting %q; daybook config print lists them", at, name))
+			wrong(at, fmt.Sprintf("there is no setting %q; daybook config print lists them", name))
 		}
 		settingsReader.file[name] = settingValue{Value: strings.Join(texts, ","), From: at}
 	}
-	return errors.Join(problems...)
+	return path, nil
 }
 
 func lookupEnv(env []string, name string) (string, bool) {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,6 +22,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
+	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/texts"
 )
@@ -71,26 +71,27 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 // runs here, next to all processes. in is the task's input; nil: none.
 func perform(ctx context.Context, console *console, task task, in io.Reader) error {
 	existing := !makesStore[console.name]
-	console.in = in
-	var lock *os.File
+	console.in, console.backend = in, &backend{config: console.config, log: console.warnings()}
 	if console.Store == "" || ofModel[console.name] && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if err := wantStore(console.config); err != nil {
 				return err
 			}
 		}
-		o := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
-		held, answer, err := holdOrReach(ctx, console.Data, console.Store != "" || !existing, holderWait, o, in)
+		var answer io.ReadCloser
+		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
+		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() (err error) {
+			answer, err = order.give(ctx, console.Data, in)
+			return err
+		})
 		switch {
 		case err != nil:
 			return err
-		case answer != nil:
+		case lock == nil:
 			return follow(answer, console)
 		}
-		defer func() { _ = held.Close() }()
-		lock = held
+		defer func() { _ = lock.Close() }()
 	}
-	console.backend = &backend{config: console.config, log: console.warnings()}
 	if err := console.open(ctx, existing); err != nil {
 		var verified audit.Verified
 		if _, verifies := task.(*trustOptions); !verifies || verified.Damage(err) != nil {
@@ -98,11 +99,10 @@ func perform(ctx context.Context, console *console, task task, in io.Reader) err
 		}
 		return printVerified(console, &verified, false) // so much is missing that the store does not open
 	}
-	if lock != nil {
-		tidy(ctx, console.Data, slog.New(slog.DiscardHandler))
+	if console.file != nil {
+		removeSocket(console.Data)
 	}
-	err := runTask(ctx, task, console)
-	return errors.Join(err, console.close())
+	return errors.Join(runTask(ctx, task, console), console.close())
 }
 
 // makesStore are the commands that may begin a store. The others refuse a place that
@@ -131,35 +131,31 @@ const (
 	firstWait  = 10 * time.Second // for the first frame, which comes before any work
 )
 
-// holdOrReach returns the lock of a data directory, or the answer of the server that holds it
-// and has taken the order. The server is asked first: somebody may have removed the lock.
-// Another command holds it for a moment, and a server that starts has no socket yet, so both
-// are waited for.
-func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, order order, in io.Reader) (lock *os.File, answer io.ReadCloser, err error) {
-	err = whileLocked(ctx, wait, func() (err error) {
-		if answer, err = order.give(ctx, dir, in); errors.Is(err, errNoServer) {
-			lock, err = lockData(dir, create, order.Task)
-		}
-		return err
-	})
-	return lock, answer, err
-}
-
-// whileLocked tries again while another process holds a data directory.
-func whileLocked(ctx context.Context, wait time.Duration, try func() error) error {
+// hold takes the lock of the data directory, unless another way works, which is tried first:
+// somebody may have removed the lock. Another command holds it for a moment, and a server that
+// starts has no socket yet, so both are waited for.
+func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (lock *os.File, err error) {
+	outage := lifecycle.Outage{Log: console.log, Message: "waiting for the data directory"}
 	for end := time.Now().Add(wait); ; {
-		err := try()
+		if err := instead(); !errors.Is(err, errNoServer) {
+			return nil, err
+		}
+		lock, err = lockData(console.Data, create, console.name)
+		outage.Note(ctx, err)
 		switch {
 		case !errors.Is(err, errLocked):
-			return err
+			return lock, err
 		case time.Now().After(end):
-			return fmt.Errorf("%w; try again when it has ended", err)
+			return nil, fmt.Errorf("%w; try again when it has ended", err)
 		}
 		if err := pause.For(ctx, holderPoll); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
+
+// alone is no other way than to take the lock.
+func alone() error { return errNoServer }
 
 var errNoServer = errors.New("no server takes orders")
 
@@ -221,9 +217,9 @@ func follow(answer io.ReadCloser, console *console) error {
 		case f.Exit != nil:
 			return &exitError{*f.Exit, errors.New(f.Cause)}
 		}
-		_, err := console.out.Write(f.Out)
-		if _, errErr := console.err.Write(f.Err); cmp.Or(err, errErr) != nil {
-			return cmp.Or(err, errErr)
+		_, _ = console.err.Write(f.Err)
+		if _, err := console.out.Write(f.Out); err != nil {
+			return err
 		}
 	}
 }
@@ -257,8 +253,10 @@ func atSocket(dir string, use func(path string) error) error {
 	return use(path)
 }
 
-// listenControl opens the socket. Only the owner of the data directory can open it.
+// listenControl opens the socket, with the store open: where somebody removed the lock another
+// process may serve. Only the owner of the data directory can open it.
 func listenControl(ctx context.Context, dir string) (listener net.Listener, err error) {
+	removeSocket(dir)
 	err = atSocket(dir, func(path string) error {
 		before := syscall.Umask(0o177)
 		defer syscall.Umask(before)
@@ -271,7 +269,8 @@ func listenControl(ctx context.Context, dir string) (listener net.Listener, err 
 	return listener, nil
 }
 
-// removeSocket removes the socket of a data directory. It needs the directory's lock.
+// removeSocket removes the socket of a data directory, which a killed process may have left.
+// It needs the directory's lock.
 func removeSocket(dir string) { _ = os.Remove(filepath.Join(dir, socketName)) }
 
 // taskDrain is how long tasks may go on when the server ends, and tellWait how long

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,12 +59,16 @@ func TestHolderThatStays(t *testing.T) {
 	holder := fmt.Sprintf("in use by process %d (daybook import)", os.Getpid())
 	// Of a process that was killed.
 	must(t, os.WriteFile(filepath.Join(data, socketName), nil, 0o600))
-	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}, nil); err == nil || !strings.Contains(err.Error(), holder) {
+	if _, err := (order{}).give(t.Context(), data, nil); !errors.Is(err, errNoServer) {
+		t.Errorf("the socket of a process that was killed: %v", err)
+	}
+	held := &console{config: &config{DataOptions: DataOptions{Data: data}}, backend: &backend{log: slog.New(slog.DiscardHandler)}}
+	if _, err := held.hold(t.Context(), false, 0, alone); err == nil || !strings.Contains(err.Error(), holder) {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}, nil); err == nil || strings.Contains(err.Error(), holder) {
+	if _, err := held.hold(ctx, false, time.Hour, alone); err == nil || strings.Contains(err.Error(), holder) {
 		t.Errorf("with an ended context the error is %v", err)
 	}
 }
@@ -73,7 +78,7 @@ func TestServerOfOtherVersion(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	startServer(t, "serve", "--data", data)
-	_, _, err := holdOrReach(t.Context(), data, false, holderWait, order{Version: "0.0.0", Task: "user list"}, nil)
+	_, err := order{Version: "0.0.0", Task: "user list"}.give(t.Context(), data, nil)
 	refused, ok := errors.AsType[*exitError](err)
 	want := fmt.Sprintf("the running server is daybook %s, this command 0.0.0", version)
 	if !ok || refused.status != exitUsage || refused.Error() != want {

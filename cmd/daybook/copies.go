@@ -28,7 +28,7 @@ func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
 	case cmd.To != "" && console.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
 	case cmd.To != "":
-		return cmd.carry(ctx, console)
+		return perform(ctx, console, cmd, nil)
 	case console.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
@@ -46,33 +46,19 @@ func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
 	return nil
 }
 
-// carry takes the event store of the data directory whole into an empty one in
+// work takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
-func (cmd *migrateCommand) carry(ctx context.Context, console *console) (err error) {
-	if err := wantStore(console.config); err != nil {
-		return err
+func (cmd *migrateCommand) work(ctx context.Context, console *console) error {
+	if console.status != nil {
+		return fmt.Errorf("%s is %w by the service, which has to end first", console.Data, errLocked)
 	}
-	var lock *os.File
-	err = whileLocked(ctx, holderWait, func() (err error) {
-		lock, err = lockData(console.Data, false, "migrate")
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := openFile(ctx, console.config, sqlite.Options{Existing: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	before, err := verified(ctx, console, from)
+	before, err := verified(ctx, console, console.file)
 	if err != nil {
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
 	options := console.Database
 	options.ServiceRole, options.PollOnly = cmd.ServiceRole, true
-	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx)}
+	whole := &eventstore.Copy{From: console.file, Receipts: console.file.Receipts(ctx)}
 	after, err := copied(ctx, console, whole, func() (closingStore, error) {
 		if err := postgres.Restore(ctx, cmd.To, options, whole); err != nil {
 			return nil, err

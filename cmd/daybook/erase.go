@@ -15,11 +15,9 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
-	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
 	"daybook/internal/access"
 	"daybook/internal/httpapi"
-	"daybook/internal/status"
 	"daybook/projector/upkeep"
 )
 
@@ -133,35 +131,33 @@ func (erasing *eraseRun) files(ctx context.Context) error {
 	return erasing.file.Compact(ctx)
 }
 
-// streamWait is how long a relay that serves may take to make the stream again before
-// the command does it.
-const streamWait = 10 * time.Second
+// streamWait is how long the stream may take to be made again.
+const streamWait = 20 * time.Second
 
-// stream waits until the stream was made again: a relay does it when it reads the entry.
-func (erasing *eraseRun) stream(ctx context.Context) error {
+// stream waits until the stream was made again: a relay does it when it reads the entry. Where
+// none serves this is one for a while.
+func (erasing *eraseRun) stream(ctx context.Context) (err error) {
 	erasing.add("feed", placeDone, "")
 	jetStream := erasing.feed
 	if jetStream == nil {
 		if erasing.Feed == "" {
 			return nil // there is none
 		}
-		var err error
 		if jetStream, err = erasing.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer jetStream.Conn().Close()
+		_, work, _ := erasing.relay(jetStream)
+		within, stop := context.WithCancel(ctx)
+		done := make(chan error, 1)
+		go func() { done <- work(within) }()
+		defer func() {
+			stop()
+			err = errors.Join(err, <-done)
+		}()
 	}
-	if _, err := erasing.published(ctx, jetStream, erasing.erased.Position, streamWait); err == nil {
-		return nil
-	}
-	// No relay serves: this is one for a while.
-	relay := feed.NewRelay(erasing.events, jetStream, feed.RelayOptions{Log: erasing.log, Prefix: erasing.FeedPrefix, Replicas: erasing.FeedReplicas})
-	within, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- relay.Run(within) }()
-	_, err := erasing.published(ctx, jetStream, erasing.erased.Position, status.MaxStill)
-	stop()
-	return errors.Join(err, <-done)
+	_, err = erasing.published(ctx, jetStream, erasing.erased.Position, streamWait)
+	return err
 }
 
 // readModel rebuilds the read model.

@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"daybook/calendar"
@@ -39,12 +38,9 @@ func (cmd *importCommand) Run(ctx context.Context, console *console) error {
 		}
 		defer func() { _ = file.Close() }()
 		at, err := file.Stat()
-		switch {
-		case err != nil:
-		case at.IsDir():
-			err = errors.New("is a directory")
-		case at.Mode().IsRegular(): // from others it would be read away
-			named = !isDevice(cmd.File)
+		if err == nil && (at.Mode().IsRegular() || at.IsDir()) { // others would be read away, and a directory cannot be read
+			path, _ := filepath.Abs(cmd.File)
+			named = !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") // what a process holds open has no name
 			if cmd.Lines, err = importer.Count(file); err == nil {
 				_, err = file.Seek(0, io.SeekStart)
 			}
@@ -64,28 +60,18 @@ func (cmd *importCommand) Run(ctx context.Context, console *console) error {
 	return perform(ctx, console, cmd, in)
 }
 
-// isDevice reports whether a path names what a process holds open: another file
-// each time.
-func isDevice(path string) bool {
-	path, err := filepath.Abs(path)
-	return err == nil && (strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/"))
-}
+var strangeToSources = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
 // sourceName makes the name of a source of the name of a file. Where that does not
 // fit, a digest of the whole name is its end, so that two names stay two sources.
 func sourceName(path string) string {
 	whole := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".ndjson")
-	name := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return '-'
-	}, whole)
+	name := strangeToSources.ReplaceAllString(whole, "-")
 	if name == whole && len(name) <= importer.MaxSource {
 		return name
 	}
 	sum := sha256.Sum256([]byte(whole))
-	digest := "-" + hex.EncodeToString(sum[:8])
+	digest := fmt.Sprintf("-%x", sum[:8])
 	return name[:min(len(name), importer.MaxSource-len(digest))] + digest
 }
 
@@ -101,21 +87,8 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
 	bar := newProgress(console, "import", "lines")
-	shown := 0
 	im, err := importer.New(console.events, console.command, console.users, importer.Options{
-		Source: cmd.Source, Caller: caller,
-		Progress: func(report importer.Report) {
-			for _, refusal := range report.Refused[shown:] {
-				if refusal.Key != "" {
-					refusal.Key = " (" + refusal.Key + ")"
-				}
-				if !console.JSON {
-					bar.aside("line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
-				}
-			}
-			shown = len(report.Refused)
-			bar.set(int(report.Lines), cmd.Lines)
-		},
+		Source: cmd.Source, Caller: caller, Progress: func(report importer.Report) { bar.set(int(report.Lines), cmd.Lines) },
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
@@ -130,6 +103,12 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 		}
 		_ = console.printJSON(out)
 	} else {
+		for _, refusal := range report.Refused {
+			if refusal.Key != "" {
+				refusal.Key = " (" + refusal.Key + ")"
+			}
+			fmt.Fprintf(console.err, "line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
+		}
 		fmt.Fprintf(console.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
 	}
 	switch {

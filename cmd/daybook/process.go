@@ -26,7 +26,6 @@ import (
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
-	"daybook/internal/lease"
 	"daybook/internal/pages"
 	"daybook/internal/telemetry"
 	"daybook/projector"
@@ -77,10 +76,7 @@ func (process *process) work(ctx context.Context) (err error) {
 	closing := func(what func() error) { err = errors.Join(err, what()) }
 	defer closing(process.close)
 	if process.file != nil {
-		process.calls.wrote(process.file.ReadOnly())
-	}
-	if config.holdsData() {
-		tidy(ctx, config.Data, process.log) // with the store open: where somebody removed the lock another process may serve
+		process.wrote(process.file.ReadOnly())
 	}
 	if err := process.awaitStore(ctx, process.checkOrigin); err != nil {
 		return err
@@ -127,7 +123,10 @@ func (process *process) work(ctx context.Context) (err error) {
 		process.add(ctx, "index", process.reach)
 	}
 	if process.feed != nil && relays {
-		process.relay(ctx)
+		relay, work, state := process.relay(process.feed)
+		parts := &process.status.Parts
+		parts.Relay, parts.FeedConnected, parts.RelayLease = relay.Stats, process.feed.Conn().IsConnected, state
+		process.add(ctx, "relay", work)
 	}
 	if projects {
 		process.project(ctx)
@@ -189,7 +188,8 @@ func (process *process) await(ctx context.Context, what, where string, open func
 	outage := lifecycle.Outage{Log: process.log, Message: "waiting for a server"}
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		err := open(ctx)
-		if err != nil && !isUnavailable(err) {
+		unavailable := errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+		if err != nil && !unavailable {
 			return none, backoff.Permanent(err)
 		}
 		if ctx.Err() == nil {
@@ -202,11 +202,6 @@ func (process *process) await(ctx context.Context, what, where string, open func
 
 func (process *process) awaitStore(ctx context.Context, open func(context.Context) error) error {
 	return process.await(ctx, "event store", cmp.Or(redactedURLs(process.Store), process.Data), open)
-}
-
-// isUnavailable reports whether an error may go away by waiting.
-func isUnavailable(err error) bool {
-	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // add adds a loop. Only the group ends it, so all of them end in order.
@@ -223,18 +218,6 @@ func (process *process) reach(ctx context.Context) error {
 	return nil
 }
 
-// relay adds the relay, under a lease when others may run one.
-func (process *process) relay(ctx context.Context) {
-	relay := feed.NewRelay(process.events, process.feed, feed.RelayOptions{
-		Log: process.log, Prefix: process.FeedPrefix, Replicas: process.FeedReplicas, Observe: process.hooks.Publishing,
-	})
-	var work func(context.Context) error
-	parts := &process.status.Parts
-	parts.Relay, parts.FeedConnected = relay.Stats, process.feed.Conn().IsConnected
-	work, parts.RelayLease = process.leased(relayLease+process.FeedPrefix, relay.Run, nil)
-	process.add(ctx, "relay", work)
-}
-
 // project adds what keeps the read model: under a lease when it is shared.
 func (process *process) project(ctx context.Context) {
 	upkeep, work := process.model, process.model.Project
@@ -245,17 +228,6 @@ func (process *process) project(ctx context.Context) {
 	}
 	process.add(ctx, "projector", work)
 	process.add(ctx, "read model", upkeep.Index().Keep)
-}
-
-// leased puts work under a lease when the store is shared.
-func (process *process) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
-	if process.leases == nil {
-		return work, nil
-	}
-	state := new(lease.State)
-	return func(ctx context.Context) error {
-		return lease.Run(ctx, process.leases, name, holder(), lease.Options{Log: process.log, State: state, Progress: progress}, work)
-	}, state
 }
 
 // api makes the REST interface.

@@ -12,7 +12,6 @@ import (
 	"net/http/pprof"
 	"net/url"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -35,7 +34,6 @@ const (
 	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
 	maxHeaders        = 64 << 10        // of a request together
 	maxRequestLine    = 256 << 10       // which the interface refuses from 16 KiB on
-	lastTraces        = 5 * time.Second // until the last spans are sent
 )
 
 const (
@@ -96,14 +94,10 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	console.Data, console.demo = dir, new(demo.Highlights)
-	return serve(ctx, console, func(ctx context.Context, base string) error {
-		admin, err := console.users.Ensure(ctx, "admin", calendar.Administrator, 0) // a new store has it
-		if err != nil {
-			return err
-		}
+	return serve(ctx, console, func(ctx context.Context, base string) (err error) {
 		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
-			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
+			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, 0); err != nil {
 				return err
 			}
 		}
@@ -135,13 +129,7 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	console.backend = &backend{config: console.config, log: log}
 	process := &process{console: console, readiness: ready, prepare: prepare}
 	if console.holdsData() {
-		outage := lifecycle.Outage{Log: log, Message: "waiting for the data directory"}
-		var lock *os.File
-		err := whileLocked(ctx, holderWait, func() (err error) {
-			lock, err = lockData(console.Data, true, "serve")
-			outage.Note(ctx, err)
-			return err
-		})
+		lock, err := console.hold(ctx, true, holderWait, alone)
 		if err != nil {
 			return err
 		}
@@ -152,21 +140,12 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 		process.metrics = telemetry.NewMetrics(version)
 		watch.Handle("GET "+pathMetrics, process.metrics.Handler(log))
 	}
-	var traces *telemetry.Traces
-	if console.Traces != "" {
-		ratio, _ := strconv.ParseFloat(console.TraceRatio, 64)
-		traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: console.Traces, Ratio: ratio, Version: version, Log: log})
-		if err != nil {
-			return err
-		}
-		defer func() {
-			within, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
-			defer cancel()
-			if err := traces.Close(within); err != nil {
-				log.WarnContext(ctx, "last traces not sent", "error", err)
-			}
-		}()
+	console.Tracing.Version, console.Tracing.Log = version, log
+	traces, err := telemetry.NewTraces(ctx, console.Tracing)
+	if err != nil {
+		return err
 	}
+	defer traces.Close(ctx)
 	process.hooks = telemetry.NewHooks(process.metrics, traces, time.Now)
 	side := func(handler http.Handler) *http.Server {
 		return &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout}
@@ -221,10 +200,9 @@ func announce(writer io.Writer, config *config, addr net.Addr, name, token strin
 	}
 	root := base + "/" + config.APIPrefix + "/calendar/events/v1"
 	if config.demo != nil {
-		fmt.Fprintf(writer, "calendar: %s/\ndirectory: %s\n", base, config.Data)
-		fmt.Fprintf(writer, "protected: /event/%s/ opens with the password %q\n", config.demo.Locked, config.demo.Password)
+		fmt.Fprintf(writer, "directory: %s\nprotected: /event/%s/ opens with the password %q\n", config.Data, config.demo.Locked, config.demo.Password)
 	}
-	if config.Pages && config.demo == nil {
+	if config.Pages {
 		fmt.Fprintf(writer, "pages: %s/\n", base)
 	}
 	if config.Pages && config.PageOptions.Desk {

@@ -95,7 +95,7 @@ type InterfaceOptions struct {
 	CurrencySymbol   string    `default:"$" placeholder:"TEXT" help:"symbol of costs without one"`
 	CurrencyPosition string    `default:"prefix" choices:"prefix,postfix" placeholder:"WHERE" help:"prefix or postfix"`
 	PriceCurrency    string    `default:"USD" placeholder:"CODE" pattern:"^[A-Z]{3}$" must:"be three capital letters, as EUR" help:"ISO 4217 code, in linked data, of costs with the currency symbol or without any"`
-	HistoryMemory    int       `default:"64" mebibytes:"" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
+	HistoryMemory    int       `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
 	HistoryImages    int       `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
 	CostBands        costBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
 	QueryBudget      int       `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
@@ -118,14 +118,13 @@ type ProofOptions struct {
 }
 
 type ProcessOptions struct {
-	LogLevel   string        `default:"info" placeholder:"LEVEL" choices:"debug,info,warn,error" help:"debug, info, warn or error"`
-	LogFormat  string        `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
-	Pprof      string        `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
-	Metrics    string        `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
-	Traces     string        `placeholder:"URL" pattern:"^https?://[^/?#@]+(/[^?#]*)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318; empty: nowhere"`
-	TraceRatio string        `default:"0.1" placeholder:"N" pattern:"^(0?[.][0-9]*[1-9][0-9]*|1([.]0*)?)$" must:"be a number above 0 and up to 1, as 0.1" help:"share of the traces that are sent, above 0 and up to 1"`
-	DrainDelay time.Duration `none:"" min:"0s" max:"5m" placeholder:"DURATION" help:"how long requests are still answered after SIGTERM while the process is not ready; empty: 5s, and 0 where no other process can serve its store"`
-	DrainLimit time.Duration `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`
+	LogLevel   string                 `default:"info" placeholder:"LEVEL" choices:"debug,info,warn,error" help:"debug, info, warn or error"`
+	LogFormat  string                 `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
+	Pprof      string                 `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
+	Metrics    string                 `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
+	Tracing    telemetry.TraceOptions `embed:""`
+	DrainDelay time.Duration          `none:"" min:"0s" max:"5m" placeholder:"DURATION" help:"how long requests are still answered after SIGTERM while the process is not ready; empty: 5s, and 0 where no other process can serve its store"`
+	DrainLimit time.Duration          `default:"50s" min:"1s" max:"1h" placeholder:"DURATION" help:"longest time from the signal to the end of the process, whatever hangs"`
 }
 
 type OutputOptions struct {
@@ -194,9 +193,9 @@ const (
 	servesProjector role = "projector"
 )
 
-// does reports whether the process has a role. Commands have all of them.
+// does reports whether the process has a role. Commands have all of them, by default.
 func (config *config) does(one role) bool {
-	return config.Role == "" || config.Role == servesAll || config.Role == one
+	return config.Role == servesAll || config.Role == one
 }
 
 // misfits returns what does not go together, all of it.

@@ -1,14 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -16,61 +16,52 @@ import (
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/status"
-	"daybook/query/readmodel/memindex"
 )
 
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
 func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
-	if backend.Store != "" {
-		options := backend.Database
-		options.Log, options.Observe, options.Existing = backend.log, backend.hooks.Commits, existing
-		store, err := postgres.Open(ctx, backend.Store, options)
-		if errors.Is(err, eventstore.ErrNoStore) {
-			return nil, fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
-		}
-		if err != nil {
-			return nil, err
-		}
-		backend.leases, backend.close = store, store.Close
-		return store, nil
+	if backend.Store == "" {
+		return backend.openFile(ctx, existing)
 	}
-	store, err := openFile(ctx, backend.config, sqlite.Options{Observe: backend.hooks.Commits, Existing: existing})
+	options := backend.Database
+	options.Log, options.Observe, options.Existing = backend.log, backend.watchedCommits, existing
+	store, err := postgres.Open(ctx, backend.Store, options)
+	if errors.Is(err, eventstore.ErrNoStore) {
+		err = fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
+	}
 	if err != nil {
 		return nil, err
 	}
-	backend.file, backend.close = store, store.Close
+	backend.leases, backend.close = store, store.Close
 	return store, nil
 }
 
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
-func openFile(ctx context.Context, config *config, options sqlite.Options) (*sqlite.Store, error) {
-	left := leftOfLog(config)
-	lost := left != "" && !config.newLog
-	options.Existing = options.Existing || lost
-	store, err := sqlite.Open(ctx, config.Data, options)
+func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore.Store, error) {
+	left := leftOfLog(backend.config)
+	lost := left != "" && !backend.newLog
+	store, err := sqlite.Open(ctx, backend.Data, sqlite.Options{Observe: backend.watchedCommits, Existing: existing || lost})
 	if err == nil && lost {
-		var head eventstore.Head
-		if head, err = store.Head(ctx, eventstore.Point{}); err == nil && head.Position == 0 {
-			err = eventstore.ErrNoStore
-		}
-		if err != nil {
-			err = errors.Join(err, store.Close())
+		head, headErr := store.Head(ctx, eventstore.Point{})
+		if headErr != nil || head.Position == 0 {
+			err = errors.Join(cmp.Or(headErr, eventstore.ErrNoStore), store.Close())
 		}
 	}
 	switch {
-	case errors.Is(err, eventstore.ErrNoStore) && lost:
-		if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
-			_ = file.Close()
-		}
-		return nil, lostLog(config.Data, left)
-	case errors.Is(err, eventstore.ErrNoStore):
-		return nil, noStore(config.Data)
-	case err != nil:
-		return nil, fmt.Errorf("event store in %s: %w", config.Data, err)
+	case err == nil:
+		backend.file, backend.close = store, store.Close
+		return store, nil
+	case !errors.Is(err, eventstore.ErrNoStore):
+		return nil, fmt.Errorf("event store in %s: %w", backend.Data, err)
+	case !lost:
+		return nil, noStore(backend.Data)
 	}
-	return store, nil
+	if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
+		_ = file.Close()
+	}
+	return nil, lostLog(backend.Data, left)
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
@@ -108,115 +99,67 @@ func lostLog(dir, left string) error {
 		"daybook user add NAME --role administrator --new-log begins another log here", dir, left, sqlite.FileName)
 }
 
-// tidy removes from the data directory what a killed process left. It needs the
-// directory's lock.
-func tidy(ctx context.Context, dir string, log *slog.Logger) {
-	removeSocket(dir)
-	for _, name := range []string{snapshotFile, formerFile} {
-		if err := memindex.RemoveCutOff(filepath.Join(dir, name)); err != nil {
-			log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
-		}
-	}
-}
-
 // lookEvery is how often the process looks at its health.
 const lookEvery = 5 * time.Second
 
-// Why a service is degraded by the last calls of its store. It stays ready: a call has to
-// succeed for it to be well again.
+// Why a service is degraded by what its store does. It stays ready.
 const (
 	whyNoWrites = "store takes no writes"
-	whyNoReads  = "store cannot be read" // for a write, or for one record
+	whyNoReads  = "store cannot be read" // while its head is known
 )
 
-// failing returns why the store does not do what it is there for, by the last calls, ""
-// when it does. One on a server may prove here that it can be read again.
-func (backend *backend) failing(ctx context.Context, head calendar.Position) (why, cause string) {
-	if backend.calls.noReads.Load() && backend.leases != nil {
-		ctx, cancel := context.WithTimeout(ctx, status.Wait)
-		defer cancel()
-		_, err := backend.events.Head(ctx, eventstore.Point{Position: head})
-		backend.calls.read(err)
-	}
+// failing returns why the store does not do what it is there for, "" when it does: whether it
+// takes writes by the last of them.
+func (backend *backend) failing(ctx context.Context, _ calendar.Position) (why, cause string) {
+	ctx, cancel := context.WithTimeout(ctx, status.Wait)
+	defer cancel()
+	_, err := backend.events.Load(ctx, math.MaxInt64) // in no cache
 	switch {
-	case backend.calls.noReads.Load():
+	case errors.Is(err, eventstore.ErrUnavailable):
 		return whyNoReads, ""
-	case backend.calls.noWrites.Load():
+	case backend.unwritten.Load():
 		return whyNoWrites, ""
 	default:
 		return "", ""
 	}
 }
 
-// storeWatch knows whether the store can be read and takes writes, by the last calls: for
-// those who send requests elsewhere or raise an alarm.
-type storeWatch struct {
-	noReads, noWrites atomic.Bool
-
-	log *slog.Logger
-}
-
+// watchedStore notes when ids cannot be taken: a create fails there, before its commit.
 type watchedStore struct {
 	eventstore.Store
 
-	watch *storeWatch
+	wrote func(error)
 }
 
-// Load implements eventstore.Store.
-func (watchedStore watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	states, err := watchedStore.Store.Load(ctx, ids...)
-	watchedStore.watch.read(err)
-	return states, err
-}
-
-// Find implements eventstore.Store.
-func (watchedStore watchedStore) Find(ctx context.Context, lookup eventstore.Lookup) (eventstore.Found, error) {
-	found, err := watchedStore.Store.Find(ctx, lookup)
-	watchedStore.watch.read(err)
-	return found, err
-}
-
-// Receipt implements eventstore.Store.
-func (watchedStore watchedStore) Receipt(ctx context.Context, user calendar.ID, key string) (*eventstore.Receipt, error) {
-	receipt, err := watchedStore.Store.Receipt(ctx, user, key)
-	watchedStore.watch.read(err)
-	return receipt, err
-}
-
-// NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
-// before its commit.
+// NewIDs implements eventstore.Store.
 func (watchedStore watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	id, err := watchedStore.Store.NewIDs(ctx, n)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
-		watchedStore.watch.wrote(err)
+	if errors.Is(err, eventstore.ErrUnavailable) {
+		watchedStore.wrote(err)
 	}
 	return id, err
 }
 
-// Append implements eventstore.Store.
-func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := watchedStore.Store.Append(ctx, appends)
-	for i := range results {
-		result := &results[i]
-		unwritten := errors.Is(result.Err, eventstore.ErrUnavailable) || errors.Is(result.Err, eventstore.ErrDamaged)
-		if unwritten || result.Err == nil && result.Receipt == nil && len(appends[i].Drafts) > 0 { // without entries it proves nothing
-			watchedStore.watch.wrote(result.Err)
+// watchedCommits is the observer of commits, which tell whether the store takes writes. One
+// without entries proves nothing.
+func (backend *backend) watchedCommits() func(eventstore.Committed) {
+	end := func(eventstore.Committed) {}
+	if backend.hooks.Commits != nil {
+		end = backend.hooks.Commits()
+	}
+	return func(committed eventstore.Committed) {
+		if end(committed); committed.Err != nil || committed.Entries > 0 {
+			backend.wrote(committed.Err)
 		}
 	}
-	return results
 }
 
-func (storeWatch *storeWatch) read(err error) {
-	if failed := errors.Is(err, eventstore.ErrUnavailable); failed || err == nil {
-		storeWatch.noReads.Store(failed)
-	}
-}
-
-func (storeWatch *storeWatch) wrote(err error) {
-	switch before := storeWatch.noWrites.Swap(err != nil); {
+// wrote notes whether a write failed.
+func (backend *backend) wrote(err error) {
+	switch before := backend.unwritten.Swap(err != nil); {
 	case err != nil && !before:
-		storeWatch.log.Error("event store takes no writes", "error", err)
+		backend.log.Error("event store takes no writes", "error", err)
 	case err == nil && before:
-		storeWatch.log.Info("event store takes writes again")
+		backend.log.Info("event store takes writes again")
 	}
 }

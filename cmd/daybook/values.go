@@ -33,11 +33,13 @@ type valueReader func(text string, setting *kong.Value) (any, error)
 
 // mappers are the mappers of settings by the tag type, and by the types of Go.
 func (settingsReader *settingsReader) mappers() []kong.Option {
-	options := append(make([]kong.Option, 0, 40),
-		kong.KindMapper(reflect.Bool, settingsReader.mapper(boolean)), kong.KindMapper(reflect.Int, settingsReader.mapper(number)), kong.KindMapper(reflect.Int64, settingsReader.mapper(number)), kong.KindMapper(reflect.Uint64, settingsReader.mapper(number)),
-		kong.KindMapper(reflect.String, settingsReader.mapper(text)), kong.KindMapper(reflect.Slice, settingsReader.mapper(text)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(duration)),
-	)
+	options := []kong.Option{kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(bounded(someTime, time.ParseDuration)))}
+	number := bounded(wholeNumber, readNumber)
+	for kind, read := range map[reflect.Kind]valueReader{
+		reflect.Bool: boolean, reflect.Int: number, reflect.Int64: number, reflect.Uint64: number, reflect.String: text, reflect.Slice: text,
+	} {
+		options = append(options, kong.KindMapper(kind, settingsReader.mapper(read)))
+	}
 	for name, read := range map[string]valueReader{
 		"accent":        checked(pages.CheckAccent),
 		"bands":         value(query.ReadCostBands),
@@ -50,14 +52,16 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 		"kind":          value(readKind),
 		"logkey":        vkey(false),
 		"logo":          value(readLogo),
-		"nats":          urls("nats:// or tls:// URLs", true, "nats", "tls", "ws", "wss"),
-		"nodes":         urls("http:// or https:// URLs", true, "http", "https"),
+		"mebibytes":     bounded(wholeNumber, readMebibytes),
+		"nats":          urls("nats:// or tls:// URLs", "nats", "tls", "ws", "wss"),
+		"nodes":         urls("http:// or https:// URLs", "http", "https"),
 		"note":          value(readNote),
 		"origin-of-log": checked(proof.CheckOrigin),
 		"path":          checked(httpapi.CheckSegments),
 		"pictures":      value(readPictureHost),
-		"postgres":      urls("a postgres:// URL", false, "postgres", "postgresql"),
+		"postgres":      urls("a postgres:// URL", "postgres", "postgresql"),
 		"prefix":        checked(httpapi.CheckPrefix),
+		"seconds":       bounded("a duration of whole seconds from %s to %s, as %s", readSeconds),
 		"settings":      settingsReader.readFile,
 		"tiles":         checked(checkTiles),
 		"witness":       value(proof.ParseWitness),
@@ -69,17 +73,14 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 	return options
 }
 
-// readList reads a list with commas between.
-func readList(text string, read func(part string) error) error {
+// splitList splits a list with commas between.
+func splitList(text string) (parts []string) {
 	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		if err := read(part); err != nil {
-			return err
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
 		}
 	}
-	return nil
+	return parts
 }
 
 // value returns the reader of what a function reads.
@@ -110,17 +111,42 @@ func text(value string, setting *kong.Value) (any, error) {
 	return value, nil
 }
 
-func number(text string, setting *kong.Value) (any, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	least, _ := strconv.ParseInt(setting.Tag.Get("min"), 10, 64)
-	most, _ := strconv.ParseInt(setting.Tag.Get("max"), 10, 64)
-	if err != nil || n < least || n > most {
-		return nil, fmt.Errorf("must be a whole number from %d to %d", least, most)
+// bounded returns the reader of what parse reads, within the bounds of the tags. 0 may stand for
+// none, which is -1: 0 is the default of options.
+func bounded[T ~int64](want string, parse func(string) (T, error)) valueReader {
+	return func(text string, setting *kong.Value) (any, error) {
+		tag := setting.Tag
+		value, err := parse(text)
+		least, _ := parse(tag.Get("min"))
+		most, _ := parse(tag.Get("max"))
+		switch {
+		case err != nil || value < least || value > most:
+			return nil, fmt.Errorf("must be "+want, tag.Get("min"), tag.Get("max"), cmp.Or(tag.Default, tag.Get("max")))
+		case value == 0 && tag.Has("none"):
+			return T(-1), nil
+		}
+		return value, nil
 	}
-	if setting.Tag.Has("mebibytes") {
-		n <<= 20
+}
+
+const (
+	wholeNumber = "a whole number from %[1]s to %[2]s"
+	someTime    = "a duration from %s to %s, as %s"
+)
+
+func readNumber(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
+
+func readMebibytes(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return n << 20, err
+}
+
+func readSeconds(text string) (time.Duration, error) {
+	duration, err := time.ParseDuration(text)
+	if duration%time.Second != 0 {
+		err = strconv.ErrRange
 	}
-	return orNone(n, setting), nil
+	return duration, err
 }
 
 func boolean(text string, _ *kong.Value) (any, error) {
@@ -129,29 +155,6 @@ func boolean(text string, _ *kong.Value) (any, error) {
 		return nil, errors.New("must be true or false")
 	}
 	return b, nil
-}
-
-func duration(text string, setting *kong.Value) (any, error) {
-	duration, err := time.ParseDuration(text)
-	tag := setting.Tag
-	least, _ := time.ParseDuration(tag.Get("min"))
-	most, _ := time.ParseDuration(tag.Get("max"))
-	kind := "a duration"
-	if tag.Has("whole") {
-		kind += " of whole seconds"
-	}
-	if err != nil || duration < least || duration > most || tag.Has("whole") && duration%time.Second != 0 {
-		return nil, fmt.Errorf("must be %s from %s to %s, as %s", kind, tag.Get("min"), tag.Get("max"), cmp.Or(tag.Default, tag.Get("max")))
-	}
-	return orNone(duration, setting), nil
-}
-
-// orNone returns -1 for the value that stands for none: 0 is the default of options.
-func orNone[T ~int64](value T, setting *kong.Value) T {
-	if value == 0 && setting.Tag.Has("none") {
-		return -1
-	}
-	return value
 }
 
 func checkZone(text string) error {
@@ -189,13 +192,18 @@ func readNote(file string) ([]byte, error) {
 	return data, err
 }
 
-// urls returns the reader of one URL, or of several with commas between them.
-func urls(want string, several bool, schemes ...string) valueReader {
+// splitURLs splits URLs with commas between them. One of PostgreSQL may have several hosts.
+func splitURLs(text string) []string {
+	if strings.HasPrefix(text, "postgres") {
+		return []string{text}
+	}
+	return strings.Split(text, ",")
+}
+
+// urls returns the reader of URLs of some schemes.
+func urls(want string, schemes ...string) valueReader {
 	return value(func(text string) (string, error) {
-		parts := []string{text}
-		if several {
-			parts = strings.Split(text, ",")
-		}
+		parts := splitURLs(text)
 		for i, part := range parts {
 			parts[i] = strings.TrimSpace(part)
 			address, err := url.Parse(parts[i])
@@ -213,17 +221,11 @@ func urls(want string, several bool, schemes ...string) valueReader {
 // strayAt reports whether a URL has an @ that is not written as %40 where a user name or
 // password may have been cut by it: what follows would be taken for a host and shown.
 func strayAt(text string, address *url.URL) bool {
-	_, rest, _ := strings.Cut(text, "://")
-	end := len(rest)
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		end = i
-	}
-	authority, rest := rest[:end], rest[end:]
+	fit := 0
 	if address.User != nil {
-		rest, _, _ = strings.Cut(rest, "?") // a parameter may name a user
-		rest += "#" + address.EscapedFragment()
+		fit = 1 + strings.Count(address.RawQuery, "@") // a parameter may name a user
 	}
-	return strings.Count(authority, "@") > 1 || strings.Contains(rest, "@")
+	return strings.Count(text, "@") > fit
 }
 
 // readable checks the name of a file.
@@ -243,8 +245,8 @@ func headerPair(value string) ([2]string, error) {
 // hidden stands in the place of a secret.
 const hidden = "xxxxx"
 
-// secretNames are query parameters of URLs that are secrets.
-var secretNames = regexp.MustCompile(`(?i)pass|token|secret|key`)
+// secretValues are the values of query parameters that are named like a secret.
+var secretValues = regexp.MustCompile(`(?i)([^&]*(?:pass|token|secret|key)[^&]*=)[^&]*`)
 
 // redactedURLs gives a list of URLs without what they keep secret: passwords, a
 // user without a password (NATS reads it as a token), parameters that are named
@@ -253,25 +255,17 @@ func redactedURLs(list string) string {
 	if list == "" {
 		return ""
 	}
-	parts := strings.Split(list, ",")
-	if strings.HasPrefix(list, "postgres") { // one URL, of several hosts perhaps
-		parts = []string{list}
-	}
+	parts := splitURLs(list)
 	for i, part := range parts {
-		address, err := url.Parse(strings.TrimSpace(part))
-		if err != nil || address.Host == "" || address.Opaque != "" || strayAt(strings.TrimSpace(part), address) {
+		part = strings.TrimSpace(part)
+		address, err := url.Parse(part)
+		if err != nil || address.Host == "" || strayAt(part, address) {
 			return hidden
 		}
-		if _, has := address.User.Password(); address.User != nil && !has && !strings.HasPrefix(address.Scheme, "postgres") {
+		if _, has := address.User.Password(); address.User != nil && !has && !strings.HasPrefix(part, "postgres") {
 			address.User = url.User(hidden)
 		}
-		values := address.Query()
-		for name := range values {
-			if secretNames.MatchString(name) {
-				values.Set(name, hidden)
-			}
-		}
-		address.RawQuery = values.Encode()
+		address.RawQuery = secretValues.ReplaceAllString(address.RawQuery, "${1}"+hidden)
 		parts[i] = address.Redacted()
 	}
 	return strings.Join(parts, ",")

@@ -18,12 +18,7 @@ import (
 // version at the end of its life.
 func Gate(caller calendar.Caller, kind calendar.Kind, record *calendar.Record, instant time.Time) error {
 	switch {
-	case record == nil || record.Kind != kind:
-		return calendar.Fail(calendar.CodeNotFound, kind)
-	case !kind.IsPost() && !kind.IsTerm():
-		if ReadsKept(caller) {
-			return nil
-		}
+	case record == nil || record.Kind != kind || !kind.IsPost() && !kind.IsTerm() && !ReadsKept(caller):
 		return calendar.Fail(calendar.CodeNotFound, kind)
 	case caller.ReadsAll():
 		return nil

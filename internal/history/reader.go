@@ -201,7 +201,7 @@ func (request *request) entry(ctx context.Context, stored *eventstore.Entry) (*E
 	if stored.Redacted != nil {
 		entries, err := request.Store.At(ctx, eventstore.Point{Position: stored.Redacted.By}, stored.ID)
 		if err == nil {
-			entry.Redacted = new(versionOf(&entries[0], nil))
+			entry.Redacted = new(versionOf(&entries[0]))
 			entry.Summary = phrasing{lang: request.Lang}.summary(entry)
 		}
 		return entry, err

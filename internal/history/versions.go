@@ -19,8 +19,8 @@ type Version struct {
 	Members  Members           `json:"record,omitzero"` // MembersOf the Record; nil: left out
 }
 
-func versionOf(entry *eventstore.Entry, record *calendar.Record) Version {
-	return Version{Number: entry.Version, Position: entry.Position, Time: Time{entry.Time}, Record: record}
+func versionOf(entry *eventstore.Entry) Version {
+	return Version{Number: entry.Version, Position: entry.Position, Time: Time{entry.Time}}
 }
 
 // Versions are the versions of a record whose gate now a viewer passes.
@@ -82,7 +82,7 @@ func (versions *Versions) list(ctx context.Context, from, to int64, ascending bo
 			return nil, 0, err
 		}
 		if lookedTo = entry.Version; record != nil && !record.Deleted {
-			found = append(found, versionOf(entry, nil))
+			found = append(found, versionOf(entry))
 		}
 		if looked++; looked == MaxLooked || len(found) == limit {
 			break
@@ -111,8 +111,9 @@ func (versions *Versions) numbered(ctx context.Context, number int64) (Version, 
 	case len(entries) == 0:
 		return Version{}, calendar.Fail(calendar.CodeVersionNotFound, versions.Kind)
 	}
-	record, err := versions.open(ctx, &entries[0])
-	return versionOf(&entries[0], record), err
+	found := versionOf(&entries[0])
+	found.Record, err = versions.open(ctx, &entries[0])
+	return found, err
 }
 
 // At returns a version by its number, of 0 the one at a point as it is shown at a moment.
@@ -123,7 +124,7 @@ func (versions *Versions) At(ctx context.Context, number int64, point eventstore
 	} else {
 		var entries []eventstore.Entry
 		if entries, err = versions.Store.At(ctx, point, versions.ID); err == nil {
-			found = versionOf(&entries[0], nil)
+			found = versionOf(&entries[0])
 			found.Record, err = stateOf(&entries[0])
 		}
 		err = cmp.Or(err, Gate(versions.Caller, versions.Kind, found.Record, moment))

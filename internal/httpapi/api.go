@@ -119,7 +119,7 @@ type Options struct {
 	CalendarName string `placeholder:"TEXT" help:"name of the calendar in feeds; empty: Events, in the language of the request"`
 	// FeedRefresh is how often readers of feeds are asked to come again, 5 minutes to 7
 	// days; 0: an hour.
-	FeedRefresh time.Duration `default:"1h" min:"5m" max:"168h" whole:"" placeholder:"DURATION" help:"refresh interval that feeds suggest to their readers, 5m to 168h"`
+	FeedRefresh time.Duration `default:"1h" min:"5m" max:"168h" type:"seconds" placeholder:"DURATION" help:"refresh interval that feeds suggest to their readers, 5m to 168h"`
 	// FeedMaxAge is for how many seconds anybody may keep a feed; 0: 300, negative: every
 	// use asks first.
 	FeedMaxAge int `none:"" default:"300" min:"0" max:"86400" placeholder:"SECONDS" help:"how long browsers and proxies may cache feeds, up to 86400; 0: they revalidate each time"`
@@ -154,7 +154,7 @@ type Options struct {
 	RateLimit int `default:"0" min:"0" max:"1000000" placeholder:"N" help:"requests per minute of one address or user, up to 1000000; 0: any number"`
 	// MaxAnswer is the largest answer in bytes; what would be larger is refused. 0:
 	// 8 MiB.
-	MaxAnswer int `mebibytes:"" default:"8" min:"1" max:"1024" placeholder:"N" help:"MiB of the largest answer, 1 to 1024; larger ones are refused"`
+	MaxAnswer int `type:"mebibytes" default:"8" min:"1" max:"1024" placeholder:"N" help:"MiB of the largest answer, 1 to 1024; larger ones are refused"`
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
 	// rendered records. 0: 12 MiB and 4 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int `kong:"-"`

@@ -50,12 +50,8 @@ const (
 var spaces = regexp.MustCompile(`(?s)/\*.*?\*/|\n\t*`)
 
 func newAssets(brand Brand, withDesk bool) (*assets, error) {
-	accent, err := accentStyle(brand.Accent)
-	if err != nil {
-		return nil, err
-	}
 	out := &assets{named: map[string]*File{}}
-	err = fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || medias[path.Ext(name)] == "" || entry.Name() == manifestName {
 			return err
 		}
@@ -68,7 +64,7 @@ func newAssets(brand Brand, withDesk bool) (*assets, error) {
 	}
 	style := spaces.ReplaceAll(out.named[styleName].Body, nil)
 	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.named[fontName].Path)), 1)
-	out.add(styleName, append(style, accent...))
+	out.add(styleName, append(style, accentStyle(brand.Accent)...))
 	if brand.Logo != nil {
 		out.add(logoName+brand.Logo.ext, brand.Logo.body)
 	}
@@ -116,21 +112,21 @@ const (
 
 // accentStyle returns the rule that sets the accent of a brand on pages, "" for none. The
 // accent can be read on its tint, too.
-func accentStyle(accent string) (string, error) {
+func accentStyle(accent string) string {
 	if accent == "" {
-		return "", nil
+		return ""
 	}
-	c, err := readColour(accent)
-	if err != nil {
-		return "", fmt.Errorf("accent: %w", err)
-	}
-	fit := func(page, card string) (fitted, on, tint colour) {
+	c, _ := readColour(accent) // it was checked
+	fit := func(page, card string) (fitted, tint colour, on string) {
 		of := func(hex string) colour { c, _ := readColour(hex); return c }
-		fitted = c.readable(of(page), of(card))
-		return fitted, fitted.on(of(inkDark), of(inkLight)), fitted.tint(of(card))
+		fitted, on = c.readable(of(page), of(card)), inkLight
+		if contrast(fitted, of(inkDark)) > contrast(fitted, of(inkLight)) {
+			on = inkDark
+		}
+		return fitted, fitted.tint(of(card)), on
 	}
-	light, onLight, lightTint := fit(pageLight, cardLight)
-	dark, onDark, darkTint := fit(pageDark, cardDark)
+	light, lightTint, onLight := fit(pageLight, cardLight)
+	dark, darkTint, onDark := fit(pageDark, cardDark)
 	return fmt.Sprintf("@media screen { :root { --accent: light-dark(%s, %s); --on-accent: light-dark(%s, %s); --accent-tint: light-dark(%s, %s) } }\n",
-		light, dark, onLight, onDark, lightTint, darkTint), nil
+		light, dark, onLight, onDark, lightTint, darkTint)
 }

@@ -73,12 +73,10 @@ func isSVG(body []byte) bool {
 	}
 }
 
-// CheckAccent refuses what is no colour; "" is none.
+// CheckAccent refuses what is no colour.
 func CheckAccent(text string) error {
-	if _, err := readColour(text); text != "" && err != nil {
-		return errors.New("must be a colour as #0b5fae")
-	}
-	return nil
+	_, err := readColour(text)
+	return err
 }
 
 // ReadFooterLink reads Label=URL. A label may begin with a language: fr:Label.

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,7 +16,7 @@ type colour [3]float64
 func readColour(text string) (colour colour, err error) {
 	data, err := hex.DecodeString(strings.TrimPrefix(text, "#"))
 	if err != nil || len(data) != len(colour) || text[0] != '#' {
-		return colour, fmt.Errorf("%q: a colour is #rrggbb", text)
+		return colour, errors.New("must be a colour as #0b5fae")
 	}
 	for i, part := range data {
 		colour[i] = float64(part) / 255
@@ -89,12 +90,4 @@ func (c colour) tint(ground colour) colour {
 			return tint
 		}
 	}
-}
-
-// on returns the better of black and white to write on a colour.
-func (c colour) on(dark, light colour) colour {
-	if contrast(c, dark) > contrast(c, light) {
-		return dark
-	}
-	return light
 }

@@ -83,7 +83,7 @@ type Options struct {
 	Embed []string `name:"pages-embed" default:"*" placeholder:"HOSTS" type:"frames" help:"hosts that may show embedded pages in frames, separated by commas; *: all, none: nobody"`
 	// MaxAge is how long shared caches may keep a page, in whole seconds; 0: 10 s,
 	// negative: they ask each time.
-	MaxAge time.Duration `name:"pages-cache" none:"" default:"10s" min:"0s" max:"24h" whole:"" placeholder:"DURATION" help:"how long shared caches may store a page, whole seconds up to 24h; 0s: they revalidate each time"`
+	MaxAge time.Duration `name:"pages-cache" none:"" default:"10s" min:"0s" max:"24h" type:"seconds" placeholder:"DURATION" help:"how long shared caches may store a page, whole seconds up to 24h; 0s: they revalidate each time"`
 
 	// API is the interface, for its page.
 	API API `kong:"-"`
@@ -103,7 +103,7 @@ type Pages struct {
 	siteMap   made[[]siteFile]
 }
 
-// New makes Pages; it starts nothing. A bad branding is an error.
+// New makes Pages; it starts nothing.
 func New(deps Deps, options Options) (*Pages, error) {
 	if deps.Lists == nil || deps.History == nil || deps.Past == nil || deps.Records == nil || deps.Proofs == nil {
 		return nil, errors.New("pages: all parts are required")

@@ -88,7 +88,9 @@ func init() { // what serves a page finds other pages
 		{pattern: "/opensearch.xml", media: "application/opensearchdescription+xml; charset=utf-8", serve: func(builder *pageBuilder) { builder.write("opensearch.xml", builder.text("search.title")) }, Still: true},
 		{pattern: "/favicon.svg", media: medias[".svg"], serve: icon, Still: true},
 		{pattern: "/favicon.ico", media: medias[".svg"], serve: icon, Still: true},
-		{pattern: "/sitemap.xml", media: mediaXML, serve: func(builder *pageBuilder) { builder.write("sitemap.xml", builder.siteFiles()) }},
+		{pattern: "/sitemap.xml", media: mediaXML, serve: func(builder *pageBuilder) {
+			builder.write("sitemap.xml", keep(builder, &builder.siteMap, (*pageBuilder).makeSiteFiles))
+		}},
 		{pattern: "/sitemap/{slug}", media: mediaXML, serve: (*pageBuilder).serveSiteFile},
 		{pattern: "/assets/{slug}", Asset: true},
 		{pattern: "/desk/", media: TypeHTML, serve: (*pageBuilder).serveDesk, Still: true, Desk: true, Cache: "no-store"},

@@ -39,7 +39,7 @@ type siteFile struct {
 
 // serveSiteFile answers a file of the site map.
 func (builder *pageBuilder) serveSiteFile() {
-	files := builder.siteFiles()
+	files := keep(builder, &builder.siteMap, (*pageBuilder).makeSiteFiles)
 	i := slices.IndexFunc(files, func(file siteFile) bool { return file.Name == builder.Route.slug })
 	if builder.err == nil && i < 0 {
 		builder.err = calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
@@ -54,11 +54,7 @@ func (builder *pageBuilder) serveSiteFile() {
 	builder.write("urls.xml", urls[min(skip, len(urls)):min(skip+maxURLs, len(urls))])
 }
 
-// siteFiles returns the files of the present state on the present day, whatever the host.
-func (builder *pageBuilder) siteFiles() []siteFile {
-	return keep(builder, &builder.siteMap, (*pageBuilder).makeSiteFiles)
-}
-
+// makeSiteFiles returns the files of the present state on the present day, whatever the host.
 func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
 	coming := builder.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: builder.lang})
 	paths := []string{"/docs/"}
@@ -73,12 +69,15 @@ func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
 	if builder.err = cmp.Or(err, linkedErr); builder.err != nil {
 		return nil
 	}
-	records := map[calendar.Kind][]siteURL{}
+	records := map[string][]siteURL{}
 	for _, kind := range calendar.Kinds[1:] {
-		used := false
+		used, name := false, kind.Collection()
+		if kind.IsTerm() {
+			name = "terms"
+		}
 		builder.all(kind, listed(kind), func(view *query.View) {
 			if used = true; linked[view.Record.ID] {
-				records[kind] = append(records[kind], siteURLOf(view.Record))
+				records[name] = append(records[name], siteURLOf(view.Record))
 			}
 		})
 		if used {
@@ -106,15 +105,8 @@ func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
 	for _, monthCount := range months.Started {
 		add(siteFile{month: monthCount.First}, "events-"+monthCount.First.Format("2006-01"), monthCount.Events)
 	}
-	for _, of := range []struct {
-		name string
-		urls []siteURL
-	}{
-		{"venues", records[calendar.KindVenue]},
-		{"organizers", records[calendar.KindOrganizer]},
-		{"terms", slices.Concat(records[calendar.KindCategory], records[calendar.KindTag])},
-	} {
-		add(siteFile{urls: of.urls}, of.name, len(of.urls))
+	for _, name := range []string{"venues", "organizers", "terms"} {
+		add(siteFile{urls: records[name]}, name, len(records[name]))
 	}
 	return files
 }

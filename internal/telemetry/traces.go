@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -19,15 +21,16 @@ import (
 	"daybook/calendar"
 )
 
-// TraceOptions are the settings of traces; all are required.
+// TraceOptions are the settings of traces; without a URL there are none.
 type TraceOptions struct {
-	// URL is where spans are sent by OTLP over HTTP, as http://127.0.0.1:4318;
-	// without a path it is /v1/traces.
-	URL     string
-	Ratio   float64      // of the traces that are kept, above 0 and up to 1
-	Version string       // of the program
-	Log     *slog.Logger // told of spans that could not be sent
+	URL     string       `name:"traces" placeholder:"URL" pattern:"^https?://[^/?#@]+(/[^?#]*)?$" must:"be an http or https URL without user, query and fragment, as http://127.0.0.1:4318" secret:"" help:"where OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318; empty: nowhere"` // without a path: /v1/traces
+	Ratio   string       `name:"trace-ratio" default:"0.1" placeholder:"N" pattern:"^(0?[.][0-9]*[1-9][0-9]*|1([.]0*)?)$" must:"be a number above 0 and up to 1, as 0.1" help:"share of the traces that are sent, above 0 and up to 1"`
+	Version string       `kong:"-"` // of the program
+	Log     *slog.Logger `kong:"-"` // of spans that could not be sent
 }
+
+// lastTraces bounds the sending of the last spans.
+const lastTraces = 5 * time.Second
 
 // Traces sends spans. A nil *Traces sends none.
 type Traces struct {
@@ -41,9 +44,12 @@ var noTraces = &Traces{tracer: sdktrace.NewTracerProvider(sdktrace.WithSampler(s
 // NewTraces starts sending spans; Close ends it. Faults of sending are logged
 // and harm nothing else: spans that do not fit the queue are dropped.
 func NewTraces(ctx context.Context, traceOptions TraceOptions) (*Traces, error) {
+	if traceOptions.URL == "" {
+		return nil, nil //nolint:nilnil // a nil *Traces sends none
+	}
 	address, err := url.Parse(traceOptions.URL)
 	if err != nil {
-		return nil, fmt.Errorf("traces: %w", err)
+		return nil, err
 	}
 	address.Path = cmp.Or(strings.TrimSuffix(address.Path, "/"), "/v1/traces")
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address.String()))
@@ -61,10 +67,11 @@ func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, traceOptio
 		resource.WithFromEnv(), // the operator's word is the last
 	)
 	if err != nil {
-		return nil, fmt.Errorf("traces: %w", err)
+		return nil, err
 	}
 	// A caller may ask for no trace, but not for more than the operator wants.
-	ratio := sdktrace.TraceIDRatioBased(traceOptions.Ratio)
+	share, _ := strconv.ParseFloat(traceOptions.Ratio, 64)
+	ratio := sdktrace.TraceIDRatioBased(share)
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(processor), sdktrace.WithResource(about),
 		sdktrace.WithSampler(sdktrace.ParentBased(ratio, sdktrace.WithRemoteParentSampled(ratio))),
@@ -72,15 +79,15 @@ func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, traceOptio
 	return &Traces{provider, provider.Tracer(namespace)}, nil
 }
 
-// Close sends what is left, until ctx ends. It may be called on nil.
-func (traces *Traces) Close(ctx context.Context) error {
-	if traces == nil {
-		return nil
+// Close sends what is left, for a while. It may be called on nil.
+func (traces *Traces) Close(ctx context.Context) {
+	if traces != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
+		defer cancel()
+		if err := traces.provider.Shutdown(ctx); err != nil {
+			otel.Handle(err)
+		}
 	}
-	if err := traces.provider.Shutdown(ctx); err != nil {
-		return fmt.Errorf("traces: send the last ones: %w", err)
-	}
-	return nil
 }
 
 // positions is the stretch that what comes behind a write covers: a write is followed to the

@@ -1,6 +1,7 @@
 package memindex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -95,7 +96,7 @@ func (index *Index) Forget(ctx context.Context) error {
 	index.saving.Lock()
 	defer index.saving.Unlock()
 	index.next = nil
-	if err := remove(index.options.Former); err != nil {
+	if err := cmp.Or(remove(index.options.Former), remove(index.options.Former+unfinished)); err != nil {
 		return fmt.Errorf("forget the former read model: %w", err)
 	}
 	return index.snapshot(ctx)

@@ -117,10 +117,6 @@ func (image *image) save(ctx context.Context, path string) error {
 // unfinished is behind the name of a file that is being written.
 const unfinished = ".tmp"
 
-// RemoveCutOff removes what a killed process left that was writing to a path. No index may
-// be writing there meanwhile.
-func RemoveCutOff(path string) error { return remove(path + unfinished) }
-
 // remove removes a file, if there is one.
 func remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
@@ -169,12 +165,13 @@ func (image *image) write(ctx context.Context, to io.Writer) error {
 }
 
 // Open returns an Index that starts from the snapshot at a path and writes its snapshots
-// there. A missing or damaged snapshot, or one of another version of the program or of
-// another history, is no error: the index starts empty, at position 0, and the logger gets
-// the reason. An error of Options.Holds is returned.
+// there, which no other index does. A missing or damaged snapshot, or one of another version of
+// the program or of another history, is no error: the index starts empty, at position 0, and
+// the logger gets the reason. An error of Options.Holds is returned.
 func Open(ctx context.Context, path string, options Options) (*Index, error) {
 	index := New(options)
 	index.path = path
+	_ = remove(path + unfinished) // what a killed process left; else the next snapshot replaces it
 	state, gone, err := load(path)
 	if err == nil && index.options.Holds != nil {
 		holds, failed := index.options.Holds(ctx, state.marks.Reach)
