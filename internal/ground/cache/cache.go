@@ -7,7 +7,15 @@ package cache
 import "github.com/maypok86/otter/v2"
 
 // Cache keeps values by key. A nil one keeps nothing. It is safe for concurrent use.
-type Cache[K comparable, V any] struct{ c *otter.Cache[K, V] }
+type Cache[K comparable, V any] struct{ values values[K, V] }
+
+// values are those of otter, without its type: every package that knows a cache would compile
+// the whole of otter for it.
+type values[K comparable, V any] interface {
+	GetIfPresent(key K) (V, bool)
+	Set(key K, value V) (V, bool)
+	InvalidateAll()
+}
 
 // The memory that a value costs besides its bytes.
 const overhead = 256
@@ -29,19 +37,19 @@ func (cache *Cache[K, V]) Get(key K) (value V, ok bool) {
 	if cache == nil {
 		return value, false
 	}
-	return cache.c.GetIfPresent(key)
+	return cache.values.GetIfPresent(key)
 }
 
 // Set keeps a value, which no one may change any more.
 func (cache *Cache[K, V]) Set(key K, value V) {
 	if cache != nil {
-		cache.c.Set(key, value)
+		cache.values.Set(key, value)
 	}
 }
 
 // Clear removes all values.
 func (cache *Cache[K, V]) Clear() {
 	if cache != nil {
-		cache.c.InvalidateAll()
+		cache.values.InvalidateAll()
 	}
 }
