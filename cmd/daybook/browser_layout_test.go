@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit/browser"
 	"daybook/internal/testkit/engines"
 )
 
@@ -34,7 +33,7 @@ func TestLayout(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			l := c.start(t)
-			p := browser.Open(t, "about:blank")
+			p := openPage(t, "about:blank")
 			p.Watch()
 			for _, page := range l.pages() {
 				// Of a record that is not there, and without the events of the calendar.
@@ -65,7 +64,7 @@ func TestLayout(t *testing.T) {
 }
 
 // nothing checks that an expression names nothing.
-func nothing(t *testing.T, page *browser.Page, where, expression string) {
+func nothing(t *testing.T, page *browserPage, where, expression string) {
 	t.Helper()
 	if got := page.Eval(expression); got != "" {
 		t.Errorf("%s: %v", where, got)
@@ -142,7 +141,7 @@ func manyEvents(t *testing.T) *looked {
 // numbers measures what PAGES P5.2 promises in numbers (13.55).
 func (looked *looked) numbers(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 
 	// Lists are dense. That of today is not at each hour: it begins with what is over.

@@ -28,11 +28,11 @@ const whole = `(() => {
 // history and open drawers are kept (PAGES P4.3).
 func (looked *looked) replaced(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	page.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
-	q := browser.Open(t, "about:blank")
+	q := openPage(t, "about:blank")
 	q.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
 	asLoaded := func(what string) {
 		t.Helper()
@@ -107,7 +107,7 @@ func same(t *testing.T, where string, got, want any) {
 // helped: suggestions, the menu, copies, and the line of the present time (PAGES P4.3, P5.2).
 func (looked *looked) helped(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	steps := looked.on(t, page)
@@ -186,7 +186,7 @@ var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
 // links on event pages, a month on one sheet (PAGES P5.2).
 func (looked *looked) printed(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	page.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `try { localStorage.setItem('theme', 'dark') } catch {}`}, nil)
@@ -229,7 +229,7 @@ func (*looked) tiled(t *testing.T) {
 	s.want(201, http.MethodPost, "/events", s.token, `{"title": "Here", "start_date": "`+tomorrow+` 09:00", "end_date": "`+tomorrow+` 10:00",
 		"image": "http://three.localhost`+port+`/picture.png", "venue": {"venue": "Hall", "geo_lat": 45.76, "geo_lng": 4.84}}`)
 	l := &looked{server: s}
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	for _, path := range []string{"/events/map/", "/event/here/"} {
@@ -240,7 +240,7 @@ func (*looked) tiled(t *testing.T) {
 			t.Errorf("%s: on the tiles stands %v", path, got)
 		}
 		asked := len(page.Requests)
-		page.Requests = slices.DeleteFunc(page.Requests, func(load *browser.Load) bool {
+		page.Requests = slices.DeleteFunc(page.Requests, func(load *load) bool {
 			return strings.HasPrefix(load.URL, "http://one.localhost"+port+"/") || strings.HasPrefix(load.URL, "http://two.localhost"+port+"/")
 		})
 		if asked == len(page.Requests) || page.Requested("countries-50m") {

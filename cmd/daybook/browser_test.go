@@ -191,7 +191,7 @@ const (
 )
 
 // check asks axe-core, by some of its rules, for what is serious or critical.
-func check(t *testing.T, page *browser.Page, where, rules string) {
+func check(t *testing.T, page *browserPage, where, rules string) {
 	t.Helper()
 	source, err := axe()
 	must(t, err)
@@ -207,7 +207,7 @@ func check(t *testing.T, page *browser.Page, where, rules string) {
 
 // keepPicture writes a picture of the whole page, of a long one the first 3,000 pixels, into
 // the folder that DAYBOOK_PICTURES names.
-func keepPicture(t *testing.T, page *browser.Page, name string) {
+func keepPicture(t *testing.T, page *browserPage, name string) {
 	t.Helper()
 	dir := os.Getenv("DAYBOOK_PICTURES")
 	if dir == "" {
@@ -224,7 +224,7 @@ func keepPicture(t *testing.T, page *browser.Page, name string) {
 
 // clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
 // a style in the page itself.
-func (looked *looked) clean(t *testing.T, page *browser.Page, where string, status int) {
+func (looked *looked) clean(t *testing.T, page *browserPage, where string, status int) {
 	t.Helper()
 	looked.quiet(t, page, where, status)
 	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
@@ -234,7 +234,7 @@ func (looked *looked) clean(t *testing.T, page *browser.Page, where string, stat
 }
 
 // quiet reports a console error, a report of a policy, and a request to another host.
-func (looked *looked) quiet(t *testing.T, page *browser.Page, where string, status int) {
+func (looked *looked) quiet(t *testing.T, page *browserPage, where string, status int) {
 	t.Helper()
 	for _, text := range page.Faults {
 		if status == 200 || !strings.Contains(text, fmt.Sprintf("status of %d", status)) {
@@ -252,7 +252,7 @@ func (looked *looked) quiet(t *testing.T, page *browser.Page, where string, stat
 const isDrawn = `document.getElementById('map')?.dataset.view !== undefined`
 
 // drawn waits until what scripts draw is there, a map far down the page too.
-func drawn(page *browser.Page) {
+func drawn(page *browserPage) {
 	if page.Eval(`((map) => { map?.scrollIntoView(); return Boolean(map?.checkVisibility()) })(document.getElementById('map'))`) == true {
 		page.Wait(isDrawn)
 		// What sticks to the top of the window is there after a frame.
@@ -270,7 +270,7 @@ func (looked *looked) everyPage(t *testing.T) {
 	for _, lang := range []string{"", "/cn"} {
 		t.Run("en"+lang, func(t *testing.T) {
 			t.Parallel()
-			p := browser.Open(t, "about:blank")
+			p := openPage(t, "about:blank")
 			p.Watch()
 			for _, page := range looked.pages() {
 				for _, width := range []int{1280, 390} {
@@ -314,7 +314,7 @@ const sideways = `[document.documentElement, ...document.querySelectorAll('body 
 // wishes: what readers ask their system for (PAGES P4.2, 13.21).
 func (looked *looked) wishes(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 800)
 	for _, path := range []string{"/events/", "/events/month/", "/events/map/", looked.event} {
@@ -358,7 +358,7 @@ func (looked *looked) wishes(t *testing.T) {
 // keyboard goes through month and search by keyboard (PAGES P4.2.3, 13.20).
 func (looked *looked) keyboard(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
+	p := openPage(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 700)
 	of := func(what string) string { return `((e) => ` + what + `)(document.activeElement)` }
@@ -444,7 +444,7 @@ func (looked *looked) keyboard(t *testing.T) {
 // (PAGES P1.3, 13.32).
 func (looked *looked) mapped(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1280, 900)
 	page.Prefer(inTheme("light"))
@@ -532,7 +532,7 @@ const markers = `(async () => {
 // plain uses pages without scripts (PAGES P4.3, 13.23).
 func (looked *looked) plain(t *testing.T) {
 	t.Helper()
-	p := browser.Open(t, "about:blank")
+	p := openPage(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 800)
 	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
@@ -568,7 +568,7 @@ func (looked *looked) plain(t *testing.T) {
 // firstViews measures what a reader's first view costs (PAGES P6.2, 13.25).
 func (looked *looked) firstViews(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	measure := func(path string) (total, requests int, of map[string]int) { // without pictures of records
 		page.Goto("about:blank") // what the last page still asks for is not of this one
@@ -671,10 +671,10 @@ func foreign(t *testing.T, policy, body string) string {
 }
 
 // on returns a page as scenes take steps on it.
-func (looked *looked) on(t *testing.T, page *browser.Page) *deskPage {
+func (looked *looked) on(t *testing.T, page *browserPage) *deskPage {
 	t.Helper()
 	deskPage := (&desk{server: looked.server}).at(t)
-	deskPage.Page = page
+	deskPage.browserPage = page
 	return deskPage
 }
 
@@ -686,7 +686,7 @@ func (looked *looked) element(t *testing.T) {
 		`<script type="module" src="`+looked.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar id="first" limit="5" tags="markup" target="_blank"><a href="/">Events</a></daybook-calendar>
 		<daybook-calendar id="two" view="month" date="`+looked.day+`" tz="UTC" lang="fr" theme="dark"></daybook-calendar>`)
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Resize(1000, 900)
 	page.Goto(u)
@@ -747,7 +747,7 @@ func (looked *looked) element(t *testing.T) {
 		}
 	}
 	looked.elementDays(t)
-	q := browser.Open(t, "about:blank") // axe-core itself needs a page without that policy
+	q := openPage(t, "about:blank") // axe-core itself needs a page without that policy
 	q.Watch()
 	q.Resize(390, 800)
 	q.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+looked.host, `<script type="module" src="`+looked.host+`/embed/v1/daybook-calendar.js"></script>
@@ -774,7 +774,7 @@ func (looked *looked) elementDays(t *testing.T) {
 	}
 	second := event("ערב שירה", "2030-10-31T21:30:00Z", "2030-10-31T21:45:00Z") // 23:30 on 31 October
 	until := event("Until a midnight", "2030-04-25 20:00", "2030-04-26 00:00")
-	page := browser.Open(t, "about:blank")
+	page := openPage(t, "about:blank")
 	page.Watch()
 	page.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+looked.host, `<script type="module" src="`+looked.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar view="month" date="2030-10-01" tz="Africa/Cairo"></daybook-calendar><daybook-calendar view="month" date="2030-04-01" tz="Africa/Cairo"></daybook-calendar>
@@ -817,7 +817,7 @@ func (looked *looked) frames(t *testing.T) {
 	for _, other := range []string{looked.host + "/events/", looked.host + looked.venue, looked.host + looked.event + "history/", looked.host + looked.gone, "https://elsewhere.example" + looked.event, "event"} {
 		looked.oembed(t, 404, "url="+url.QueryEscape(other))
 	}
-	p := browser.Open(t, "about:blank")
+	p := openPage(t, "about:blank")
 	p.Watch()
 	p.Resize(1000, 900)
 	p.Goto(foreign(t, "frame-src "+looked.host, told["html"].(string)+`<iframe title="list" src="`+looked.host+`/embed/events/"></iframe>`))
@@ -836,7 +836,7 @@ func (looked *looked) frames(t *testing.T) {
 // what another site sends is refused (INTERFACE 2.11, PAGES P2.3).
 func (looked *looked) foreignForms(t *testing.T) {
 	t.Helper()
-	page := browser.Open(t, strings.Replace(looked.host, "://", "://admin:"+looked.token+"@", 1)+"/?preview=true")
+	page := openPage(t, strings.Replace(looked.host, "://", "://admin:"+looked.token+"@", 1)+"/?preview=true")
 	page.Goto(looked.host + "/?preview=true")
 	if got := page.Eval(`document.getElementById('preview') !== null`); got != true {
 		t.Fatalf("the browser does not remember credentials: %v", page.Eval(`document.body.innerText`))

@@ -17,19 +17,19 @@ import (
 
 // deskPage is the desk in a browser, as one person uses it.
 type deskPage struct {
-	*browser.Page
+	*browserPage
 	*desk
 
 	t       *testing.T
 	address string
 	names   map[string]string // what $NAME is in steps
-	pages   map[string]*browser.Page
+	pages   map[string]*browserPage
 }
 
 // at returns a page for a test, and opens nothing yet.
 func (desk *desk) at(t *testing.T) *deskPage {
 	t.Helper()
-	page := &deskPage{desk: desk, t: t, names: map[string]string{"writing": writing}, pages: map[string]*browser.Page{}}
+	page := &deskPage{desk: desk, t: t, names: map[string]string{"writing": writing}, pages: map[string]*browserPage{}}
 	maps.Copy(page.names, desk.tokens)
 	return page
 }
@@ -58,11 +58,11 @@ func (deskPage *deskPage) steps(text string) {
 
 var deskVerbs = map[string]func(page *deskPage, about string){
 	// as USER [ADDRESS] opens the desk for a user, also USER [ADDRESS] in another tab.
-	"as":   func(page *deskPage, about string) { page.enter(browser.Open(page.t, "about:blank"), about) },
+	"as":   func(page *deskPage, about string) { page.enter(openPage(page.t, "about:blank"), about) },
 	"also": func(page *deskPage, about string) { page.enter(page.Tab("about:blank"), about) },
 	// call NAME names the page, use NAME goes back to it.
-	"call": func(page *deskPage, name string) { page.pages[name] = page.Page },
-	"use":  func(page *deskPage, name string) { page.Page = page.pages[name] },
+	"call": func(page *deskPage, name string) { page.pages[name] = page.browserPage },
+	"use":  func(page *deskPage, name string) { page.browserPage = page.pages[name] },
 	"size": func(page *deskPage, about string) {
 		var width, height int
 		_, err := fmt.Sscan(about, &width, &height)
@@ -75,9 +75,9 @@ var deskVerbs = map[string]func(page *deskPage, about string){
 	// visit PATH goes to a page and waits until what scripts draw is there.
 	"visit": func(page *deskPage, path string) {
 		page.Goto(page.host + path)
-		drawn(page.Page)
+		drawn(page.browserPage)
 	},
-	"draw": func(page *deskPage, _ string) { drawn(page.Page) },
+	"draw": func(page *deskPage, _ string) { drawn(page.browserPage) },
 	// follow SCRIPT does what leads to another page, submit presses Enter.
 	"follow": func(page *deskPage, script string) { page.Follow(func() { page.Eval(js(`{ ` + script + ` }`)) }) },
 	"submit": func(page *deskPage, _ string) { page.Follow(func() { page.Press("Enter") }) },
@@ -288,15 +288,15 @@ func (desk *desk) under(path string) string {
 func (desk *desk) editor(t *testing.T, address string) *deskPage {
 	t.Helper()
 	deskPage := desk.at(t)
-	deskPage.enter(browser.Open(t, "about:blank"), "editor "+address)
+	deskPage.enter(openPage(t, "about:blank"), "editor "+address)
 	return deskPage
 }
 
 // enter opens the desk in a page for a user, at an address.
-func (deskPage *deskPage) enter(page *browser.Page, about string) {
+func (deskPage *deskPage) enter(page *browserPage, about string) {
 	deskPage.t.Helper()
 	user, address, _ := strings.Cut(about, " ")
-	deskPage.Page = page
+	deskPage.browserPage = page
 	deskPage.Call("Emulation.setFocusEmulationEnabled", browser.Object{"enabled": true}, nil)
 	deskPage.Goto(deskPage.host + "/desk/#/signin?" + url.Values{"name": {"the-" + user}, "token": {deskPage.names[user]}}.Encode())
 	deskPage.Wait(`document.getElementById('who')?.dataset.role && document.querySelector('[role=tab][data-count]')`)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/internal/testkit/browser"
 	"daybook/internal/testkit/engines"
 )
 
@@ -135,7 +134,7 @@ func (desk *desk) headers(t *testing.T) {
 func (desk *desk) signsIn(t *testing.T) {
 	t.Helper()
 	deskPage := desk.at(t)
-	deskPage.Page = browser.Open(t, "about:blank")
+	deskPage.browserPage = openPage(t, "about:blank")
 	deskPage.Watch()
 	deskPage.Goto(desk.host + "/desk/")
 	deskPage.steps(`
@@ -201,14 +200,14 @@ func (desk *desk) accessible(t *testing.T) {
 		look := func(view string) {
 			for theme, rules := range map[string]string{"light": everyRule, "dark": colourRules} {
 				deskPage.Prefer(inTheme(theme))
-				check(t, deskPage.Page, fmt.Sprint(view, " ", width, " ", theme), rules)
-				keepPicture(t, deskPage.Page, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
+				check(t, deskPage.browserPage, fmt.Sprint(view, " ", width, " ", theme), rules)
+				keepPicture(t, deskPage.browserPage, fmt.Sprintf("desk%s-%d-%s", strings.NewReplacer("#", "", "/", "-", "?", "-", "=", "-", id, "n").Replace(view), width, theme))
 			}
 			deskPage.Is(view, `document.documentElement.scrollWidth <= innerWidth`, true)
 			deskPage.Is(view+": categories", `[...document.querySelectorAll('.tree')].every((e) => e.scrollWidth <= e.clientWidth)`, true)
 			deskPage.Is(view+": room for the words of the search", `(document.querySelector('main [name=q]')?.offsetWidth ?? 224) >= 224`, true)
 			if width == 320 {
-				nothing(t, deskPage.Page, view+" is for no finger", small)
+				nothing(t, deskPage.browserPage, view+" is for no finger", small)
 			} else {
 				deskPage.Is(view+": buttons of a row in line", `[...document.querySelectorAll('.c-act')].every((e) => new Set([...e.children].map((b) => Math.round(b.getBoundingClientRect().top + b.offsetHeight / 2))).size < 2)`, true)
 			}
@@ -242,7 +241,7 @@ func (desk *desk) accessible(t *testing.T) {
 		wait one('[data-error=name]:not([hidden])')`)
 	for _, theme := range []string{"light", "dark"} {
 		deskPage.Prefer(inTheme(theme))
-		check(t, deskPage.Page, "sign-in "+theme, everyRule)
+		check(t, deskPage.browserPage, "sign-in "+theme, everyRule)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit/browser"
 	"daybook/internal/testkit/engines"
 )
 
@@ -27,7 +26,7 @@ func TestPictures(t *testing.T) {
 	}{{"en", "", look}, {"cn", "/cn", look}, {"long", "/fr", longTexts}, {"none", "", noEvents}} {
 		t.Run(set.name, func(t *testing.T) {
 			l := set.start(t)
-			p := browser.Open(t, "about:blank")
+			p := openPage(t, "about:blank")
 			for _, page := range l.pages() {
 				if !strings.HasPrefix(page.path, "/") { // of a record that is not there
 					continue

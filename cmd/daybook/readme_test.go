@@ -51,7 +51,6 @@ func TestReadme(t *testing.T) {
 	root := filepath.Join("..", "..")
 	dir := t.TempDir()
 	env := slices.DeleteFunc(os.Environ(), func(text string) bool { return strings.HasPrefix(text, "DAYBOOK_") })
-	env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
 	shell := func(where, command string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", "curl() { command curl -sf \"$@\"; }\n"+command)

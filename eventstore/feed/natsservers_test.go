@@ -196,7 +196,6 @@ func natsProgram(t *testing.T) string {
 		natsBuild.path = filepath.Join(os.TempDir(), fmt.Sprintf("daybook-test-natsserver-%d", os.Getuid()))
 		part := fmt.Sprintf("%s.%d", natsBuild.path, os.Getpid())
 		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", part, "github.com/nats-io/nats-server/v2")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			natsBuild.problem = fmt.Sprintf("%v\n%s", err, out)
 			return

@@ -90,7 +90,7 @@ func TestRecipes(t *testing.T) {
 		page := pages.open(t, "map")
 		// It begins with all places in sight, and nothing below them.
 		page.Wait(`venues.getLayers().length === 3 && venues.getLayers().every((l) => map.getBounds().contains(l.getLatLng()) && l.getElement().getBoundingClientRect().width > 10)`)
-		page.Is("tiles", `document.querySelectorAll('.leaflet-tile').length`, 0.0)
+		page.Wait(`document.querySelectorAll('.leaflet-tile').length === 0`)
 		page.Eval(`map.setView([48.14, 11.58], 12); 0`)
 		places := `JSON.stringify(venues.getLayers().map((l) => [l.feature.properties.venue, l.feature.properties.count, l.getLatLng().lat, l.getLatLng().lng]))`
 		if got := page.Wait(`venues.getLayers().length === 2 && ` + places); got != `[["Hall & Garden",2,48.137,11.575],["Club",1,48.15,11.6]]` {

@@ -179,7 +179,7 @@ func TestAssets(t *testing.T) {
 	has(t, page(w, "/fr/"), `<div class="text" lang="en"><h2>Hello`)
 	lacks(t, page(w, "/fr/"), "Imprint")
 	anybody, list := w.As(calendar.Anonymous), readPage(t, w, "/events/")
-	style := valueOf(list.one("link", "rel=stylesheet"), "href")
+	style := valueOf(list.one("link[rel=stylesheet]"), "href")
 	plain := anybody.Read("/" + style)
 	if plain.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || plain.Header.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Errorf("%s: %v", style, plain.Header)
@@ -203,7 +203,7 @@ func TestAssets(t *testing.T) {
 		}
 	}
 	wantPages(t, w, http.StatusNotFound, "/assets/nothing.0123456789.css")
-	response := anybody.Read("/" + valueOf(list.one("img", "alt=Town hall"), "src"))
+	response := anybody.Read("/" + valueOf(list.one("img[alt='Town hall']"), "src"))
 	if response.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'; style-src 'unsafe-inline'" || response.Header.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("the logo: %v", response.Header)
 	}

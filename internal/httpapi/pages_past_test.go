@@ -78,8 +78,8 @@ func TestPagesOfLongHistories(t *testing.T) {
 	}
 	for n := 1; n <= 2; n++ {
 		sheet := readPage(t, world, fmt.Sprintf("/event/quay/history/?page=%d", n))
-		sheet.one("nav", "id=pager")
-		for _, item := range sheet.all("", "data-version") {
+		sheet.one("nav[id=pager]")
+		for _, item := range sheet.all("[data-version]") {
 			seen = append(seen, valueOf(item, "data-version"))
 		}
 		if len(seen) != 50*n {
@@ -109,7 +109,7 @@ func TestProofsOfHistories(t *testing.T) {
 	}
 	sheet := readPage(t, world, "/fr/event/quay/history/")
 	const api = "/fr/api/calendar/events/v1"
-	proof := valueOf(sheet.one("a", "data-proof"), "href")
+	proof := valueOf(sheet.one("a[data-proof]"), "href")
 	if want := fmt.Sprintf("%s/proof/inclusion?position=%d", api, size); proof != want {
 		t.Errorf("proof %s, want %s", proof, want)
 	}

@@ -183,7 +183,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 					n++
 				}
 			}
-			cell := month.one("td", "data-date="+day)
+			cell := month.one("td[data-date='" + day + "']")
 			if label, want := valueOf(under(cell, "a")[0], "aria-label"), fmt.Sprintf(", %d event", n); !strings.Contains(label, want) {
 				t.Errorf("%s in the month%s: %s, want %s", day, query, label, want)
 			}

@@ -87,7 +87,7 @@ func TestTextsOfOtherDirections(t *testing.T) {
 		if title := wordsOf(sheet.all("title")[0]); !isolatedIn(title) {
 			t.Errorf("%s: the document is named %q", path, title)
 		}
-		for _, meta := range sheet.all("meta", "content") {
+		for _, meta := range sheet.all("meta[content]") {
 			if strings.Contains(valueOf(meta, "content"), "\u2068") {
 				t.Errorf("%s: content %q", path, valueOf(meta, "content"))
 			}

@@ -31,28 +31,17 @@ func TestHooksOfPages(t *testing.T) {
 			t.Helper()
 			t.Errorf("%s: %s: %s %s", at.Request, what, node.Data, wordsOf(node))
 		}
-		for _, hook := range [][]string{
-			{"html", "lang=" + tag, "data-position"},
-			{"body", "data-page"},
-			{"a", "id=skip", "href=#main"},
-			{"header", "id=site-header"},
-			{"nav", "id=site-nav", "aria-label"},
-			{"main", "id=main"},
-			{"footer", "id=site-footer"},
-			{"h1"},
-			{"title"},
-			{"form", "id=search-form", "role=search"},
-			{"nav", "id=views", "aria-label"},
-			{"", "id=language-switch"},
-			{"", "id=theme-switch"},
+		for _, hook := range []string{
+			"html[lang=" + tag + "][data-position]", "body[data-page]", "a#skip[href='#main']", "header#site-header", "nav#site-nav[aria-label]", "main#main", "footer#site-footer",
+			"h1", "title", "form#search-form[role=search]", "nav#views[aria-label]", "#language-switch", "#theme-switch",
 		} {
-			at.one(hook[0], hook[1:]...)
+			at.one(hook)
 		}
 		if first := under(at.one("body"), "a")[0]; valueOf(first, "id") != "skip" {
 			wrong("the first link", first)
 		}
 		level, ids := 0, map[string]bool{}
-		for _, node := range at.all("") {
+		for _, node := range at.all("*") {
 			if len(node.Data) == 2 && node.Data[0] == 'h' && node.Data[1] >= '1' && node.Data[1] <= '6' {
 				next := int(node.Data[1] - '0')
 				if next > level+1 {
@@ -74,7 +63,7 @@ func TestHooksOfPages(t *testing.T) {
 					wrong("inline", node)
 				}
 			case "input", "select", "textarea":
-				if valueOf(node, "type") != "hidden" && node.Parent.Data != "label" && len(at.all("label", "for="+valueOf(node, "id"))) != 1 {
+				if valueOf(node, "type") != "hidden" && node.Parent.Data != "label" && len(at.all("label[for='"+valueOf(node, "id")+"']")) != 1 {
 					wrong("no label of "+valueOf(node, "name"), node)
 				}
 			}
@@ -95,20 +84,20 @@ func TestHooksOfPages(t *testing.T) {
 		check(openPage(t, w, root+"/events/?start_date=x&search=0", http.StatusBadRequest), lang.Tag())
 	}
 	at := readPage(t, w, "/search/?search=concert")
-	for _, f := range under(at.one("div", "id=facets"), "fieldset") {
-		if valueOf(f, "data-facet") == "" || len(under(f, "legend")) == 0 || len(under(f, "input", "value", "data-count")) == 0 {
+	for _, f := range under(at.one("div[id=facets]"), "fieldset") {
+		if valueOf(f, "data-facet") == "" || len(under(f, "legend")) == 0 || len(under(f, "input[value][data-count]")) == 0 {
 			t.Errorf("facet %s", wordsOf(f))
 		}
 	}
-	if len(at.all("mark")) == 0 || len(at.all("ul")) == 0 || at.one("div", "id=chips") == nil {
+	if len(at.all("mark")) == 0 || len(at.all("ul")) == 0 || at.one("div[id=chips]") == nil {
 		t.Error("a search without marks")
 	}
-	for _, card := range readPage(t, w, "/events/").all("article", "data-event-id", "data-version") {
-		if len(under(under(card, "h3")[0], "a", "data-event-id", "data-start", "data-end")) != 1 || len(under(card, "time", "datetime")) == 0 {
+	for _, card := range readPage(t, w, "/events/").all("article[data-event-id][data-version]") {
+		if len(under(under(card, "h3")[0], "a[data-event-id][data-start][data-end]")) != 1 || len(under(card, "time[datetime]")) == 0 {
 			t.Errorf("card %s", wordsOf(card))
 		}
 	}
-	for _, td := range under(readPage(t, w, "/events/month/2026-05/").one("table", "id=month"), "td") {
+	for _, td := range under(readPage(t, w, "/events/month/2026-05/").one("table[id=month]"), "td") {
 		if lists := len(under(td, "ul")); len(idsUnder(td)) > 0 && (lists < 1 || lists > 2) {
 			t.Errorf("no list in %s", wordsOf(td))
 		}

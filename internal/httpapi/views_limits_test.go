@@ -21,7 +21,7 @@ func TestPagesOfManyFilters(t *testing.T) {
 	} {
 		for _, path := range []string{"/events/", "/events/month/2026-05/", "/search/"} {
 			sheet := readPage(t, w, path+"?"+query)
-			chips := under(sheet.one("div", "id=chips"), "a")
+			chips := under(sheet.one("div[id=chips]"), "a")
 			if len(chips) != want || len(sheet.Body) > 2<<20 {
 				t.Errorf("%s?%.20s…: %d chips in %d bytes", path, query, len(chips), len(sheet.Body))
 			}

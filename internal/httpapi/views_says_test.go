@@ -77,7 +77,7 @@ func TestSiteMap(t *testing.T) {
 		names = append(names, strings.TrimPrefix(m.Loc, world.Base+"/sitemap/"))
 		for _, u := range readSiteMap(t, w, below(t, m.Loc)[1:]).URLs {
 			sheet := readPage(t, w, below(t, u.Loc)[1:])
-			if _, twice := found[u.Loc]; twice || len(sheet.all("meta", "name=robots")) != 0 || valueOf(sheet.one("link", "rel=canonical"), "href") != u.Loc || len(u.Links) != len(sheet.all("link", "hreflang"))-1 {
+			if _, twice := found[u.Loc]; twice || len(sheet.all("meta[name=robots]")) != 0 || valueOf(sheet.one("link[rel=canonical]"), "href") != u.Loc || len(u.Links) != len(sheet.all("link[hreflang]"))-1 {
 				t.Errorf("%s stands twice, is not to be indexed, or has %d languages", u.Loc, len(u.Links))
 			}
 			found[u.Loc] = u.LastMod
@@ -115,7 +115,7 @@ func TestFeedsOfPages(t *testing.T) {
 		"/fr/organizer/jazz-club/": "geo+json feed+json json atom+xml rss+xml calendar", "/event/fair/": "json json+oembed xml+oembed calendar",
 	} {
 		var got []string
-		for _, node := range readPage(t, w, path).all("link", "rel=alternate", "type", "title") {
+		for _, node := range readPage(t, w, path).all("link[rel=alternate][type][title]") {
 			media, text := valueOf(node, "type"), valueOf(node, "href")
 			got = append(got, media[strings.IndexByte(media, '/')+1:])
 			if strings.HasSuffix(media, "+oembed") {
@@ -130,7 +130,7 @@ func TestFeedsOfPages(t *testing.T) {
 			t.Errorf("%s: feeds %v, want %s", path, got, want)
 		}
 	}
-	if got := valueOf(readPage(t, w, "/events/").one("meta", "property=og:image"), "content"); !strings.HasPrefix(got, world.Base+"/assets/logo.") {
+	if got := valueOf(readPage(t, w, "/events/").one("meta[property='og:image']"), "content"); !strings.HasPrefix(got, world.Base+"/assets/logo.") {
 		t.Errorf("without a picture of its own a page shows %q to other sites, want the logo", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+	"github.com/andybalholm/cascadia"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
@@ -31,7 +33,7 @@ type sheet struct {
 func openPage(t *testing.T, w *world.World, path string, status int) sheet {
 	t.Helper()
 	res := w.As(calendar.Anonymous).In(t).With("Accept", "text/html").Do(http.MethodGet, "/"+path, nil).Want(status)
-	return sheet{res, t, play.Root(t, res)}
+	return sheet{res, t, play.Document(t, res).Nodes[0]}
 }
 
 // readPage is openPage of a page that is there.
@@ -40,26 +42,32 @@ func readPage(t *testing.T, w *world.World, path string) sheet {
 	return openPage(t, w, path, http.StatusOK)
 }
 
-// The elements of pages, as plays look for them.
-var under, valueOf, wordsOf = play.Under, play.Value, play.Words
-
-func (sheet sheet) all(name string, attributes ...string) []*html.Node {
-	return under(sheet.root, name, attributes...)
+// under returns the elements below a node that a CSS selector finds.
+func under(node *html.Node, selector string) []*html.Node {
+	return cascadia.QueryAll(node, cascadia.MustCompile(selector))
 }
 
+func wordsOf(node *html.Node) string { return play.Words(goquery.NewDocumentFromNode(node).Selection) }
+
+func valueOf(node *html.Node, attribute string) string {
+	return goquery.NewDocumentFromNode(node).AttrOr(attribute, "")
+}
+
+func (sheet sheet) all(selector string) []*html.Node { return under(sheet.root, selector) }
+
 // one returns the only element that fits.
-func (sheet sheet) one(name string, attributes ...string) *html.Node {
+func (sheet sheet) one(selector string) *html.Node {
 	sheet.t.Helper()
-	all := sheet.all(name, attributes...)
+	all := sheet.all(selector)
 	if len(all) != 1 {
-		sheet.t.Fatalf("%s: %d elements %s %q, want one", sheet.Request, len(all), name, attributes)
+		sheet.t.Fatalf("%s: %d elements %s, want one", sheet.Request, len(all), selector)
 	}
 	return all[0]
 }
 
 // idsUnder are the ids of the events below a node, each once, in order.
 func idsUnder(n *html.Node) (out []string) {
-	for _, node := range under(n, "", "data-event-id") {
+	for _, node := range under(n, "[data-event-id]") {
 		if id := valueOf(node, "data-event-id"); !slices.Contains(out, id) {
 			out = append(out, id)
 		}
@@ -67,7 +75,7 @@ func idsUnder(n *html.Node) (out []string) {
 	return out
 }
 
-func (sheet sheet) results() *html.Node { return sheet.one("div", "id=results") }
+func (sheet sheet) results() *html.Node { return sheet.one("div[id=results]") }
 
 // total is data-total of the results.
 func (sheet sheet) total() int {
@@ -81,7 +89,7 @@ func (sheet sheet) total() int {
 
 // export is the URL or the text of the drawer in a format, "" for none.
 func (sheet sheet) export(format string) string {
-	for _, li := range sheet.all("li", "data-format="+format) {
+	for _, li := range sheet.all("li[data-format='" + format + "']") {
 		for _, a := range under(li, "a") {
 			return valueOf(a, "href")
 		}
@@ -94,10 +102,8 @@ func (sheet sheet) export(format string) string {
 
 // onDay are the ids of the events of a day of a month, week, day or list.
 func (sheet sheet) onDay(date string) []string {
-	for _, name := range []string{"td", "section"} {
-		for _, node := range sheet.all(name, "data-date="+date) {
-			return idsUnder(node)
-		}
+	for _, node := range sheet.all("td[data-date='" + date + "'], section[data-date='" + date + "']") {
+		return idsUnder(node)
 	}
 	return nil
 }
@@ -223,7 +229,7 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 					t.Errorf("%s page %d and %s:\n%s", at, number, pageNow.export("json"), diff)
 				}
 				shown += len(got)
-				next := pageNow.all("a", "rel=next")
+				next := pageNow.all("a[rel=next]")
 				if len(next) == 0 {
 					if shown != total && number < mostWalked {
 						t.Errorf("%s: %d events on all pages, want %d", at, shown, total)

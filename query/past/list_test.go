@@ -11,9 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/eventstore/memstore"
 	"daybook/internal/param"
-	"daybook/internal/testkit/world"
 	"daybook/query/past"
 )
 
@@ -53,32 +51,32 @@ func (watched *watched) Epoch() eventstore.Epoch {
 	return epoch
 }
 
-// points is a World with four venues, at the positions from first on.
+// points are those of a log of four venues.
 type points struct {
-	*world.World
+	*past.Service
 	t     *testing.T
 	store *watched
-	first calendar.Position
 }
 
 func setup(t *testing.T, options past.Options) *points {
 	t.Helper()
-	s := &watched{Store: memstore.New()}
-	w := world.New(t, world.Options{Store: s, Past: options})
-	admin := w.As(calendar.Administrator)
-	first := w.Head() + 1
-	for i := range 4 {
-		w.Clock.Add(time.Second)
-		admin.Create(calendar.KindVenue, world.Object{"venue": fmt.Sprintf("Venue %d", i)})
+	story := newStory(t, 0)
+	watched := &watched{Store: story.store}
+	story.store = watched
+	for id := range calendar.ID(4) {
+		story.now.Add(1000)
+		story.append(nil, calendar.Change{Name: "venue." + calendar.Created, Kind: calendar.KindVenue, ID: id + 1, Home: calendar.LangEN, Fields: calendar.Fields{
+			"status": "publish", "author": calendar.ID(7), "venue": calendar.Text{calendar.LangEN: "Name"}, "slug": fmt.Sprint("venue", id),
+		}}, story.clock())
 	}
-	return &points{w, t, s, first}
+	return &points{story.service(options), t, watched}
 }
 
 // list asks for lists up to venue n, from 1.
 func (points *points) list(ctx context.Context, n int) error {
-	then, err := points.Past.Resolve(ctx, param.Point{Position: points.first + calendar.Position(n-1)})
+	then, err := points.Resolve(ctx, param.Point{Position: calendar.Position(n)})
 	if err == nil {
-		_, _, err = points.Past.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, false)
+		_, _, err = points.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, false)
 	}
 	return err
 }
@@ -86,11 +84,11 @@ func (points *points) list(ctx context.Context, n int) error {
 // want asks for lists up to venue n, and reports whether they were built for that.
 func (points *points) want(n int, builds bool) {
 	points.t.Helper()
-	before := points.Past.Stats().Built
+	before := points.Stats().Built
 	if err := points.list(points.t.Context(), n); err != nil {
 		points.t.Fatal(err)
 	}
-	if built := points.Past.Stats().Built - before; built > 1 || built == 1 != builds {
+	if built := points.Stats().Built - before; built > 1 || built == 1 != builds {
 		points.t.Errorf("up to venue %d: %d points were built, want one: %t", n, built, builds)
 	}
 }
@@ -128,17 +126,17 @@ func TestPointsCached(t *testing.T) {
 		t.Parallel()
 		points := setup(t, past.Options{})
 		points.want(1, true)
-		venue := points.Past.Stats().Bytes
+		venue := points.Stats().Bytes
 		points = setup(t, past.Options{Memory: 13 * venue / 2}) // some six venues
 		points.want(1, true)
 		points.want(2, true)
 		points.want(3, true)
 		points.want(1, false)
-		if stats := points.Past.Stats(); stats.Points != 3 {
+		if stats := points.Stats(); stats.Points != 3 {
 			t.Errorf("%d points, want 3", stats.Points)
 		}
 		points.want(4, true) // 2 and 3 go
-		if stats := points.Past.Stats(); stats.Points != 2 || stats.Bytes < 5*venue || stats.Bytes > 6*venue {
+		if stats := points.Stats(); stats.Points != 2 || stats.Bytes < 5*venue || stats.Bytes > 6*venue {
 			t.Errorf("%d points with %d bytes, want 2 with five venues of %d", stats.Points, stats.Bytes, venue)
 		}
 		points.want(1, false)
@@ -151,14 +149,14 @@ func TestPointsIdle(t *testing.T) {
 	t.Parallel()
 	points := setup(t, past.Options{Idle: 200 * time.Millisecond})
 	points.want(1, true)
-	eventually(t, "no point", func() bool { return points.Past.Stats().Points == 0 })
+	eventually(t, "no point", func() bool { return points.Stats().Points == 0 })
 	points.want(1, true)
 }
 
 // TestPointsBuiltOnce: equal requests wait for one building (HISTORY 19).
 func TestPointsBuiltOnce(t *testing.T) {
 	t.Parallel()
-	points := setup(t, past.Options{Wait: patience})
+	points := setup(t, past.Options{})
 	points.store.hold.Lock()
 	heads := points.store.heads.Load()
 	const each = 10
@@ -173,7 +171,7 @@ func TestPointsBuiltOnce(t *testing.T) {
 	eventually(t, "all requests", func() bool { return points.store.reading.Load() > 0 && points.store.heads.Load() >= heads+3*each })
 	points.store.hold.Unlock()
 	group.Wait()
-	if built := points.Past.Stats().Built; built != 3 {
+	if built := points.Stats().Built; built != 3 {
 		t.Errorf("%d points were built for %d requests, want 3", built, 3*each)
 	}
 }
@@ -186,12 +184,12 @@ func TestPointsEpoch(t *testing.T) {
 	points.want(1, true)
 	points.want(1, false)
 	points.store.epochs.Add(1)
-	points.Past.Forget()
+	points.Forget()
 	points.want(1, true)
 	points.want(1, false)
 	// One that changes while a point is built leaves nothing behind.
 	points.store.epochs.Add(1)
-	points.Past.Forget()
+	points.Forget()
 	points.store.hold.Lock()
 	asked := make(chan error, 1)
 	go func() { asked <- points.list(t.Context(), 2) }()
@@ -202,7 +200,7 @@ func TestPointsEpoch(t *testing.T) {
 		t.Fatal(err)
 	}
 	points.want(2, false)
-	if n := points.Past.Stats().Points; n != 1 {
+	if n := points.Stats().Points; n != 1 {
 		t.Errorf("%d points are cached, want that of the new epoch", n)
 	}
 }

@@ -46,9 +46,10 @@ func (story *story) clock() time.Time {
 	return story.begin.Add(time.Duration(story.now.Load()) * time.Millisecond)
 }
 
-func (story *story) service() *past.Service {
+func (story *story) service(options past.Options) *past.Service {
 	story.t.Helper()
-	return past.New(story.store, history.New(story.store, story.clock), new(query.Service), past.Options{Query: query.Options{Now: story.clock}, Wait: patience})
+	options.Query.Now, options.Wait = story.clock, patience
+	return past.New(story.store, history.New(story.store, story.clock), new(query.Service), options)
 }
 
 // write appends an entry, or erases a record.
@@ -98,13 +99,7 @@ func (story *story) write(older, erases bool) {
 			change.Fields[before.Kind.NameField()] = calendar.Text{calendar.LangEN: fmt.Sprint("Name ", story.counted[0])}
 		}
 	}
-	draft, after, err := eventstore.NewDraft(before, change, instant)
-	if err != nil {
-		story.t.Fatal(err)
-	}
-	if res := story.store.Append(story.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: instant}})[0]; res.Err != nil {
-		story.t.Fatal(res.Err)
-	}
+	after := story.append(before, change, instant)
 	switch {
 	case before == nil:
 		story.records = append(story.records, after)
@@ -122,15 +117,22 @@ func (story *story) erase(i int, instant time.Time) {
 	if err != nil {
 		story.t.Fatal(err)
 	}
-	draft, _, err := eventstore.NewDraft(record, change, instant)
+	story.append(record, change, instant, record.ID)
+	story.records = slices.Delete(story.records, i, i+1)
+	story.counted[2]++
+}
+
+// append appends the entry of a change and returns the record after it.
+func (story *story) append(before *calendar.Record, change calendar.Change, instant time.Time, redact ...calendar.ID) *calendar.Record {
+	story.t.Helper()
+	draft, after, err := eventstore.NewDraft(before, change, instant)
+	if err == nil {
+		err = story.store.Append(story.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Redact: redact, Time: instant}})[0].Err
+	}
 	if err != nil {
 		story.t.Fatal(err)
 	}
-	if res := story.store.Append(story.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Redact: []calendar.ID{record.ID}, Time: instant}})[0]; res.Err != nil {
-		story.t.Fatal(res.Err)
-	}
-	story.records = slices.Delete(story.records, i, i+1)
-	story.counted[2]++
+	return after
 }
 
 // second is the last millisecond of the second of a moment, as a date without a fraction
@@ -160,7 +162,7 @@ func TestPointsOfALog(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		story := newStory(t, seed)
-		service := story.service()
+		service := story.service(past.Options{})
 		var asked []eventstore.Point
 		for step := range 90 {
 			for range story.g.IntN(4) {
@@ -184,7 +186,7 @@ func TestPointsOfALog(t *testing.T) {
 			}
 			asked = append(asked, point)
 			got := contents(t, service, point)
-			if diff := cmp.Diff(contents(t, story.service(), point), got); diff != "" {
+			if diff := cmp.Diff(contents(t, story.service(past.Options{}), point), got); diff != "" {
 				t.Fatalf("seed %d, step %d, %+v (-first time +got):\n%s", seed, step, point, diff)
 			}
 			if want := story.recordsAt(point); !slices.Equal(got.IDs, want) {

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"daybook/internal/httpapi"
 )
@@ -23,7 +26,16 @@ import (
 // Documentation is a served documentation that answers are held against.
 type Documentation struct {
 	*openapi3.T
-	found sync.Map // what Check returned, by what a schema sees of an answer
+	paths   map[string]*regexp.Regexp // by their templates
+	schemas *jsonschema.Compiler
+	mutex   sync.Mutex
+	known   map[string]answer // by all that answers have besides their bodies
+}
+
+// answer is what the documentation says about answers that differ in their bodies only.
+type answer struct {
+	err    error
+	schema *jsonschema.Schema // nil: the body is no JSON
 }
 
 // documents keeps what was parsed by its bytes: services with equal settings
@@ -40,18 +52,31 @@ func ReadDocumentation(t testing.TB, served []byte) *Documentation {
 	defer documents.Unlock()
 	documentation, known := documents.parsed[string(served)]
 	if !known {
-		doc, err := openapi3.NewLoader().LoadFromData(served)
+		documentation = &Documentation{paths: map[string]*regexp.Regexp{}, schemas: jsonschema.NewCompiler(), known: map[string]answer{}}
+		documentation.schemas.AssertFormat()
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(served))
 		if err == nil {
-			err = doc.Validate(context.WithoutCancel(t.Context()))
+			err = documentation.schemas.AddResource(Base, value)
+		}
+		if err == nil {
+			documentation.T, err = openapi3.NewLoader().LoadFromData(served)
+		}
+		if err == nil {
+			err = documentation.Validate(context.WithoutCancel(t.Context()))
 		}
 		if err != nil {
 			t.Fatalf("documentation: %v", err)
 		}
-		documentation = &Documentation{T: doc}
+		for template := range documentation.Paths.Map() {
+			documentation.paths[template] = regexp.MustCompile("^/*" + pathParts.Replace(regexp.QuoteMeta(template)) + "/*$")
+		}
 		documents.parsed[string(served)] = documentation
 	}
 	return documentation
 }
+
+// pathParts are the forms of what is between slashes.
+var pathParts = strings.NewReplacer("/", "/+", `\{id\}`, "[0-9]+", `\{slug\}`, "[^/]+", `\{level\}`, "[^/]*", `\{tile\}`, ".*", `\{format\}`, "[^/]*")
 
 // Document returns the documentation that the service serves.
 func (world *World) Document() *Documentation {
@@ -61,94 +86,78 @@ func (world *World) Document() *Documentation {
 	return ReadDocumentation(world.t, rec.Body.Bytes())
 }
 
-// What is no JSON is a text.
-func init() {
-	for _, media := range []string{"application/x-ndjson", "text/csv", "text/event-stream", "application/link-format", "text/calendar", "application/rss+xml", "application/atom+xml"} {
-		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
-	}
-	for _, media := range []string{"application/feed+json", "application/geo+json"} {
-		openapi3filter.RegisterBodyDecoder(media, openapi3filter.JSONBodyDecoder)
-	}
-}
-
 // Check returns an error when an answer to a request is not what the documentation says.
-// Bodies are not looked at: more spellings of a value are taken than are documented. Paths and
-// methods that are not documented have the refusals of step 1 only. What stands
-// outside of the namespace is not looked at. Answers that no schema tells apart are looked at
-// once: it takes far longer than to make them.
+// Bodies of requests are not looked at: more spellings of a value are taken than are documented.
+// Paths and methods that are not documented have the refusals of step 1 only. What stands
+// outside of the namespace is not looked at. The values of headers are looked at once.
 func (documentation *Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
-	template := templateOf(request)
-	if template == "" {
+	_, path, inside := strings.Cut(request.URL.EscapedPath(), httpapi.Namespace)
+	if !inside {
 		return nil
 	}
-	like := fmt.Sprintln(request.Method, template, status, slices.Sorted(maps.Keys(header)), header.Get("Content-Type"), shape(string(body)))
-	found, known := documentation.found.Load(like)
-	if !known {
-		found = documentation.check(request, template, status, header, body)
-		documentation.found.Store(like, found)
+	template := ""
+	for known, form := range documentation.paths {
+		if form.MatchString("/" + path) {
+			template = known
+		}
 	}
-	err, _ := found.(error)
+	like := fmt.Sprintln(request.Method, template, status, slices.Sorted(maps.Keys(header)), header.Get("Content-Type"))
+	documentation.mutex.Lock()
+	answer, known := documentation.known[like]
+	if !known {
+		answer.schema, answer.err = documentation.answer(request, template, status, header)
+		documentation.known[like] = answer
+	}
+	documentation.mutex.Unlock()
+	if answer.schema == nil {
+		return answer.err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err == nil {
+		err = answer.schema.Validate(value)
+	}
 	return err
 }
 
-func (documentation *Documentation) check(request *http.Request, template string, status int, header http.Header, body []byte) error {
+// answer looks at all but the body of an answer, and returns the schema of that.
+func (documentation *Documentation) answer(request *http.Request, template string, status int, header http.Header) (*jsonschema.Schema, error) {
 	item := documentation.Paths.Value(template)
 	if item == nil || item.GetOperation(request.Method) == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
-			return errors.New("an answer of an undocumented operation")
+			return nil, errors.New("an answer of an undocumented operation")
 		}
-		return nil
+		return nil, nil
 	}
 	route := &routers.Route{Spec: documentation.T, Path: template, PathItem: item, Method: request.Method, Operation: item.GetOperation(request.Method)}
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route},
 		Status:                 status, Header: header,
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
 	}
-	input.SetBodyBytes(body)
 	if err := openapi3filter.ValidateResponse(request.Context(), input); err != nil {
-		return fmt.Errorf("the answer is not as documented: %w", err)
+		return nil, fmt.Errorf("the answer is not as documented: %w", err)
 	}
-	documented := route.Operation.Responses.Status(status).Value.Headers
+	response := route.Operation.Responses.Status(status)
 	for name := range header {
-		if !slices.Contains(httpHeaders, name) && !slices.ContainsFunc(slices.Collect(maps.Keys(documented)), func(one string) bool { return strings.EqualFold(one, name) }) {
-			return fmt.Errorf("the header %s is not documented", name)
+		if !slices.Contains(httpHeaders, name) && !slices.ContainsFunc(slices.Collect(maps.Keys(response.Value.Headers)), func(one string) bool { return strings.EqualFold(one, name) }) {
+			return nil, fmt.Errorf("the header %s is not documented", name)
 		}
 	}
-	return nil
+	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+	switch {
+	case response.Value.Content == nil:
+		return nil, nil
+	case response.Value.Content[media] == nil:
+		return nil, fmt.Errorf("the content type %q is not documented", media)
+	case !jsonMedia.MatchString(media):
+		return nil, nil
+	}
+	escape := strings.NewReplacer("/", "~1").Replace
+	at := cmp.Or(response.Ref, fmt.Sprintf("#/paths/%s/%s/responses/%d", escape(template), strings.ToLower(request.Method), status))
+	return documentation.schemas.Compile(Base + at + "/content/" + escape(media) + "/schema")
 }
+
+var jsonMedia = regexp.MustCompile(`[/+]json$`)
 
 // httpHeaders are those that OpenAPI leaves to HTTP.
 var httpHeaders = []string{"Content-Type", "Content-Length", "Date", "Connection"}
-
-// templates are the paths of the documentation by the forms of paths, the first that fits.
-var templates = []struct {
-	form     *regexp.Regexp
-	template string
-}{
-	{regexp.MustCompile(`^/([^/.]*)\.[^/]*$`), "/$1.{format}"},
-	{regexp.MustCompile(`^/([^/]+)/[0-9]+$`), "/$1/{id}"},
-	{regexp.MustCompile(`^/([^/]+)/[^/.]*\.[^/]*$`), "/$1/{id}.{format}"},
-	{regexp.MustCompile(`^/([^/]+)/[^/]+/events\.[^/]*$`), "/$1/{id}/events.{format}"},
-	{regexp.MustCompile(`^/([^/]+)/by-slug/[^/]*$`), "/$1/by-slug/{slug}"},
-	{regexp.MustCompile(`^/tile/.*$`), "/tile/{level}/{tile}"},
-	{regexp.MustCompile(`^/([^/]+)/[0-9]+/([^/]+)$`), "/$1/{id}/$2"},
-}
-
-var slashes = regexp.MustCompile("//+")
-
-// templateOf returns the path of a request as the documentation has it, "" outside of the
-// namespace.
-func templateOf(request *http.Request) string {
-	_, path, inside := strings.Cut(slashes.ReplaceAllString(request.URL.EscapedPath(), "/"), httpapi.Namespace)
-	if !inside {
-		return ""
-	}
-	path = "/" + strings.Trim(path, "/")
-	for _, t := range templates {
-		if t.form.MatchString(path) {
-			return t.form.ReplaceAllString(path, t.template)
-		}
-	}
-	return path
-}
