@@ -240,11 +240,14 @@ type Entry struct {
 	Salts    Salts
 	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
 
-	// Leaf is set in what Log yields and a Group writes. SecretSum is the SHA-256 of a Secret
-	// that is not told, as in exports.
-	Leaf      [32]byte
+	Leaf   [32]byte // as it was written, see Leaf
+	Commit Commit   // that it is in, without leaves
+	// SecretSum is the SHA-256 of a Secret that is not told, as in exports.
 	SecretSum *[32]byte
 }
+
+// Mark returns the mark of the log up to the entry.
+func (entry *Entry) Mark() Mark { return Mark{Position: entry.Position, Hash: entry.Commit.Hash} }
 
 // Draft is an entry to be, see NewDraft.
 type Draft struct {

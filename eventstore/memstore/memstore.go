@@ -145,7 +145,6 @@ func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 func (store *Store) write(group *eventstore.Group) {
 	for i := range group.Entries {
 		entry := &group.Entries[i]
-		entry.Leaf = [32]byte{} // its commit has it
 		store.history[entry.ID] = append(store.history[entry.ID], len(store.entries))
 		store.entries = append(store.entries, *entry)
 	}

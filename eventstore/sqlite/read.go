@@ -21,7 +21,9 @@ import (
 // "+?": each value for a plain "?" there makes the engine prepare the statement again.
 const (
 	entryQuery = `SELECT e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason,
-		e.body, e.secret IS NOT NULL, e.secret, e.salts, coalesce(x.by, 0), x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
+		e.body, e.secret IS NOT NULL, e.secret, e.salts, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash,
+		coalesce(x.by, 0), x.hashes FROM entries e LEFT JOIN commits c ON c.first = (SELECT max(first) FROM commits WHERE first <= e.position)
+		LEFT JOIN redacted x ON x.position = e.position `
 	heldQuery = `SELECT r.id, r.kind, r.version, r.position, r.secret, r.erased, e.body,
 		(SELECT json_group_array(json_object('space', space, 'key', key)) FROM claims WHERE record = r.id),
 		(SELECT json_group_array(json_object('space', space, 'key', key)) FROM names WHERE record = r.id)
