@@ -94,7 +94,7 @@ func NewGroup(epoch Epoch, items []*Item) *Group {
 // their results. Their entries are one commit.
 func (group *Group) Decide() {
 	for _, item := range group.items {
-		*item.Result = group.decide(item)
+		item.Result = group.decide(item)
 	}
 	group.end()
 }

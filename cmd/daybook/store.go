@@ -183,11 +183,11 @@ func (watchedStore watchedStore) Receipt(ctx context.Context, user calendar.ID, 
 	return receipt, err
 }
 
-// NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
+// NewID implements eventstore.Store. On a store that takes no writes a create fails here,
 // before its commit.
-func (watchedStore watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	id, err := watchedStore.Store.NewIDs(ctx, n)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
+func (watchedStore watchedStore) NewID(ctx context.Context) (calendar.ID, error) {
+	id, err := watchedStore.Store.NewID(ctx)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrClosed) {
 		watchedStore.watch.wrote(err)
 	}
 	return id, err

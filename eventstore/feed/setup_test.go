@@ -70,7 +70,7 @@ func addOne(t *testing.T, store eventstore.Store, size int) calendar.Position {
 
 func fresh(tb testing.TB, store eventstore.Store, size int) eventstore.Append {
 	tb.Helper()
-	id, err := store.NewIDs(tb.Context(), 1)
+	id, err := store.NewID(tb.Context())
 	if err != nil {
 		tb.Fatalf("new id: %v", err)
 	}

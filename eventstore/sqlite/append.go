@@ -26,9 +26,9 @@ func (store *Store) Sync(ctx context.Context) error {
 }
 
 // commit decides items and writes those that win in one transaction.
-func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error {
+func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*eventstore.Group, error) {
 	if err := store.permitted(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	group := eventstore.NewGroup(store.Epoch(), items)
 	err := store.write(ctx, func(ctx context.Context) error {
@@ -44,10 +44,10 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error 
 	store.commits.Add(1) // before the cache is changed, see held
 	if err != nil {
 		store.cache.InvalidateAll() // perhaps it was committed
-		return err
+		return nil, err
 	}
 	store.learn(group)
-	return store.permitted(ctx)
+	return group, store.permitted(ctx)
 }
 
 // learn has readers see what was committed: first the records, then the head. What was

@@ -82,9 +82,6 @@ func (store *Store) held(ctx context.Context, statements *statements, id calenda
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := point.Check(); err != nil {
-		return nil, err
-	}
 	column, at := "position", number(point.Position)
 	if point.Position == 0 {
 		column, at = "time", point.Time.UnixMilli()
@@ -205,9 +202,6 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstor
 	if point == (eventstore.Point{}) {
 		return head, store.usable(ctx)
 	}
-	if err := point.Check(); err != nil {
-		return head, err
-	}
 	if point.Position > head.Position {
 		return head, eventstore.ErrAhead
 	}
@@ -241,12 +235,9 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstor
 // stays the same.
 func (store *Store) Epoch() eventstore.Epoch { return store.signal.Epoch() }
 
-// NewIDs implements eventstore.Store.
-func (store *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	if err := store.usable(ctx); err != nil {
-		return 0, err
-	}
-	return calendar.ID(store.lastID.Add(int64(n)) - int64(n) + 1), nil
+// NewID implements eventstore.Store.
+func (store *Store) NewID(ctx context.Context) (calendar.ID, error) {
+	return calendar.ID(store.lastID.Add(1)), store.usable(ctx)
 }
 
 // Receipts yields the receipts that are stored, for a Copy.

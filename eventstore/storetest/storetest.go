@@ -165,8 +165,8 @@ func (fixture *fixture) reopen() {
 
 func (fixture *fixture) newID() calendar.ID {
 	fixture.Helper()
-	id, err := fixture.store.NewIDs(fixture.ctx, 1)
-	fixture.must("NewIDs", err)
+	id, err := fixture.store.NewID(fixture.ctx)
+	fixture.must("NewID", err)
 	return id
 }
 
