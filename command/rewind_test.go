@@ -106,11 +106,11 @@ type givenTwice struct {
 	left  int
 }
 
-func (givenTwice *givenTwice) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+func (givenTwice *givenTwice) NewID(ctx context.Context) (calendar.ID, error) {
 	if givenTwice.left--; givenTwice.left >= 0 {
 		return givenTwice.again, nil
 	}
-	return givenTwice.Store.NewIDs(ctx, n)
+	return givenTwice.Store.NewID(ctx)
 }
 
 // TestKeyAfterAFailover: the key of a write that is lost stands for the write that is

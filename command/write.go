@@ -345,7 +345,7 @@ func (decision *decision) live(ctx context.Context, kind calendar.Kind, id calen
 
 // newID returns a fresh id.
 func (decision *decision) newID(ctx context.Context) calendar.ID {
-	id, err := decision.service.store.NewIDs(ctx, 1)
+	id, err := decision.service.store.NewID(ctx)
 	decision.Err = cmp.Or(decision.Err, err)
 	return id
 }

@@ -3,6 +3,7 @@ package eventstore
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,33 +15,37 @@ type Item struct {
 	Append
 
 	Entries []Entry // with leaves, without positions
-	Result  *Result
+	Result  Result
 }
 
-// NewItems checks appends and makes their entries and leaves. It returns a Result for each:
-// those that are ErrMalformed have it already, and no Item.
-func NewItems(appends []Append) ([]*Item, []Result) {
-	items, results := make([]*Item, 0, len(appends)), make([]Result, len(appends))
+// NewItems makes the entries and leaves of appends.
+func NewItems(appends []Append) []*Item {
+	items := make([]*Item, len(appends))
 	for i := range appends {
-		item := &Item{Append: appends[i], Result: &results[i]}
-		if item.Result.Err = item.Check(); item.Result.Err != nil {
-			continue
-		}
-		for n := range item.Drafts {
-			entry := item.Entry(n)
+		items[i] = &Item{Append: appends[i]}
+		for n := range appends[i].Drafts {
+			entry := appends[i].Entry(n)
 			entry.Leaf = Leaf(&entry)
-			item.Entries = append(item.Entries, entry)
+			items[i].Entries = append(items[i].Entries, entry)
 		}
-		items = append(items, item)
 	}
-	return items, results
+	return items
+}
+
+// Results returns the results of items.
+func Results(items []*Item) []Result {
+	results := make([]Result, len(items))
+	for i, item := range items {
+		results[i] = item.Result
+	}
+	return results
 }
 
 // Committed is what came of one group commit.
 type Committed struct {
 	Appends int               // that shared the commit, the losing ones too
 	Entries int               // that were written; 0 for a group that wrote only receipts, or nothing
-	Head    calendar.Position // of the last of these entries
+	Head    calendar.Position // of the log after it
 	Err     error             // of the group as a whole: nothing of it was written
 }
 
@@ -51,16 +56,16 @@ type ObserveCommit func() func(Committed)
 
 // Committer gathers the appends of concurrent callers into commits that they share.
 type Committer struct {
-	write    func(ctx context.Context, items []*Item) error
+	write    func(ctx context.Context, items []*Item) (*Group, error)
 	observe  ObserveCommit
 	maxItems int
 	maxBytes int
 
 	calls   chan *call
-	closing chan struct{}
-	close   func()        // closes closing
-	ended   chan struct{} // when the last commit is done
-	crowd   float64       // calls that a commit finds, about
+	closing context.Context
+	close   context.CancelFunc // ends closing
+	running sync.WaitGroup
+	crowd   float64 // calls that a commit finds, about
 }
 
 // call is one call of Append. It is committed whole.
@@ -74,65 +79,51 @@ type call struct {
 const maxItems, maxBytes = 256, 8 << 20
 
 // NewCommitter returns a Committer, which Close ends. write decides items and writes those
-// that win, in one transaction, and sets their Results; its error is that of the whole
-// group. It is never called twice at a time, and a context that ends does not end it.
-// observe may be nil.
-func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*Item) error, observe ObserveCommit) *Committer {
+// that win, in one transaction; its error is that of the whole group. It is never called
+// twice at a time, and a context that ends does not end it. observe may be nil.
+func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*Item) (*Group, error), observe ObserveCommit) *Committer {
 	if observe == nil {
 		observe = func() func(Committed) { return func(Committed) {} }
 	}
-	closing := make(chan struct{})
-	committer := &Committer{
-		write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, calls: make(chan *call),
-		closing: closing, close: sync.OnceFunc(func() { close(closing) }), ended: make(chan struct{}),
-	}
-	go committer.run(context.WithoutCancel(ctx))
+	ctx = context.WithoutCancel(ctx)
+	committer := &Committer{write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, calls: make(chan *call)}
+	committer.closing, committer.close = context.WithCancel(ctx)
+	committer.running.Go(func() { committer.run(ctx) })
 	return committer
 }
 
 // Append has appends committed, together with those of other callers where there are any.
 func (committer *Committer) Append(ctx context.Context, appends []Append) []Result {
-	items, results := NewItems(appends)
-	if len(items) == 0 {
-		return results
-	}
-	k := &call{items: items, done: make(chan struct{})}
-	for _, item := range items {
-		for i := range item.Entries {
-			k.size += item.Entries[i].Size()
-		}
-	}
 	err := context.Cause(ctx)
 	if err == nil {
+		call := &call{items: NewItems(appends), done: make(chan struct{})}
+		for _, item := range call.items {
+			for i := range item.Entries {
+				call.size += item.Entries[i].Size()
+			}
+		}
 		select {
-		case committer.calls <- k:
-		case <-committer.closing:
+		case committer.calls <- call:
+			select {
+			case <-call.done:
+				return Results(call.items)
+			case <-ctx.Done(): // the items are not the caller's any more
+			}
+		case <-committer.closing.Done():
 			err = ErrClosed
 		case <-ctx.Done():
 		}
 	}
-	if err == nil {
-		select {
-		case <-k.done:
-			return results
-		case <-ctx.Done():
-		}
-	}
-	results = make([]Result, len(appends)) // the others are not the caller's any more
-	for i := range results {
-		results[i].Err = cmp.Or(err, context.Cause(ctx))
-	}
-	return results
+	return slices.Repeat([]Result{{Err: cmp.Or(err, context.Cause(ctx))}}, len(appends))
 }
 
 // run commits calls until the committer is closed.
 func (committer *Committer) run(ctx context.Context) {
-	defer close(committer.ended)
 	for {
 		select {
 		case call := <-committer.calls:
 			committer.commit(ctx, committer.gather(call))
-		case <-committer.closing:
+		case <-committer.closing.Done():
 			return
 		}
 	}
@@ -185,20 +176,18 @@ func (committer *Committer) commit(ctx context.Context, calls []*call) {
 		items = append(items, call.items...)
 	}
 	end := committer.observe()
-	out := Committed{Appends: len(items), Err: committer.write(ctx, items)}
-	for _, item := range items {
-		if out.Err != nil {
-			*item.Result = Result{Err: out.Err}
-		} else if item.Result.Err == nil && item.Result.Receipt == nil && len(item.Entries) > 0 {
-			out.Entries += len(item.Entries)
-			out.Head = item.Result.Position
+	group, err := committer.write(ctx, items)
+	if err != nil {
+		for _, item := range items {
+			item.Result = Result{Err: err}
 		}
+		group = &Group{}
 	}
-	end(out)
+	end(Committed{Appends: len(items), Entries: len(group.Entries), Head: group.Mark.Position, Err: err})
 }
 
 // Close takes no more appends, and returns when those that were taken are answered.
 func (committer *Committer) Close() {
 	committer.close()
-	<-committer.ended
+	committer.running.Wait()
 }

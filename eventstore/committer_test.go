@@ -31,19 +31,19 @@ type commits struct {
 	cut   bool // one of them was cut off
 }
 
-func (commits *commits) commit(ctx context.Context, items []*Item) error {
+func (commits *commits) commit(ctx context.Context, items []*Item) (*Group, error) {
 	text := ""
 	var err error
 	for _, item := range items {
 		id := item.Drafts[0].ID
 		text += " " + id.String()
 		err = errors.Join(err, commits.bad[id])
-		*item.Result = Result{Position: calendar.Position(id)}
+		item.Result = Result{Position: calendar.Position(id)}
 	}
 	commits.seen, commits.begun = append(commits.seen, text[1:]), append(commits.begun, time.Now())
 	<-time.After(commits.takes)
 	commits.cut = commits.cut || ctx.Err() != nil
-	return err
+	return &Group{}, err
 }
 
 func (commits *commits) start() *Committer {

@@ -20,7 +20,6 @@ var (
 	ErrKeyReused   = errors.New("idempotency key reused")  // same key, another fingerprint
 	ErrUnavailable = errors.New("event store unavailable") // try again later
 	ErrClosed      = errors.New("event store closed")
-	ErrMalformed   = errors.New("malformed append")    // a fault of the caller, see Append.Check
 	ErrDamaged     = errors.New("event store damaged") // what is stored is not what was written
 	ErrNotEmpty    = errors.New("event store is not empty")
 	ErrNoStore     = errors.New("there is no event store") // none was ever made
@@ -48,8 +47,7 @@ func (claimError *ClaimError) Error() string {
 type Store interface {
 	// Append writes each Append whole or not at all, in order, and returns a Result
 	// for each. Appends of concurrent calls may share a commit; one that loses does
-	// not harm the others. Checks in order: form (ErrMalformed), receipt, epoch,
-	// versions (a record of another kind, or an erased one, is a conflict too), guards
+	// not harm the others. Checks in order: receipt, epoch, versions (a record of another kind, or an erased one, is a conflict too), guards
 	// as they are before the Append, claims as they would be after it, redactions,
 	// checkpoint. An Append of nothing does what Sync does.
 	Append(ctx context.Context, appends []Append) []Result
@@ -63,9 +61,9 @@ type Store interface {
 	// synchronous standbys too.
 	Sync(ctx context.Context) error
 
-	// NewIDs returns the first of n fresh ids in a row, at least one. Fresh ids
-	// that no Append uses may be returned again after a restart, used ones never.
-	NewIDs(ctx context.Context, n int) (calendar.ID, error)
+	// NewID returns a fresh id. One that no Append uses may be returned again after a
+	// restart, a used one never.
+	NewID(ctx context.Context) (calendar.ID, error)
 
 	// Load returns the present states of records, in the order of ids, Version 0 for
 	// unknown ones. It sees every Append that was answered.
@@ -73,8 +71,7 @@ type Store interface {
 
 	// At returns for each id the entry with the greatest version among those that
 	// count at a point, Version 0 where none counts. A position above the head counts
-	// all. A Point that is none, or two, is ErrMalformed. Entries that were redacted
-	// since then come as they are now.
+	// all. Entries that were redacted since then come as they are now.
 	At(ctx context.Context, point Point, ids ...calendar.ID) ([]Entry, error)
 
 	// Find looks up claims, names, past slugs and checkpoints.
@@ -96,8 +93,7 @@ type Store interface {
 
 	// Head returns where the log stands, of the entries that count at a point; the
 	// zero Point counts all. It is never behind an entry that Read returned before in
-	// the same epoch. A position above the head is ErrAhead, a Point that is two
-	// ErrMalformed.
+	// the same epoch. A position above the head is ErrAhead.
 	Head(ctx context.Context, point Point) (Head, error)
 
 	// Epoch returns what caches of this process are valid for, without I/O. Anyone who
@@ -241,11 +237,14 @@ type Entry struct {
 	Salts    Salts
 	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
 
-	// Leaf is set in what Log yields and a Group writes, and may be in recent entries. SecretSum is the SHA-256 of a Secret
-	// that is not told, as in exports.
-	Leaf      [32]byte
+	Leaf   [32]byte // as it was written, see Leaf
+	Commit Commit   // that it is in, without leaves
+	// SecretSum is the SHA-256 of a Secret that is not told, as in exports.
 	SecretSum *[32]byte
 }
+
+// Mark returns the mark of the log up to the entry.
+func (entry *Entry) Mark() Mark { return Mark{Position: entry.Position, Hash: entry.Commit.Hash} }
 
 // Draft is an entry to be, see NewDraft.
 type Draft struct {

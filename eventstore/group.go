@@ -94,7 +94,7 @@ func NewGroup(epoch Epoch, items []*Item) *Group {
 // their results. Their entries are one commit.
 func (group *Group) Decide() {
 	for _, item := range group.items {
-		*item.Result = group.decide(item)
+		item.Result = group.decide(item)
 	}
 	group.end()
 }
@@ -292,11 +292,16 @@ func (group *Group) end() {
 	if len(entries) == 0 {
 		return
 	}
-	commit := Commit{First: entries[0].Position, Last: group.Mark.Position}
+	leaves := make([][32]byte, len(entries))
 	for i := range entries {
-		commit.Leaves = append(commit.Leaves, entries[i].Leaf)
+		leaves[i] = entries[i].Leaf
 	}
-	commit.Hash = ChainHash(group.Mark.Hash, commit.First, commit.Leaves)
+	commit := Commit{First: entries[0].Position, Last: group.Mark.Position}
+	commit.Hash = ChainHash(group.Mark.Hash, commit.First, leaves)
+	for i := range entries {
+		entries[i].Commit = commit
+	}
+	commit.Leaves = leaves
 	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
 }
 

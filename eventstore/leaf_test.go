@@ -120,10 +120,10 @@ func TestSalts(t *testing.T) {
 	entry := example()
 	data := entry.Salts.Bytes()
 	var back eventstore.Entry
-	if back.Complete("tag", data, 0, nil); back.Salts != entry.Salts || len(data) != 80 || data[16] != 2 {
+	if back.Complete("tag", data, nil, nil, 0, nil); back.Salts != entry.Salts || len(data) != 80 || data[16] != 2 {
 		t.Errorf("%x is read as %v", data, back.Salts)
 	}
-	if back.Complete("tag", data[1:], 0, nil); eventstore.Leaf(&back) == eventstore.Leaf(&entry) {
+	if back.Complete("tag", data[1:], nil, nil, 0, nil); eventstore.Leaf(&back) == eventstore.Leaf(&entry) {
 		t.Error("damaged salts fit the leaf")
 	}
 }

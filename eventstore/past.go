@@ -3,7 +3,6 @@ package eventstore
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,14 +14,6 @@ import (
 type Point struct {
 	Position calendar.Position
 	Time     time.Time
-}
-
-// Check refuses a Point that is none, or two: ErrMalformed.
-func (point Point) Check() error {
-	if (point.Position == 0) == point.Time.IsZero() {
-		return fmt.Errorf("%w: a point is a position or a time", ErrMalformed)
-	}
-	return nil
 }
 
 // Counts reports whether an entry counts.

@@ -45,42 +45,48 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 	if err != nil {
 		return err
 	}
-	whole, greatest := c.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
 	c.UUID, c.Entries, c.Same = head.UUID, 0, 0
+	whole, greatest := c.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
 	group := NewGroup(Epoch{}, nil)
 	var redacted []Entry
-	for commit, err := range Log(ctx, c.From, head.Position) {
+	take := func(entry *Entry) (err error) {
+		if _, known := greatest[entry.ID]; !known && !whole {
+			then, err := c.From.At(ctx, c.Until, entry.ID)
+			if err != nil {
+				return err
+			}
+			if greatest[entry.ID] = then[0].Version; then[0].Redacted != nil {
+				greatest[entry.ID] = math.MaxInt64
+			}
+		}
+		if !whole && entry.Version > greatest[entry.ID] {
+			return nil
+		}
+		if c.Entries++; entry.Position == c.Entries {
+			c.Same = c.Entries
+		}
+		draft := Draft{Kind: entry.Kind, ID: entry.ID, Expected: entry.Version - 1}
+		if entry.Redacted != nil { // what it left of its record is not known
+			redacted = append(redacted, Entry{ID: entry.ID, Position: c.Entries, Redacted: entry.Redacted})
+		} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
+			return Damaged(entry.Position, "state: %v", err)
+		}
+		return group.decide(&Item{Append: Append{Drafts: []Draft{draft}}, Entries: []Entry{*entry}}).Err
+	}
+	for entry, err := range Log(ctx, c.From, head.Position) {
+		if err == nil {
+			err = take(entry)
+		}
 		if err != nil {
 			return err
 		}
-		for _, entry := range commit.Entries {
-			if _, known := greatest[entry.ID]; !known && !whole {
-				last, err := c.From.At(ctx, c.Until, entry.ID)
-				if err != nil {
-					return err
-				}
-				if greatest[entry.ID] = last[0].Version; last[0].Redacted != nil {
-					greatest[entry.ID] = math.MaxInt64
-				}
-			}
-			if !whole && entry.Version > greatest[entry.ID] {
-				continue
-			}
-			if c.Entries++; entry.Position == c.Entries {
-				c.Same = c.Entries
-			}
-			draft := Draft{Kind: entry.Kind, ID: entry.ID, Expected: entry.Version - 1}
-			if entry.Redacted != nil { // what it left of its record is not known
-				redacted = append(redacted, Entry{ID: entry.ID, Position: c.Entries, Redacted: entry.Redacted})
-			} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
-				return Damaged(entry.Position, "state: %v", err)
-			}
-			if res := group.decide(&Item{Append: Append{Drafts: []Draft{draft}}, Entries: []Entry{entry}}); res.Err != nil {
-				return res.Err
-			}
+		if entry.Position < entry.Commit.Last {
+			continue
 		}
-		group.end()
-		if len(group.Entries) >= restorePage || commit.Last == head.Position {
+		if group.end(); c.Same == entry.Position && group.Mark != entry.Mark() {
+			return Damaged(entry.Position, "the chain does not fit its commit")
+		}
+		if len(group.Entries) >= restorePage {
 			if err := insert(ctx, group); err != nil {
 				return err
 			}
@@ -91,7 +97,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 			clear(group.before)
 		}
 		if c.Progress != nil {
-			c.Progress(commit.Last, head.Position)
+			c.Progress(entry.Position, head.Position)
 		}
 	}
 	for _, entry := range redacted {

@@ -12,10 +12,12 @@ import (
 // What an engine returns of a wrong length, or of no kind, is not an error of the functions
 // here: it is left out, and does not fit the leaf or the chain then.
 
-// Complete sets what engines store as text and bytes: the kind, the salts, and the
-// hashes of an entry that one at position by erased, 0 for none.
-func (entry *Entry) Complete(kind string, salts []byte, position calendar.Position, hashes []byte) {
+// Complete sets what engines store as text and bytes: the kind, the salts, the leaf, the
+// hash of the commit, and the hashes of an entry that one at position by erased, 0 for none.
+func (entry *Entry) Complete(kind string, salts, leaf, hash []byte, position calendar.Position, hashes []byte) {
 	entry.Kind, _ = calendar.ParseKind(kind)
+	copy(entry.Leaf[:], leaf)
+	copy(entry.Commit.Hash[:], hash)
 	_, _ = binary.Decode(salts, binary.BigEndian, &entry.Salts)
 	if position > 0 {
 		entry.Redacted = &Redacted{By: position}

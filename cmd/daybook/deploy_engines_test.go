@@ -81,7 +81,7 @@ func feeds(t *testing.T, url string) {
 	must(t, err)
 	t.Cleanup(conn.Close)
 	store := memstore.New()
-	id, err := store.NewIDs(t.Context(), 1)
+	id, err := store.NewID(t.Context())
 	must(t, err)
 	res := store.Append(t.Context(), []eventstore.Append{{
 		Time: world.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},

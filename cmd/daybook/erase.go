@@ -180,11 +180,7 @@ func (erasing *eraseRun) reasons(ctx context.Context) error {
 		if erased.Redacted == nil {
 			continue
 		}
-		commits, err := erasing.events.Commits(ctx, erased.Position, 1)
-		if err != nil || len(commits) == 0 {
-			return err
-		}
-		for after, last := uint64(commits[0].First-1), uint64(commits[0].Last); after < last; {
+		for after, last := uint64(erased.Commit.First-1), uint64(erased.Commit.Last); after < last; {
 			page, err := erasing.events.Read(ctx, eventstore.Range{After: after, Limit: int(last - after)})
 			if err != nil || len(page) == 0 {
 				return err

@@ -131,9 +131,9 @@ type watchedStore struct {
 	wrote func(error)
 }
 
-// NewIDs implements eventstore.Store.
-func (watchedStore watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	id, err := watchedStore.Store.NewIDs(ctx, n)
+// NewID implements eventstore.Store.
+func (watchedStore watchedStore) NewID(ctx context.Context) (calendar.ID, error) {
+	id, err := watchedStore.Store.NewID(ctx)
 	if errors.Is(err, eventstore.ErrUnavailable) {
 		watchedStore.wrote(err)
 	}

@@ -78,13 +78,13 @@ func fault(ctx context.Context, store eventstore.Store, stream jetstream.Stream,
 	} else if err != nil || newest.Sequence == 0 {
 		return "", err
 	}
-	mark, ok := markOf(newest.Header, calendar.Position(newest.Sequence))
-	if !ok || newest.Header.Get(HeaderID) != mark.Position.String() {
-		return fmt.Sprintf("without a mark of its history in message %d", newest.Sequence), nil
+	entry, _, err := Decode(newest.Header, newest.Data)
+	if err != nil || uint64(entry.Position) != newest.Sequence {
+		return fmt.Sprintf("without a mark of its history in message %d", newest.Sequence), nil //nolint:nilerr // it is not one of the relay's
 	}
-	err := eventstore.CheckMark(ctx, store, mark)
+	err = eventstore.CheckMark(ctx, store, entry.Mark())
 	if errors.Is(err, eventstore.ErrHistory) {
-		return fmt.Sprintf("of another history: the event store does not have the mark %s of its last message", mark), nil
+		return fmt.Sprintf("of another history: the event store does not have the mark %s of its last message", entry.Mark()), nil
 	}
 	return "", err
 }

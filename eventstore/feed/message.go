@@ -68,25 +68,18 @@ type payload struct {
 	State  json.RawMessage `json:"state"`
 }
 
-// History is what a message says of where its entry is from.
-type History struct {
-	Prefix string   // of the feed
-	Origin string   // see HeaderOrigin
-	Hash   [32]byte // of the commit that the entry is in
-}
-
 // strip takes from an entry of the store what is never on the feed.
 func strip(entry *eventstore.Entry) {
-	entry.Secret, entry.Salts = nil, eventstore.Salts{}
+	entry.Secret, entry.Salts, entry.Leaf, entry.Commit = nil, eventstore.Salts{}, [32]byte{}, eventstore.Commit{Hash: entry.Commit.Hash}
 	if entry.Redacted != nil {
 		entry.Redacted = &eventstore.Redacted{By: entry.Redacted.By}
 	}
 }
 
-// Encode makes the message of an entry. Secret and salts of the entry do not
-// travel. An entry of which headers and payload would be larger than limit bytes
-// travels without its fields and state.
-func Encode(entry *eventstore.Entry, history History, limit int) (*nats.Msg, error) {
+// Encode makes the message of an entry for the feed of a prefix, see HeaderOrigin. Secret,
+// salts and leaf of the entry do not travel. An entry of which headers and payload would be
+// larger than limit bytes travels without its fields and state.
+func Encode(entry *eventstore.Entry, prefix, origin string, limit int) (*nats.Msg, error) {
 	at := entry.Time.UTC().Format(timeForm)
 	data, err := json.Marshal(head{
 		Position: entry.Position, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: at,
@@ -96,17 +89,17 @@ func Encode(entry *eventstore.Entry, history History, limit int) (*nats.Msg, err
 		return nil, fmt.Errorf("encode entry %d: %w", entry.Position, err)
 	}
 	msg := &nats.Msg{
-		Subject: Subject(history.Prefix, entry.Kind, entry.ID),
+		Subject: Subject(prefix, entry.Kind, entry.ID),
 		Header: nats.Header{
 			HeaderSpecVersion: {"1.0"},
 			HeaderID:          {entry.Position.String()},
-			HeaderSource:      {"/" + history.Prefix},
+			HeaderSource:      {"/" + prefix},
 			HeaderType:        {"daybook." + entry.Change},
 			HeaderSubject:     {entry.Kind.String() + "/" + entry.ID.String()},
 			HeaderTime:        {at},
 			HeaderContentType: {"application/json"},
-			HeaderOrigin:      {history.Origin},
-			HeaderMark:        {hex.EncodeToString(history.Hash[:])},
+			HeaderOrigin:      {origin},
+			HeaderMark:        {hex.EncodeToString(entry.Commit.Hash[:])},
 		},
 	}
 	if entry.Redacted != nil {
@@ -152,12 +145,16 @@ func Decode(header nats.Header, data []byte) (entry eventstore.Entry, whole bool
 		Actor: p.Actor, Cause: p.Cause, Change: p.Change,
 		Fields: present(p.Fields), State: present(p.State),
 	}
+	hash, hashErr := hex.DecodeString(header.Get(HeaderMark))
+	if copy(entry.Commit.Hash[:], hash) < len(entry.Commit.Hash) {
+		hashErr = fmt.Errorf("%s %q", HeaderMark, header.Get(HeaderMark))
+	}
 	var byErr error
 	if by := header.Get(HeaderRedacted); by != "" {
 		entry.Redacted = new(eventstore.Redacted)
 		_, byErr = fmt.Sscan(by, &entry.Redacted.By)
 	}
-	if err = errors.Join(jsonErr, timeErr, err, byErr); err != nil {
+	if err = errors.Join(jsonErr, timeErr, err, hashErr, byErr); err != nil {
 		return entry, false, fmt.Errorf("message of the feed: %w", err)
 	}
 	return entry, header.Get(HeaderOmitted) == "", nil
@@ -169,11 +166,4 @@ func present(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return raw
-}
-
-// markOf returns the mark that a message has for a position; false for one that has none.
-func markOf(header nats.Header, position calendar.Position) (eventstore.Mark, bool) {
-	hash, err := hex.DecodeString(header.Get(HeaderMark))
-	mark := eventstore.Mark{Position: position}
-	return mark, err == nil && copy(mark.Hash[:], hash) == len(mark.Hash)
 }

@@ -187,25 +187,24 @@ type group struct {
 // publish sends the entries after a mark. Each message expects the one before it as the
 // last of the stream, so the last one of a group, which alone asks for an acknowledgement,
 // can be stored only when all are.
-func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin string, out chan<- group) error {
+func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin string, out chan<- group) (err error) {
 	// The server refuses larger messages, and ones that a small stream cannot hold several
 	// of would empty it.
 	limit := int(min(relay.jetStream.Conn().MaxPayload(), relay.relayOptions.MaxBytes/8, MaxPayload))
 	for {
-		batch, err := relay.source.read(ctx, mark, groupEntries)
-		if err != nil {
+		var entries []eventstore.Entry
+		if entries, mark, err = relay.source.Read(ctx, mark, groupEntries); err != nil {
 			return err
 		}
-		mark = relay.source.mark
-		g := group{first: batch.entries[0].Position, last: mark.Position, end: func(error) {}}
+		g := group{first: entries[0].Position, last: mark.Position, end: func(error) {}}
 		if relay.relayOptions.Observe != nil {
 			_, g.end = relay.relayOptions.Observe(ctx, g.first, g.last)
 		}
-		for i := range batch.entries {
-			msg, err := relay.message(&batch.entries[i], History{relay.relayOptions.Prefix, origin, batch.hashes[i]}, limit)
+		for i := range entries {
+			msg, err := relay.message(&entries[i], origin, limit)
 			switch {
 			case err != nil:
-			case i < len(batch.entries)-1:
+			case i < len(entries)-1:
 				err = relay.jetStream.Conn().PublishMsg(msg)
 			default:
 				g.ack, err = relay.jetStream.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
@@ -225,12 +224,12 @@ func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin st
 }
 
 // message makes the message of an entry.
-func (relay *Relay) message(entry *eventstore.Entry, history History, limit int) (*nats.Msg, error) {
+func (relay *Relay) message(entry *eventstore.Entry, origin string, limit int) (*nats.Msg, error) {
 	// A message that is deleted stays in the files of the servers, a stream does not.
 	if entry.Change == eventstore.ErasedChange(entry.Kind) && entry.Position > relay.clean {
 		return nil, errErased
 	}
-	msg, err := Encode(entry, history, limit)
+	msg, err := Encode(entry, relay.relayOptions.Prefix, origin, limit)
 	if err == nil {
 		msg.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(relay.relayOptions.Prefix)}
 		msg.Header[jetstream.ExpectedLastSeqHeader] = []string{(entry.Position - 1).String()}

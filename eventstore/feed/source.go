@@ -76,12 +76,6 @@ func (source *Source) Close() {
 	}
 }
 
-// batch is entries with the hashes of the commits that they are in.
-type batch struct {
-	entries []eventstore.Entry
-	hashes  [][32]byte // none: not known yet
-}
-
 // Read waits until there are entries after those that a mark names, and returns up to
 // limit of them without their secrets, and the mark of the last one. Where they are large
 // it returns fewer: eventstore.PageBytes, or one. To go on with the mark that came last is
@@ -89,11 +83,6 @@ type batch struct {
 // in the store, and eventstore.ErrHistory when the store does not hold the mark, which may
 // come at any time: the reader then begins again with a mark that the store holds.
 func (source *Source) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
-	batch, err := source.read(ctx, after, limit)
-	return batch.entries, source.mark, err
-}
-
-func (source *Source) read(ctx context.Context, after eventstore.Mark, limit int) (batch, error) {
 	if after != source.mark {
 		source.mark, source.epoch = after, 0
 	}
@@ -102,37 +91,37 @@ func (source *Source) read(ctx context.Context, after eventstore.Mark, limit int
 		if epoch != source.epoch {
 			source.Close()
 			if err := eventstore.CheckMark(ctx, source.store, after); err != nil {
-				return batch{}, err
+				return nil, after, err
 			}
 			source.epoch, source.again = epoch, time.Time{}
 		}
-		b, err := source.next(ctx, limit)
-		switch last := len(b.entries) - 1; {
+		entries, err := source.next(ctx, limit)
+		switch last := len(entries) - 1; {
 		case ctx.Err() == nil && source.store.Epoch().History != epoch:
 			// What was read may be of both histories.
 		case err != nil:
 			source.epoch = 0
-			return batch{}, err
+			return nil, after, err
 		case last >= 0:
-			source.mark = eventstore.Mark{Position: b.entries[last].Position, Hash: b.hashes[last]}
-			return b, nil
+			source.mark = entries[last].Mark()
+			return entries, source.mark, nil
 		}
 	}
 }
 
 // next returns entries of the stream, else of the store; none when there was nothing for
 // a while.
-func (source *Source) next(ctx context.Context, limit int) (b batch, err error) {
+func (source *Source) next(ctx context.Context, limit int) (entries []eventstore.Entry, err error) {
 	if source.jetStream != nil && source.live == nil && !time.Now().Before(source.again) {
 		err = source.open(ctx)
 	}
 	if err == nil && source.live != nil {
-		if b, err = source.messages(ctx, limit); err == nil {
-			err = source.prove(ctx, &b)
+		if entries, err = source.messages(ctx, limit); err == nil {
+			err = source.prove(ctx, entries)
 		}
 		if err == nil {
-			source.stats.FromStream += uint64(len(b.entries))
-			return b, nil
+			source.stats.FromStream += uint64(len(entries))
+			return entries, nil
 		}
 	}
 	if err != nil { // the store is read for a while
@@ -143,20 +132,22 @@ func (source *Source) next(ctx context.Context, limit int) (b batch, err error) 
 			source.sourceOptions.Log.InfoContext(ctx, "feed not readable, reading from the event store", "error", err)
 		}
 	}
-	b = batch{}
-	b.entries, err = source.store.Read(ctx, eventstore.Range{After: uint64(source.mark.Position), Limit: limit, Recent: true})
+	entries, err = source.store.Read(ctx, eventstore.Range{After: uint64(source.mark.Position), Limit: limit, Recent: true})
 	if err != nil {
-		return b, fmt.Errorf("read entries after %d: %w", source.mark.Position, err)
+		return nil, fmt.Errorf("read entries after %d: %w", source.mark.Position, err)
 	}
-	if len(b.entries) == 0 {
-		return b, source.wait(ctx)
+	if len(entries) == 0 {
+		return nil, source.wait(ctx)
 	}
-	source.stats.FromStore += uint64(len(b.entries))
-	b.entries = slices.Clone(b.entries) // those of the store are shared
-	for i := range b.entries {
-		strip(&b.entries[i])
+	source.stats.FromStore += uint64(len(entries))
+	entries = slices.Clone(entries) // those of the store are shared
+	for i := range entries {
+		if want := source.mark.Position + calendar.Position(i) + 1; entries[i].Position != want {
+			return nil, fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, entries[i].Position, want)
+		}
+		strip(&entries[i])
 	}
-	return b, source.prove(ctx, &b)
+	return entries, source.prove(ctx, nil)
 }
 
 // ahead is the pause before a store is read again that has a head and not yet its entries.
@@ -227,13 +218,13 @@ func (source *Source) open(ctx context.Context) error {
 // messages returns what the consumer has, waiting for the first; none when there was
 // nothing for a while. Any surprise is an error: silence although the store has more, a
 // gap, and a message that is damaged or shortened.
-func (source *Source) messages(ctx context.Context, limit int) (batch batch, err error) {
+func (source *Source) messages(ctx context.Context, limit int) (entries []eventstore.Entry, err error) {
 	within, cancel := context.WithTimeout(ctx, source.sourceOptions.Stall)
 	defer cancel()
 	wait := jetstream.NextContext(within)
-	for size := 0; len(batch.entries) < limit && size < eventstore.PageBytes; {
+	for size := 0; len(entries) < limit && size < eventstore.PageBytes; {
 		msg, err := source.live.Next(wait)
-		if err != nil && len(batch.entries) > 0 {
+		if err != nil && len(entries) > 0 {
 			break
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -241,68 +232,55 @@ func (source *Source) messages(ctx context.Context, limit int) (batch batch, err
 			if err == nil && head.Position > source.mark.Position {
 				err = errors.New("stream is behind")
 			}
-			return batch, err
+			return nil, err
 		}
 		if err != nil {
-			return batch, err
+			return nil, err
 		}
 		meta, err := msg.Metadata()
-		want := source.mark.Position + calendar.Position(len(batch.entries)) + 1
+		want := source.mark.Position + calendar.Position(len(entries)) + 1
 		if err == nil && meta.Sequence.Stream < uint64(want) {
 			continue
 		}
 		entry, whole, decodeErr := Decode(msg.Headers(), msg.Data())
-		mark, marked := markOf(msg.Headers(), want)
-		if err = errors.Join(err, decodeErr); err == nil && (!whole || !marked || entry.Position != want) {
+		if err = errors.Join(err, decodeErr); err == nil && (!whole || entry.Position != want) {
 			err = fmt.Errorf("stream does not have the whole entry %d next", want)
 		}
 		if err != nil {
-			return batch, err
+			return nil, err
 		}
-		batch.entries, batch.hashes = append(batch.entries, entry), append(batch.hashes, mark.Hash)
-		size += len(entry.Fields) + len(entry.State)
+		entries, size = append(entries, entry), size+entry.Size()
 		wait = jetstream.NextMaxWait(waiting)
 		if meta.NumPending > 0 {
 			wait = jetstream.NextMaxWait(onTheWay)
 		}
 	}
-	return batch, nil
+	return entries, nil
 }
 
 // pageCommits is how many commits are asked for at once: they come with their leaves.
 const pageCommits = 32
 
-var errNoCommit = errors.New("it is in none")
-
-// prove makes sure that entries continue the history of the store behind the cursor, and
-// adds the hashes of their commits, or compares them.
-func (source *Source) prove(ctx context.Context, batch *batch) (err error) {
+// prove makes sure that the store has the mark of the cursor, and those of messages behind
+// it.
+func (source *Source) prove(ctx context.Context, messages []eventstore.Entry) (err error) {
 	var commits []eventstore.Commit
-	hashes := make([][32]byte, len(batch.entries)+1) // that of the cursor first
-	for i := range hashes {
-		position := source.mark.Position + calendar.Position(i)
-		if i > 0 && batch.entries[i-1].Position != position {
-			return fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, batch.entries[i-1].Position, position)
+	for i := range len(messages) + 1 {
+		mark := source.mark
+		if i > 0 {
+			mark = messages[i-1].Mark()
 		}
-		if position == 0 {
-			continue
-		}
-		for len(commits) > 0 && commits[0].Last < position {
+		for len(commits) > 0 && commits[0].Last < mark.Position {
 			commits = commits[1:]
 		}
-		if len(commits) == 0 {
-			commits, err = source.store.Commits(ctx, position, pageCommits)
+		if len(commits) == 0 && mark.Position > 0 {
+			if commits, err = source.store.Commits(ctx, mark.Position, min(len(messages)+1, pageCommits)); err != nil {
+				return fmt.Errorf("commit of entry %d: %w", mark.Position, err)
+			}
 		}
-		switch {
-		case err != nil || len(commits) == 0:
-			return fmt.Errorf("commit of entry %d: %w", position, cmp.Or(err, errNoCommit))
-		case i == 0 && commits[0].Hash != source.mark.Hash:
-			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, source.mark)
-		case i > 0 && batch.hashes != nil && batch.hashes[i-1] != commits[0].Hash:
-			return fmt.Errorf("message %d of the stream is of another history", position)
+		if mark.Position > 0 && (len(commits) == 0 || commits[0].Hash != mark.Hash) {
+			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, mark)
 		}
-		hashes[i] = commits[0].Hash
 	}
-	batch.hashes = hashes[1:]
 	return nil
 }

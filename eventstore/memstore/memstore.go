@@ -97,7 +97,6 @@ func (contents *contents) upTo(head calendar.Position) contents {
 		if logged.head <= head {
 			items := make([]*eventstore.Item, len(logged.items))
 			for i, item := range logged.items {
-				item.Result = &eventstore.Result{}
 				items[i] = &item
 			}
 			past.commit(items, logged.epoch)
@@ -108,17 +107,14 @@ func (contents *contents) upTo(head calendar.Position) contents {
 
 // Append implements eventstore.Store. A call is a commit.
 func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	items, results := eventstore.NewItems(appends)
+	items := eventstore.NewItems(appends)
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
 	if err := store.usable(ctx); err != nil {
-		for _, item := range items {
-			item.Result.Err = err
-		}
-		return results
+		return slices.Repeat([]eventstore.Result{{Err: err}}, len(appends))
 	}
 	store.commit(items, store.Epoch())
-	return results
+	return eventstore.Results(items)
 }
 
 // commit decides items in a group of their own, and writes those that win.
@@ -145,7 +141,6 @@ func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 func (store *Store) write(group *eventstore.Group) {
 	for i := range group.Entries {
 		entry := &group.Entries[i]
-		entry.Leaf = [32]byte{} // its commit has it
 		store.history[entry.ID] = append(store.history[entry.ID], len(store.entries))
 		store.entries = append(store.entries, *entry)
 	}
@@ -230,15 +225,15 @@ func (store *Store) Sync(ctx context.Context) error {
 	return err
 }
 
-// NewIDs implements eventstore.Store.
-func (store *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+// NewID implements eventstore.Store.
+func (store *Store) NewID(ctx context.Context) (calendar.ID, error) {
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
 	if err := store.usable(ctx); err != nil {
 		return 0, err
 	}
-	store.lastID += calendar.ID(n)
-	return store.lastID - calendar.ID(n) + 1, nil
+	store.lastID++
+	return store.lastID, nil
 }
 
 // Load implements eventstore.Store.
@@ -256,9 +251,6 @@ func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := point.Check(); err != nil {
-		return nil, err
-	}
 	return reading(ctx, store, func() ([]eventstore.Entry, error) {
 		out := make([]eventstore.Entry, len(ids))
 		for i, id := range ids {
@@ -386,9 +378,6 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstor
 		head := store.signal.Head()
 		if point == (eventstore.Point{}) {
 			return head, nil
-		}
-		if err := point.Check(); err != nil {
-			return eventstore.Head{}, err
 		}
 		if point.Position > head.Position {
 			return eventstore.Head{}, eventstore.ErrAhead

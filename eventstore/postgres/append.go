@@ -30,21 +30,22 @@ func (store *Store) Sync(ctx context.Context) error {
 
 // commit decides items and writes those that win in one transaction. Where it may be lost
 // with its connection, another one finds out what became of it.
-func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error {
-	lost, err := store.attempt(ctx, items, false)
+func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*eventstore.Group, error) {
+	group, lost, err := store.attempt(ctx, items, false)
 	if lost {
 		store.options.Log.Warn("commit without an answer, tried on another connection", "error", err)
-		_, err = store.attempt(ctx, items, true) // under the lock the lost transaction is over
+		group, _, err = store.attempt(ctx, items, true) // under the lock the lost transaction is over
 	}
-	return err
+	return group, err
 }
 
 // attempt is one transaction; lost says that it may have been written all the same.
-func (store *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (lost bool, err error) {
+func (store *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (written *eventstore.Group, lost bool, err error) {
 	lost = true
 	err = store.use(ctx, store.write, store.options.Timeout/2, func(ctx context.Context, conn *pgx.Conn) error {
 		group, err := store.gather(ctx, conn, items, again)
 		if err == nil {
+			written = group.Group
 			group.Decide()
 			err = heard(conn, func() error { return store.insert(ctx, conn, group) })
 		}
@@ -57,7 +58,7 @@ func (store *Store) attempt(ctx context.Context, items []*eventstore.Item, again
 		}
 		return err
 	})
-	return lost && err != nil, err
+	return written, lost && err != nil, err
 }
 
 // errElsewhere says that a commit met another history than the one it was begun in.
@@ -181,15 +182,15 @@ func (store *Store) learn(group *group) error {
 	return nil
 }
 
-// NewIDs implements eventstore.Store. Who takes several in a row locks the others out.
-func (store *Store) NewIDs(ctx context.Context, n int) (first calendar.ID, err error) {
+// NewID implements eventstore.Store. Who uses greater ones locks it out meanwhile.
+func (store *Store) NewID(ctx context.Context) (id calendar.ID, err error) {
 	err = store.use(ctx, store.read, store.options.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 		batch := &pgx.Batch{}
 		batch.Queue(begin)
 		batch.Queue(lockIDs, store.options.Schema)
-		batch.Queue(store.q("SELECT setval('@ids', last_value + $1::bigint) - $1::bigint + 1 FROM @ids"), n).QueryRow(func(row pgx.Row) error { return row.Scan(&first) })
+		batch.Queue(store.q("SELECT setval('@ids', last_value + 1) FROM @ids")).QueryRow(func(row pgx.Row) error { return row.Scan(&id) })
 		batch.Queue(commit)
 		return conn.SendBatch(ctx, batch).Close()
 	})
-	return first, err
+	return id, err
 }

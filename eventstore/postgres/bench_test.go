@@ -30,12 +30,12 @@ func BenchmarkAppend(b *testing.B) {
 			raw := newRaw(b, bench.clients)
 			side := func(n, workers int, do func(*eventstore.Append) error) time.Duration {
 				appends := make([]eventstore.Append, n)
-				next, err := ours.NewIDs(b.Context(), n) // the service gets its ids so too
-				if err != nil {
-					b.Fatal(err)
-				}
 				for i := range appends {
-					appends[i] = eventAppend(b, next+calendar.ID(i))
+					id, err := ours.NewID(b.Context())
+					if err != nil {
+						b.Fatal(err)
+					}
+					appends[i] = eventAppend(b, id)
 				}
 				start := time.Now()
 				var at atomic.Int64

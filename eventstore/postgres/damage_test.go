@@ -142,8 +142,8 @@ func TestServiceRole(t *testing.T) {
 	}
 	store := open(t, as(login), postgres.Options{Schema: name})
 	smallLog(t, store, 2)
-	if id, err := store.NewIDs(t.Context(), 5); err != nil || id != 3 {
-		t.Errorf("NewIDs gave %d, %v", id, err)
+	if id, err := store.NewID(t.Context()); err != nil || id != 3 {
+		t.Errorf("NewID gave %d, %v", id, err)
 	}
 	if lease, err := store.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || lease.Holder != "a" {
 		t.Errorf("Acquire: %+v, %v", lease, err)

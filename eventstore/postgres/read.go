@@ -31,7 +31,8 @@ func pageOf(columns, rows, join, size, order string) string {
 		"WHERE before < %[6]d ORDER BY e.%[5]s", columns, rows, join, size, order, eventstore.PageBytes)
 }
 
-const joinRedacted = " LEFT JOIN @redacted d ON d.position = e.position "
+// joinEntry joins what the columns of an entry are read from besides.
+const joinEntry = " LEFT JOIN @redacted d ON d.position = e.position LEFT JOIN @commits c ON c.first = (SELECT max(first) FROM @commits WHERE first <= e.position) "
 
 // Load implements eventstore.Store.
 func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
@@ -59,15 +60,12 @@ func numbers(ids []calendar.ID) []int64 {
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := point.Check(); err != nil {
-		return nil, err
-	}
 	counts, at := "position", number(point.Position)
 	if point.Position == 0 {
 		counts, at = "time", point.Time.UnixMilli()
 	}
 	found, err := all(ctx, store, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
-		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinRedacted, at, numbers(ids))
+		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinEntry, at, numbers(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +128,7 @@ func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.
 		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(r.Record))
 	}
 	return all(ctx, store, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
-		joinRedacted, "(octet_length(fields) + octet_length(state))", order), args...)
+		joinEntry, "(octet_length(fields) + octet_length(state))", order), args...)
 }
 
 // Commits implements eventstore.Store.
@@ -160,9 +158,6 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (head even
 	if point == (eventstore.Point{}) {
 		err = store.request(ctx, nil)
 		return store.signal.Head(), err
-	}
-	if err := point.Check(); err != nil {
-		return head, err
 	}
 	counted, at := "SELECT position, greatest(time, @last_time(position, time)) AS time FROM @entries WHERE position = $1::bigint", number(point.Position)
 	if point.Position == 0 {

@@ -110,7 +110,7 @@ func TestRestore(t *testing.T) {
 	if res := to.Append(t.Context(), []eventstore.Append{tag(t, 2, 5, "back")})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
 		t.Errorf("the erased record takes a change: %+v", res)
 	}
-	id, err := to.NewIDs(t.Context(), 1)
+	id, err := to.NewID(t.Context())
 	if err != nil || id != 1000+moved {
 		t.Errorf("the fresh id is %d, %v, want %d", id, err, 1000+moved)
 	}

@@ -159,7 +159,7 @@ func (store *Store) eachPair(batch *pgx.Batch, table table, list []calendar.Clai
 // The columns that the scan functions read.
 const (
 	entryColumns = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason, e.fields, e.state, e.secret, " +
-		"e.salts, coalesce(d.by, 0), d.hashes"
+		"e.salts, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash, coalesce(d.by, 0), d.hashes"
 	heldColumns = "r.id, r.kind, r.version, r.position, r.secret, r.erased"
 	// holdings are the claims and names of a record r as JSON.
 	holdings = "coalesce((SELECT json_agg(json_build_object('space', space, 'key', key)) FROM @claims x WHERE x.record = r.id)::text, '') AS claims, " +
@@ -171,12 +171,12 @@ const (
 func scanEntry(row pgx.CollectableRow) (entry eventstore.Entry, err error) {
 	var kind string
 	var millis int64
-	var salts, hashes []byte
+	var salts, leaf, hash, hashes []byte
 	var position calendar.Position
 	err = row.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
-		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, (*[]byte)(&entry.Fields), (*[]byte)(&entry.State), &entry.Secret, &salts, &position, &hashes)
+		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, (*[]byte)(&entry.Fields), (*[]byte)(&entry.State), &entry.Secret, &salts, &leaf, &entry.Commit.First, &entry.Commit.Last, &hash, &position, &hashes)
 	entry.Time = time.UnixMilli(millis).UTC()
-	if entry.Complete(kind, salts, position, hashes); position > 0 && len(entry.Fields)+len(entry.State) == 0 { // else an erasure left text
+	if entry.Complete(kind, salts, leaf, hash, position, hashes); position > 0 && len(entry.Fields)+len(entry.State) == 0 { // else an erasure left text
 		entry.Fields, entry.State = nil, nil
 	}
 	return entry, err

@@ -31,7 +31,7 @@ func calls(t *testing.T, store *postgres.Store, appended calendar.ID) map[string
 			_, err := store.Read(ctx, eventstore.Range{Record: 1, Limit: 10})
 			return err
 		},
-		"ids":   func(ctx context.Context) error { _, err := store.NewIDs(ctx, 1); return err },
+		"ids":   func(ctx context.Context) error { _, err := store.NewID(ctx); return err },
 		"lease": func(ctx context.Context) error { _, err := store.Acquire(ctx, "relay", "a", time.Minute); return err },
 		"sync":  store.Sync,
 		"key":   func(ctx context.Context) error { _, err := store.Receipt(ctx, 1, "k"); return err },

@@ -26,9 +26,9 @@ func (store *Store) Sync(ctx context.Context) error {
 }
 
 // commit decides items and writes those that win in one transaction.
-func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error {
+func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*eventstore.Group, error) {
 	if err := store.permitted(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	group := eventstore.NewGroup(store.Epoch(), items)
 	err := store.write(ctx, func(ctx context.Context) error {
@@ -45,7 +45,7 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error 
 	store.newest.Store(nil)
 	if err != nil {
 		store.cache.InvalidateAll() // perhaps it was committed
-		return err
+		return nil, err
 	}
 	// Readers see first the records, then the head. What was written is seldom read soon, unlike
 	// what it links to, which the cache is for; but who follows the log reads all entries.
@@ -62,7 +62,7 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) error 
 	if size > 0 && size < eventstore.PageBytes && len(group.Redacts) == 0 {
 		store.newest.Store(group)
 	}
-	return store.permitted(ctx)
+	return group, store.permitted(ctx)
 }
 
 // write runs one transaction on the writing connection.

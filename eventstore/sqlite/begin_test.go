@@ -36,7 +36,7 @@ func TestCancelledBegin(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = store.commit(ctx, nil)
+		_, _ = store.commit(ctx, nil)
 	}()
 	for store.writing.TryLock() { // until the write has the connection
 		store.writing.Unlock()

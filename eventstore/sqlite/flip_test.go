@@ -59,11 +59,11 @@ func dropTriggers(t *testing.T, database *sql.DB) {
 func smallLog(t *testing.T, store *sqlite.Store, n int) {
 	t.Helper()
 	for range n {
-		first, err := store.NewIDs(t.Context(), 2)
+		id, err := store.NewID(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := twoRecords(first)
+		a, err := twoRecords(2*id - 1)
 		if err != nil {
 			t.Fatal(err)
 		}

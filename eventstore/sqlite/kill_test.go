@@ -67,11 +67,12 @@ func writeForEver(ctx context.Context, path string) error {
 	for range 16 {
 		go func() {
 			for {
-				first, err := store.NewIDs(ctx, 2)
+				id, err := store.NewID(ctx)
 				if err != nil {
 					failed <- err
 					return
 				}
+				first := 2*id - 1 // and the one behind it
 				a, err := twoRecords(first)
 				if err != nil {
 					failed <- err

@@ -20,7 +20,9 @@ import (
 // "+?": each value for a plain "?" there makes the engine prepare the statement again.
 const (
 	entryQuery = `SELECT e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason,
-		e.body, e.secret IS NOT NULL, e.secret, e.salts, coalesce(x.by, 0), x.hashes FROM entries e LEFT JOIN redacted x ON x.position = e.position `
+		e.body, e.secret IS NOT NULL, e.secret, e.salts, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash,
+		coalesce(x.by, 0), x.hashes FROM entries e LEFT JOIN commits c ON c.first = (SELECT max(first) FROM commits WHERE first <= e.position)
+		LEFT JOIN redacted x ON x.position = e.position `
 	heldQuery = `SELECT r.id, r.kind, r.version, r.position, r.secret, r.erased, e.body,
 		(SELECT json_group_array(json_object('space', space, 'key', key)) FROM claims WHERE record = r.id),
 		(SELECT json_group_array(json_object('space', space, 'key', key)) FROM names WHERE record = r.id)
@@ -79,9 +81,6 @@ func (store *Store) held(ctx context.Context, statements *statements, id calenda
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	if err := point.Check(); err != nil {
-		return nil, err
-	}
 	column, at := "position", number(point.Position)
 	if point.Position == 0 {
 		column, at = "time", point.Time.UnixMilli()
@@ -202,9 +201,6 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstor
 	if point == (eventstore.Point{}) {
 		return head, store.usable(ctx)
 	}
-	if err := point.Check(); err != nil {
-		return head, err
-	}
 	if point.Position > head.Position {
 		return head, eventstore.ErrAhead
 	}
@@ -238,12 +234,9 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstor
 // stays the same.
 func (store *Store) Epoch() eventstore.Epoch { return store.signal.Epoch() }
 
-// NewIDs implements eventstore.Store.
-func (store *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
-	if err := store.usable(ctx); err != nil {
-		return 0, err
-	}
-	return calendar.ID(store.lastID.Add(int64(n)) - int64(n) + 1), nil
+// NewID implements eventstore.Store.
+func (store *Store) NewID(ctx context.Context) (calendar.ID, error) {
+	return calendar.ID(store.lastID.Add(1)), store.usable(ctx)
 }
 
 // Receipts yields the receipts that are stored, for a Copy.

@@ -118,21 +118,21 @@ func value[T any](row row) (v T, err error) {
 
 func scanEntry(row row) (entry eventstore.Entry, err error) {
 	var (
-		kind                string
-		millis              int64
-		position            calendar.Position
-		hasSecret           bool
-		body, salts, hashes sql.RawBytes
+		kind                            string
+		millis                          int64
+		position                        calendar.Position
+		hasSecret                       bool
+		body, salts, leaf, hash, hashes sql.RawBytes
 	)
 	if err := row.Scan(&entry.Position, &kind, &entry.ID, &entry.Version, &millis, &entry.Actor, &entry.Change,
-		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, &body, &hasSecret, &entry.Secret, &salts, &position, &hashes); err != nil {
+		&entry.Cause.Client, &entry.Cause.Request, &entry.Cause.Reason, &body, &hasSecret, &entry.Secret, &salts, &leaf, &entry.Commit.First, &entry.Commit.Last, &hash, &position, &hashes); err != nil {
 		return entry, err
 	}
 	if hasSecret && entry.Secret == nil {
 		entry.Secret = []byte{}
 	}
 	entry.Time = time.UnixMilli(millis).UTC()
-	entry.Complete(kind, salts, position, hashes)
+	entry.Complete(kind, salts, leaf, hash, position, hashes)
 	if entry.Fields, entry.State, err = unpackBody(body); err != nil {
 		err = fmt.Errorf("entry %d: %w", entry.Position, err)
 	}

@@ -118,17 +118,14 @@ func freshIDs(t testing.TB, harness Harness) {
 	fixture := setup(t, harness)
 	var mutex sync.Mutex
 	given := map[calendar.ID]bool{}
-	atOnce(16, func(w int) {
+	atOnce(16, func(int) {
 		for range 20 {
-			n := w%3 + 1
-			first, err := fixture.store.NewIDs(fixture.ctx, n)
+			id, err := fixture.store.NewID(fixture.ctx)
 			mutex.Lock()
-			for id := first; id < first+calendar.ID(n); id++ {
-				if err != nil || id <= 0 || given[id] {
-					fixture.Errorf("NewIDs returns %d, %v; it was returned before: %t", id, err, given[id])
-				}
-				given[id] = true
+			if err != nil || id <= 0 || given[id] {
+				fixture.Errorf("NewID returns %d, %v; it was returned before: %t", id, err, given[id])
 			}
+			given[id] = true
 			mutex.Unlock()
 		}
 	})
@@ -136,7 +133,7 @@ func freshIDs(t testing.TB, harness Harness) {
 	fixture.row("tag:5000.0 => 1")
 	for range 2 {
 		if id := fixture.newID(); id <= 5000 {
-			fixture.Errorf("NewIDs returns %d after 5000 was used", id)
+			fixture.Errorf("NewID returns %d after 5000 was used", id)
 		}
 		fixture.reopen()
 	}
@@ -220,7 +217,7 @@ func (fixture *fixture) calls(ctx context.Context) map[string]error {
 	}
 	_, errs["Receipt"] = store.Receipt(ctx, 7, "k")
 	errs["Sync"] = store.Sync(ctx)
-	_, errs["NewIDs"] = store.NewIDs(ctx, 1)
+	_, errs["NewID"] = store.NewID(ctx)
 	_, errs["Load"] = store.Load(ctx, 1)
 	_, errs["At"] = store.At(ctx, eventstore.Point{Position: 1}, 1)
 	_, errs["Find"] = store.Find(ctx, eventstore.Lookup{Claims: claims, Names: claims, Slugs: claims, Signed: eventstore.Range{Limit: 1}})

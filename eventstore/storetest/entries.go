@@ -52,7 +52,7 @@ func entriesWhole(t testing.TB, harness Harness) {
 			}
 			seen[salt] = true
 		}
-		got.Salts = want[i].Salts
+		got.Salts, got.Leaf, got.Commit = want[i].Salts, [32]byte{}, eventstore.Commit{} // see chain
 		fixture.equal("an entry", got, want[i])
 	}
 }

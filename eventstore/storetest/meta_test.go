@@ -26,7 +26,7 @@ func TestEveryStoreRunsTheSuite(t *testing.T) {
 		case dir == "storetest":
 		case test && strings.Contains(string(text), "storetest.Run(t, "):
 			runs[dir] = true
-		case !test && strings.Contains(string(text), ") NewIDs(ctx context.Context"):
+		case !test && strings.Contains(string(text), ") NewID(ctx context.Context"):
 			stores[dir] = true
 		}
 	}

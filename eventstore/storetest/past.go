@@ -131,16 +131,6 @@ func (pastLog *pastLog) counting(point eventstore.Point) map[calendar.ID]int {
 	return last
 }
 
-// wrongPoint checks that no point, and two points, are refused.
-func (pastLog *pastLog) wrongPoint(ask func(point eventstore.Point) error) {
-	pastLog.Helper()
-	for _, point := range []eventstore.Point{{}, {Position: 1, Time: pastLog.now}} {
-		if err := ask(point); !errors.Is(err, eventstore.ErrMalformed) {
-			pastLog.Errorf("at %v: %v, want ErrMalformed", point, err)
-		}
-	}
-}
-
 // recordsAt: of each record the entry with the greatest version among those that count.
 func recordsAt(pastLog *pastLog, point eventstore.Point) {
 	last := pastLog.counting(point)
@@ -165,10 +155,6 @@ func recordsAt(pastLog *pastLog, point eventstore.Point) {
 		got, err := pastLog.store.At(pastLog.ctx, eventstore.Point{Position: 1 << 40}, ids...)
 		pastLog.must("At above the head", err)
 		pastLog.equal("records above the head", got, want)
-		pastLog.wrongPoint(func(point eventstore.Point) error {
-			_, err := pastLog.store.At(pastLog.ctx, point, ids...)
-			return err
-		})
 	}
 }
 
@@ -190,9 +176,6 @@ func countedAt(pastLog *pastLog, point eventstore.Point) {
 	if point.Position == calendar.Position(len(pastLog.log)) {
 		if _, err := pastLog.store.Head(pastLog.ctx, eventstore.Point{Position: point.Position + 1}); !errors.Is(err, eventstore.ErrAhead) {
 			pastLog.Errorf("above the head: %v", err)
-		}
-		if _, err := pastLog.store.Head(pastLog.ctx, eventstore.Point{Position: 1, Time: pastLog.now}); !errors.Is(err, eventstore.ErrMalformed) {
-			pastLog.Errorf("at two points: %v", err)
 		}
 	}
 }

@@ -162,10 +162,10 @@ func contents(t *rapid.T, store eventstore.Store) contained {
 	for _, commit := range h.Commits {
 		for _, leaf := range commit.Leaves {
 			entry := &h.Entries[at]
-			if at++; leaf != eventstore.Leaf(entry) {
+			if at++; leaf != eventstore.Leaf(entry) || leaf != entry.Leaf || commit.Hash != entry.Commit.Hash {
 				t.Errorf("entry %d does not fit its leaf", entry.Position)
 			}
-			entry.Salts = eventstore.Salts{}
+			entry.Salts, entry.Leaf, entry.Commit = eventstore.Salts{}, [32]byte{}, eventstore.Commit{}
 		}
 	}
 	if h.Commits = nil; at != len(h.Entries) {

@@ -139,8 +139,8 @@ func (fixture *fixture) chain(log []eventstore.Entry) {
 			fixture.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", commit.First, commit.Last, len(commit.Leaves), last.Position, head.Position)
 		}
 		for n, leaf := range commit.Leaves {
-			if entry := &log[last.Position:][n]; leaf != eventstore.Leaf(entry) {
-				fixture.Errorf("entry %d does not fit its leaf", entry.Position)
+			if entry := &log[last.Position:][n]; leaf != eventstore.Leaf(entry) || entry.Leaf != leaf || entry.Commit.First != commit.First || entry.Commit.Last != commit.Last || entry.Commit.Hash != commit.Hash {
+				fixture.Errorf("entry %d does not fit its leaf, or is in another commit", entry.Position)
 			}
 		}
 		last = eventstore.Mark{Position: commit.Last, Hash: eventstore.ChainHash(last.Hash, commit.First, commit.Leaves)}

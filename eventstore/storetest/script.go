@@ -146,7 +146,6 @@ func (fixture *fixture) sign(size calendar.Position, origin string, lines []stri
 // parse reads the appends of a row.
 func (fixture *fixture) parse(row string) []eventstore.Append {
 	fixture.Helper()
-	row = strings.NewReplacer(`\0`, "\x00", `\xff`, "\xff").Replace(row)
 	var appends []eventstore.Append
 	for part := range strings.SplitSeq(row, "|") {
 		a := fixture.appendOf()
@@ -223,7 +222,7 @@ func outcome(result eventstore.Result) string {
 
 // reasons are the errors that callers act on.
 var reasons = []error{
-	eventstore.ErrConflict, eventstore.ErrKeyReused, eventstore.ErrMalformed, eventstore.ErrNotFound, eventstore.ErrAhead,
+	eventstore.ErrConflict, eventstore.ErrKeyReused, eventstore.ErrNotFound, eventstore.ErrAhead,
 }
 
 // reason says of an error what its caller can tell.

@@ -165,8 +165,8 @@ func (fixture *fixture) reopen() {
 
 func (fixture *fixture) newID() calendar.ID {
 	fixture.Helper()
-	id, err := fixture.store.NewIDs(fixture.ctx, 1)
-	fixture.must("NewIDs", err)
+	id, err := fixture.store.NewID(fixture.ctx)
+	fixture.must("NewID", err)
 	return id
 }
 
@@ -258,7 +258,7 @@ func (fixture *fixture) erase(a eventstore.Append) eventstore.Result {
 		}
 		fixture.equal("the entry that erased", last[0], eventstore.Entry{
 			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: fixture.now, Actor: 3, Cause: a.Cause,
-			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts,
+			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts, Leaf: last[0].Leaf, Commit: last[0].Commit,
 		})
 	}
 	commits, err := fixture.store.Commits(fixture.ctx, first, 1)

@@ -42,6 +42,8 @@ type log struct {
 	before  Before
 	records map[calendar.ID]*record
 	decoded map[calendar.ID]*calendar.Record
+
+	leaves [][32]byte // of the commit that is read, in a store
 }
 
 // record is what has to be known of a record.
@@ -113,6 +115,21 @@ func (log *log) check(entry *eventstore.Entry) error {
 		log.Entries = entry.Position
 	}
 	return err
+}
+
+// link checks the commit of the next entry, with the last of its entries.
+func (log *log) link(entry *eventstore.Entry) error {
+	log.leaves = append(log.leaves, entry.Leaf)
+	commit, first := entry.Commit, entry.Position-calendar.Position(len(log.leaves))+1
+	if commit.First == first && entry.Position < commit.Last {
+		return nil
+	}
+	hash := eventstore.ChainHash(log.Head, first, log.leaves)
+	if commit.First != first || commit.Last != entry.Position || commit.Hash != hash {
+		return eventstore.Damaged(entry.Position, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
+	}
+	log.Head, log.leaves = hash, nil
+	return nil
 }
 
 // checkBlank notes an entry that is redacted.

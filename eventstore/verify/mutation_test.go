@@ -21,7 +21,6 @@ type medium struct {
 	eventstore.Store
 
 	entries []eventstore.Entry
-	leaves  [][32]byte
 	commits []eventstore.Commit // without leaves
 }
 
@@ -34,15 +33,22 @@ func openMedium(t *testing.T, store eventstore.Store) *medium {
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
+	m.commits = slices.Clone(m.commits)
 	for i := range m.commits {
-		m.leaves = append(m.leaves, m.commits[i].Leaves...)
 		m.commits[i].Leaves = nil
 	}
 	return m
 }
 
+func (m *medium) leaves() (leaves [][32]byte) {
+	for i := range m.entries {
+		leaves = append(leaves, m.entries[i].Leaf)
+	}
+	return leaves
+}
+
 func (m *medium) clone() *medium {
-	c := &medium{Store: m.Store, entries: slices.Clone(m.entries), leaves: slices.Clone(m.leaves), commits: slices.Clone(m.commits)}
+	c := &medium{Store: m.Store, entries: slices.Clone(m.entries), commits: slices.Clone(m.commits)}
 	for i := range c.entries {
 		entry := &c.entries[i]
 		entry.Fields, entry.State, entry.Secret = slices.Clone(entry.Fields), slices.Clone(entry.State), slices.Clone(entry.Secret)
@@ -65,7 +71,15 @@ func (m *medium) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Ent
 		return m.Store.Read(ctx, r)
 	}
 	from := min(int(r.After), len(m.entries))
-	return slices.Clone(m.entries[from:min(from+r.Limit, len(m.entries))]), nil
+	page := slices.Clone(m.entries[from:min(from+r.Limit, len(m.entries))])
+	for i := range page {
+		for _, commit := range m.commits {
+			if commit.First <= page[i].Position {
+				page[i].Commit = commit
+			}
+		}
+	}
+	return page, nil
 }
 
 func (m *medium) At(_ context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
@@ -80,28 +94,13 @@ func (m *medium) At(_ context.Context, point eventstore.Point, ids ...calendar.I
 	return out, nil
 }
 
-func (m *medium) Commits(_ context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	at := slices.IndexFunc(m.commits, func(commit eventstore.Commit) bool { return commit.Last >= from })
-	if at < 0 {
-		return nil, nil
-	}
-	found := slices.Clone(m.commits[at:min(at+limit, len(m.commits))])
-	for i := range found {
-		commit := &found[i]
-		if first, end := int(commit.First)-1, min(int(commit.Last), len(m.leaves)); first < end {
-			commit.Leaves = m.leaves[first:end]
-		}
-	}
-	return found, nil
-}
-
 // chain computes all commits again, so that they fit the leaves.
 func (m *medium) chain() {
 	var hash [32]byte
 	for i := range m.commits {
 		commit := &m.commits[i]
-		commit.Last = min(commit.Last, calendar.Position(len(m.leaves)))
-		hash = eventstore.ChainHash(hash, commit.First, m.leaves[commit.First-1:commit.Last])
+		commit.Last = min(commit.Last, calendar.Position(len(m.entries)))
+		hash = eventstore.ChainHash(hash, commit.First, m.leaves()[commit.First-1:commit.Last])
 		commit.Hash = hash
 	}
 }
@@ -152,7 +151,7 @@ func (m *medium) flip(dice *rand.Rand) string {
 			}
 			return entry.Redacted != nil
 		}},
-		{"leaf", func() bool { return bit(m.leaves[i][:]) }},
+		{"leaf", func() bool { return bit(entry.Leaf[:]) }},
 		{"hash of a commit", func() bool { return bit(m.commits[dice.IntN(len(m.commits))].Hash[:]) }},
 		{"end of a commit", func() bool { m.commits[dice.IntN(len(m.commits))].Last ^= 1; return true }},
 	}
@@ -180,7 +179,7 @@ func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 		return m.flip(dice), false
 	case 1:
 		i = dice.IntN(n - 1) // without the last one it is the log of before, but for the records
-		m.entries, m.leaves = slices.Delete(m.entries, i, i+1), slices.Delete(m.leaves, i, i+1)
+		m.entries = slices.Delete(m.entries, i, i+1)
 		m.commits[len(m.commits)-1].Last--
 		what = fmt.Sprintf("drop entry %d", i+1)
 	case 2:
@@ -188,17 +187,16 @@ func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 			j = dice.IntN(n)
 		}
 		m.entries[i], m.entries[j] = m.entries[j], m.entries[i]
-		m.leaves[i], m.leaves[j] = m.leaves[j], m.leaves[i]
 		what = fmt.Sprintf("swap entries %d and %d", i+1, j+1)
 	case 3:
-		m.entries, m.leaves = slices.Insert(m.entries, i, m.entries[j]), slices.Insert(m.leaves, i, m.leaves[j])
+		m.entries = slices.Insert(m.entries, i, m.entries[j])
 		m.commits[len(m.commits)-1].Last++
 		what = fmt.Sprintf("insert entry %d before %d", j+1, i+1)
 	default: // a tail that was written otherwise: another actor, with leaves and chain that fit
 		for k := i; k < n; k++ {
 			entry := &m.entries[k]
 			entry.Actor++
-			m.leaves[k] = eventstore.Leaf(entry)
+			entry.Leaf = eventstore.Leaf(entry)
 		}
 		m.chain()
 		return fmt.Sprintf("rewrite from entry %d", i+1), true
@@ -235,7 +233,7 @@ func TestMutations(t *testing.T) {
 		switch {
 		case chained && got.Result == verify.Redacted:
 			unseen++
-			if got.Head == found.Head || slices.Equal(medium.leaves, whole.leaves) {
+			if got.Head == found.Head || slices.Equal(medium.leaves(), whole.leaves()) {
 				t.Errorf("%s: %+v with the hash of before", what, got)
 			}
 		case got.Result != verify.Tampered && got.Result != verify.Incomplete || got.Position == 0 || got.Why == "" || got.Err() == nil:

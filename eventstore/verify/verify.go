@@ -103,20 +103,21 @@ func Store(ctx context.Context, store eventstore.Store, progress func(done, tota
 		}
 		return before[0].State, nil
 	})
-	for commit, err := range eventstore.Log(ctx, store, head.Position) {
-		for i := range commit.Entries {
-			if err := log.check(&commit.Entries[i]); err != nil {
-				return log.findings(err)
-			}
+	for entry, err := range eventstore.Log(ctx, store, head.Position) {
+		if err == nil {
+			err = log.link(entry)
+		}
+		if err == nil {
+			err = log.check(entry)
 		}
 		if err != nil {
 			return log.findings(err)
 		}
-		if log.Head = commit.Hash; progress != nil {
-			progress(commit.Last, head.Position)
+		if progress != nil {
+			progress(entry.Position, head.Position)
 		}
 	}
-	if err := behind(ctx, store, head.Position); err != nil {
+	if err := log.behind(ctx, store); err != nil {
 		return log.findings(err)
 	}
 	for page, err := range eventstore.Records(ctx, store, 0) {
@@ -137,11 +138,13 @@ func Store(ctx context.Context, store eventstore.Store, progress func(done, tota
 
 // behind looks for an entry behind the last commit, where no reader comes until the next
 // one is written over it. One that is written meanwhile has a commit.
-func behind(ctx context.Context, store eventstore.Store, head calendar.Position) error {
-	entries, err := store.Read(ctx, eventstore.Range{After: uint64(head), Limit: 1})
-	commits, commitErr := store.Commits(ctx, head+1, 1)
-	if err = cmp.Or(err, commitErr); err == nil && len(entries) > len(commits) {
-		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", head)
+func (log *log) behind(ctx context.Context, store eventstore.Store) error {
+	entries, err := store.Read(ctx, eventstore.Range{After: uint64(log.Entries), Limit: 1})
+	switch {
+	case len(log.leaves) > 0:
+		err = eventstore.Damaged(log.Entries+1, "it is missing, the last commit has it")
+	case len(entries) > 0 && entries[0].Position > entries[0].Commit.Last:
+		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", log.Entries)
 	}
 	return err
 }

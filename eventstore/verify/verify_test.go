@@ -61,11 +61,16 @@ func (strange strange) Head(ctx context.Context, point eventstore.Point) (events
 	return head, err
 }
 
-func (strange strange) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	if strange.bare && from > strange.head {
-		return nil, nil
+func (strange strange) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
+	page, err := strange.Store.Read(ctx, r)
+	if page = slices.Clone(page); strange.bare && r.After == uint64(strange.head) {
+		head, err := strange.Store.Head(ctx, eventstore.Point{Position: strange.head})
+		if err != nil {
+			return nil, err
+		}
+		page[0].Commit = eventstore.Commit{First: head.Position, Last: head.Position, Hash: head.Hash}
 	}
-	return strange.Store.Commits(ctx, from, limit)
+	return page, err
 }
 
 func (strange strange) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {

@@ -91,7 +91,7 @@ func (u *Users) add(ctx context.Context, name string, role calendar.Role, sum []
 	if role < calendar.Subscriber || role > calendar.Auditor {
 		return User{}, fmt.Errorf("%w: must be subscriber, contributor, author, editor, administrator or auditor", ErrBadRole)
 	}
-	id, err := u.store.NewIDs(ctx, 1)
+	id, err := u.store.NewID(ctx)
 	if err == nil {
 		err = u.append(ctx, eventstore.Epoch{}, nil, calendar.Change{
 			Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,

@@ -267,6 +267,6 @@ type givenAgain struct {
 	id calendar.ID
 }
 
-func (givenAgain givenAgain) NewIDs(context.Context, int) (calendar.ID, error) {
+func (givenAgain givenAgain) NewID(context.Context) (calendar.ID, error) {
 	return givenAgain.id, nil
 }

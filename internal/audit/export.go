@@ -127,18 +127,15 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	if err := enc.Encode(first{exportForm, newest.Origin, head.Position, head.Hash}); err != nil {
 		return err
 	}
-	for commit, err := range eventstore.Log(ctx, store, head.Position) {
+	for entry, err := range eventstore.Log(ctx, store, head.Position) {
+		if err == nil && entry.Redacted != nil && entry.Redacted.By > head.Position { // its erasure is not in the export
+			err = fmt.Errorf("the record of entry %d was erased while the export was written; run it again", entry.Position)
+		}
+		if err == nil {
+			err = enc.Encode(lineOf(entry))
+		}
 		if err != nil {
 			return err
-		}
-		for i := range commit.Entries {
-			entry := &commit.Entries[i]
-			if redacted := entry.Redacted; redacted != nil && redacted.By > head.Position { // its erasure is not in the export
-				return fmt.Errorf("the record of entry %d was erased while the export was written; run it again", entry.Position)
-			}
-			if err := enc.Encode(lineOf(entry)); err != nil {
-				return err
-			}
 		}
 	}
 	for checkpoint, err := range eventstore.Checkpoints(ctx, store, head.Position) {

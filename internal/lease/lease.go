@@ -30,7 +30,7 @@ type Store interface {
 	// Acquire takes the lease of a name if it is free or has ended, or renews the one that
 	// holder has, for span from now, at most an hour; a span of 0 ends it. It returns the
 	// lease of the process that has it then.
-	// Errors: eventstore.ErrMalformed, ErrUnavailable, ErrClosed.
+	// Errors: eventstore.ErrUnavailable, ErrClosed.
 	Acquire(ctx context.Context, name, holder string, span time.Duration) (Lease, error)
 }
 
@@ -82,7 +82,7 @@ func (state *State) Err() error { return state.load().err }
 // request by the monotonic clock, or when the work stands still (Options.Progress). Then
 // Run waits for the work to end and stands by again. When ctx ends, or the work ends by
 // itself, the lease is released after the work, and Run returns the error of the work, nil
-// for that of ctx. Run itself fails with eventstore.ErrClosed and ErrMalformed; a store
+// for that of ctx. Run itself fails with eventstore.ErrClosed; a store
 // that is unavailable is asked again for ever.
 func Run(ctx context.Context, store Store, name, holder string, options Options, work func(context.Context) error) error {
 	log := cmp.Or(options.Log, slog.New(slog.DiscardHandler)).With("lease", name)
@@ -93,7 +93,7 @@ func Run(ctx context.Context, store Store, name, holder string, options Options,
 		held := err == nil && lease.Holder == holder
 		wait := min(Span/5, max(lease.Left, Span/50)) // at its end; sooner when it was released
 		switch {
-		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrMalformed):
+		case errors.Is(err, eventstore.ErrClosed):
 			return fmt.Errorf("lease %s: %w", name, err)
 		case ctx.Err() != nil:
 			if held || err != nil { // it may have been granted all the same

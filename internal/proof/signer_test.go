@@ -45,7 +45,7 @@ func setup(t *testing.T) *signing {
 func (signing *signing) write(n int) {
 	signing.Helper()
 	for range n {
-		id, err := signing.store.NewIDs(signing.Context(), 1)
+		id, err := signing.store.NewID(signing.Context())
 		if err != nil {
 			signing.Fatal(err)
 		}

@@ -116,7 +116,6 @@ var failures = []struct {
 	{eventstore.ErrKeyReused, "key_reused"},
 	{eventstore.ErrUnavailable, "unavailable"},
 	{eventstore.ErrClosed, "unavailable"},
-	{eventstore.ErrMalformed, "malformed"},
 	{context.Canceled, "canceled"},
 	{context.DeadlineExceeded, "canceled"},
 }

@@ -24,7 +24,7 @@ type history struct {
 
 func (history history) add(name string) {
 	history.t.Helper()
-	id, err := history.NewIDs(history.t.Context(), 1)
+	id, err := history.NewID(history.t.Context())
 	if err != nil {
 		history.t.Fatal(err)
 	}
