@@ -164,8 +164,10 @@ const MaxReason = 500
 // PlainReason makes sent text a reason of a change: line breaks and tabs become a space,
 // control characters go, and it is trimmed.
 func PlainReason(text string) string {
-	return Trim(strings.NewReplacer("\n", " ", "\t", " ", "\u2028", " ", "\u2029", " ").Replace(Plain(text)))
+	return Trim(breaksAndTabs.Replace(Plain(text)))
 }
+
+var breaksAndTabs = strings.NewReplacer("\n", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
 
 // IsDirection reports whether r turns the direction of the text around it: an embedding,
 // override or isolate. Texts of records have none (interface 2.5); the marks U+200E,

@@ -14,7 +14,7 @@ import (
 // heapRoom as long as that is within the two percentages of what lives. A small
 // calendar is collected seldom, a large one does not take much more than it needs.
 const (
-	heapRoom      = 120 << 20 // bytes
+	heapRoom      = 160 << 20 // bytes
 	gcPercentMost = 200
 	gcPercent     = 15 // at the start, before anything lives
 	gcLookEvery   = time.Second

@@ -3,8 +3,6 @@ package render
 import (
 	"regexp"
 	"strings"
-
-	"daybook/calendar"
 )
 
 // blockElement matches the tags that make a text a finished document (2.5).
@@ -18,7 +16,7 @@ func paragraphs(text string) string {
 	}
 	var builder strings.Builder
 	before := "" // the line before this one in its paragraph
-	for text = calendar.Plain(text); text != "" || before != ""; {
+	for text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"); text != "" || before != ""; {
 		end := lineEnd(text)
 		line := strings.TrimSpace(text[:end])
 		text = strings.TrimPrefix(text[end:], "\n")

@@ -253,10 +253,11 @@ func (texts *texts) addTo(docs bitset, words []wordRange) {
 
 // fill makes a column of the texts of parts.
 func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabulary) {
+	var room [8192]byte // on the stack; enough for most young segments
 	for _, lang := range calendar.Langs {
 		texts := &textColumn[lang]
 		texts.Has, texts.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
-		var stream []byte
+		stream := room[:0]
 		for i := range parts {
 			if part := &parts[i]; part.has(name, lang) {
 				texts.Has.set(uint32(i))
