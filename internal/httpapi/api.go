@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -241,11 +240,7 @@ func New(deps Deps, options Options) (*Handler, error) {
 			return nil, errors.New("httpapi: a part is missing")
 		}
 	}
-	api, err := newAPI(deps, options)
-	if err != nil {
-		return nil, fmt.Errorf("httpapi: %w", err)
-	}
-	return api, nil
+	return newAPI(deps, options)
 }
 
 // Forget drops answers and parts of them, which may have records in them that were erased.

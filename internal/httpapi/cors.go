@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"daybook/internal/param"
 )
 
 // The headers that scripts of other origins may send and read (2.11).
@@ -16,17 +18,17 @@ var (
 	corsMaxAge      = []string{"600"}
 	corsRequest     = []string{
 		"Authorization", "Accept", "Content-Type", "If-Match", "If-None-Match", headerKey, headerMinPosition,
-		headerAcceptTime, headerReason, headerLastEvent,
+		headerAcceptTime, param.HeaderReason, headerLastEvent,
 	}
 )
 
 // exposeList is the value of Access-Control-Expose-Headers, with the further names of totals.
 func exposeList(further [][2]string) string {
-	names := []string{"X-Total", "X-TotalPages"}
+	names := "X-Total, X-TotalPages, "
 	for _, pair := range further {
-		names = append(names, pair[:]...)
+		names += pair[0] + ", " + pair[1] + ", "
 	}
-	return strings.Join(append(names, "Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"), ", ")
+	return names + "Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
 }
 
 // reads reports whether a request only reads: OPTIONS and a POST that asks do, too.

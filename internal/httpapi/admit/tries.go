@@ -73,7 +73,10 @@ func (tries *Tries) add(event calendar.ID, client netip.Addr) {
 
 // Try reports whether a password opens an event. Wrong ones are counted, those of one event
 // one after the other; after too many no more are checked.
-func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
+func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, password string, opens func(context.Context, calendar.ID, string) (bool, error)) (bool, error) {
+	if password == "" {
+		return false, nil
+	}
 	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
@@ -89,7 +92,7 @@ func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, chec
 	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
-	right, err := check(ctx)
+	right, err := opens(ctx, event, password)
 	if err == nil && !right {
 		tries.add(event, pass.Address)
 	}
