@@ -234,9 +234,8 @@ type api struct {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
-	parts := reflect.ValueOf(deps)
-	for i := range parts.NumField() {
-		if parts.Field(i).IsNil() {
+	for _, part := range reflect.ValueOf(deps).Fields() {
+		if part.IsNil() {
 			return nil, errors.New("httpapi: a part is missing")
 		}
 	}

@@ -24,11 +24,11 @@ var (
 
 // exposeList is the value of Access-Control-Expose-Headers, with the further names of totals.
 func exposeList(further [][2]string) string {
-	names := "X-Total, X-TotalPages, "
+	names := []string{"X-Total", "X-TotalPages"}
 	for _, pair := range further {
-		names += pair[0] + ", " + pair[1] + ", "
+		names = append(names, pair[:]...)
 	}
-	return names + "Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
+	return strings.Join(append(names, "Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"), ", ")
 }
 
 // reads reports whether a request only reads: OPTIONS and a POST that asks do, too.

@@ -93,10 +93,7 @@ func fingerprint(request *http.Request, body []byte) [32]byte {
 // shorten keeps the beginning of a user agent.
 func shorten(text string) string {
 	const most = 200
-	if len(text) > most {
-		text = text[:most]
-	}
-	return strings.ToValidUTF8(text, "")
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
 // answerWrite answers what a write did. The record is the one that the write made, also
