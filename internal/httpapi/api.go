@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -231,17 +230,12 @@ type api struct {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(deps Deps, options Options) (*Handler, error) {
-	parts := reflect.ValueOf(deps)
-	for i := range parts.NumField() {
-		if parts.Field(i).IsNil() {
+	for _, part := range reflect.ValueOf(deps).Fields() {
+		if part.IsNil() {
 			return nil, errors.New("httpapi: a part is missing")
 		}
 	}
-	api, err := newAPI(deps, options)
-	if err != nil {
-		return nil, fmt.Errorf("httpapi: %w", err)
-	}
-	return api, nil
+	return newAPI(deps, options)
 }
 
 // Forget drops answers and parts of them, which may have records in them that were erased.

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -149,10 +149,7 @@ func (call *call) answerRoute() error {
 	}
 	reads := call.reads()
 	if !reads && call.fromForeignPage() {
-		if err := call.count(); err != nil {
-			return err
-		}
-		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+		return cmp.Or[error](call.count(), calendar.Fail(calendar.CodeForbiddenOrigin, 0))
 	}
 	if err := call.login(); err != nil {
 		return err
@@ -189,10 +186,10 @@ func (call *call) sendsCredentials() bool {
 // answerPanic is deferred by serve: it logs a panic and answers it.
 func (call *call) answerPanic() {
 	value := recover()
-	if value == nil {
+	switch value {
+	case nil:
 		return
-	}
-	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+	case http.ErrAbortHandler:
 		panic(value)
 	}
 	call.log().ErrorContext(call.request.Context(), "request panicked", "panic", value, "stack", string(debug.Stack()))
@@ -205,12 +202,10 @@ func (call *call) answerPanic() {
 func (call *call) login() error {
 	caller, err := call.Users.Authenticate(call.request.Context(), strings.Join(call.request.Header["Authorization"], ", "))
 	call.caller = caller
-	if over := call.count(); over != nil {
-		return over
+	if err = cmp.Or(call.count(), err); err != nil {
+		return err
 	}
 	switch {
-	case err != nil:
-		return err
 	case caller.Role != calendar.Anonymous:
 		return call.pass.Identify(caller.ID)
 	case call.pass.Stage() == admit.Login: // an empty header

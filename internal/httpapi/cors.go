@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"daybook/internal/param"
 )
 
 // The headers that scripts of other origins may send and read (2.11).
@@ -16,7 +18,7 @@ var (
 	corsMaxAge      = []string{"600"}
 	corsRequest     = []string{
 		"Authorization", "Accept", "Content-Type", "If-Match", "If-None-Match", headerKey, headerMinPosition,
-		headerAcceptTime, headerReason, headerLastEvent,
+		headerAcceptTime, param.HeaderReason, headerLastEvent,
 	}
 )
 

@@ -148,7 +148,7 @@ func errorBody(problem *calendar.Error, status int, lang calendar.Lang, instance
 func factsOf(problem *calendar.Error, lang calendar.Lang) (facts formats.Object) {
 	switch problem.Code {
 	case calendar.CodeInvalidParam:
-		params, details := make(formats.Object, 0, 2*len(problem.Fields)), formats.Object(nil)
+		params, details := make(formats.Object, 0, 2*len(problem.Fields)), formats.Object{}
 		for _, fieldError := range problem.Fields {
 			name, message := fieldError.Field, texts.FieldMessage(fieldError, lang)
 			params = append(params, name, message)
@@ -156,10 +156,11 @@ func factsOf(problem *calendar.Error, lang calendar.Lang) (facts formats.Object)
 				details = append(details, name, formats.Object{"code", code, "message", message, "data", formats.Object{"param", name}})
 			}
 		}
-		if details == nil {
-			return formats.Object{"params", params, "details", formats.List{}}
+		facts = formats.Object{"params", params, "details", details}
+		if len(details) == 0 {
+			facts[3] = formats.List{} // as clients know it
 		}
-		return formats.Object{"params", params, "details", details}
+		return facts
 	case calendar.CodeMissingParam:
 		return formats.Object{"params", problem.Missing}
 	case calendar.CodeInvalidJSON:

@@ -36,7 +36,6 @@ const (
 	headerMemento         = "Memento-Datetime"
 	headerContentLocation = "Content-Location"
 	headerGroups          = "Cache-Groups"
-	headerReason          = "Daybook-Reason"
 	headerLastEvent       = "Last-Event-ID"
 )
 

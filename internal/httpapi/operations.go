@@ -89,9 +89,14 @@ func (route *route) pathArgument(name, pattern string) param.Param {
 	return arg
 }
 
+// reasonField is the reason of a change as writes take it: a parameter that no record has.
+var reasonField = calendar.Field{
+	Name: param.FieldReason, Form: calendar.FormDetail, Declared: "string", Empty: calendar.EmptyClears, Extension: true, Max: calendar.MaxReason,
+}
+
 // fieldArguments are the fields that a write of a route takes.
 func fieldArguments(route *route) []param.Param {
-	fields := calendar.SpecOf(route.kind).Fields
+	fields := append(slices.Clip(calendar.SpecOf(route.kind).Fields), reasonField)
 	args := make([]param.Param, 0, len(fields))
 	for i := range fields {
 		field := &fields[i]
@@ -107,9 +112,7 @@ func fieldArguments(route *route) []param.Param {
 		}
 		args = append(args, arg)
 	}
-	return append(args, param.Param{
-		Name: reasonField.Name, In: "body", Type: reasonField.Declared, Text: "arg.reason", Extension: true, Field: &reasonField,
-	})
+	return args
 }
 
 // exports are the answers of a read in further formats, which parameters, headers and the ending

@@ -136,13 +136,11 @@ func (call *call) preview() error {
 	if page.Caller = call.caller; call.caller.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	return call.read(&question{waits: true, make: func(ctx context.Context, of answerState) (_ *answer, err error) {
-		if page.User, err = call.userName(ctx); err != nil {
-			return nil, err
-		}
-		page.Position = call.reached
-		return call.makePage(ctx, of)
-	}})
+	var err error
+	if page.User, err = call.userName(call.request.Context()); err != nil {
+		return err
+	}
+	return call.read(&question{waits: true, make: call.makePage})
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
@@ -159,14 +157,8 @@ func (call *call) unlock() error {
 	if media, _, _ := mime.ParseMediaType(call.request.Header.Get(headerType)); media == "application/x-www-form-urlencoded" {
 		password = calendar.Trim(param.ParsePairs(string(body)).Last("password"))
 	}
-	call.page.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
-		return call.tryPassword(ctx, event, password)
-	}
-	return call.read(&question{make: func(_ context.Context, state answerState) (*answer, error) {
-		ctx, cancel := call.within(call.o.WriteDeadline) // from here on: the body may have been long in coming
-		defer cancel()
-		return call.makePage(ctx, state)
-	}})
+	call.page.Opens = call.opens(password)
+	return call.read(&question{make: call.makePage})
 }
 
 // The first byte of keys of pages, see aliasKey.
@@ -221,11 +213,13 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 
 // makePage makes the answer to a page.
 func (call *call) makePage(ctx context.Context, stated answerState) (*answer, error) {
-	made, err := call.o.Pages.Serve(ctx, &call.page.Request)
+	page := &call.page.Request
+	page.Position = max(page.Position, call.reached)
+	made, err := call.o.Pages.Serve(ctx, page)
 	if err != nil {
 		return nil, err
 	}
-	return call.pageAnswer(made, &call.page.Request, stated.key), nil
+	return call.pageAnswer(made, page, stated.key), nil
 }
 
 // pageAnswer is a page as an answer, which is cached where it is one for everybody.

@@ -6,13 +6,10 @@ import (
 	"daybook/calendar"
 )
 
-// tryPassword reports whether a password that a request brings opens an event. Every way
+// opens returns what reports whether a password that the request brings opens an event. Every way
 // to send one leads here, so that wrong ones are counted together.
-func (call *call) tryPassword(ctx context.Context, event calendar.ID, password string) (bool, error) {
-	if password == "" {
-		return false, nil
+func (call *call) opens(password string) func(context.Context, calendar.ID) (bool, error) {
+	return func(ctx context.Context, event calendar.ID) (bool, error) {
+		return call.tries.Try(ctx, &call.pass, event, password, call.Commands.CheckPassword)
 	}
-	return call.tries.Try(ctx, &call.pass, event, func(ctx context.Context) (bool, error) {
-		return call.Commands.CheckPassword(ctx, event, password)
-	})
 }

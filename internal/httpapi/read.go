@@ -96,14 +96,11 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 // single makes the answer to a single read.
 func (asked *readParams) single(ctx context.Context, _ answerState) (*answer, error) {
 	target := asked.targetOf()
-	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
-		return asked.tryPassword(ctx, id, asked.password)
-	}
 	embeds := query.EmbedsOf(asked.fields)
 	if asked.call.format != nil {
 		embeds |= query.EmbedTouched
 	}
-	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.lang, embeds, verify)
+	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.lang, embeds, asked.opens(asked.password))
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (call *call) command(body []byte) (command.Request, error) {
 	call.lang = calendar.Language(input, call.loc.lang, &reported)
 	req := command.Request{
 		Kind: call.route.kind, Input: input, Lang: call.loc.lang, Caller: call.caller,
-		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0], Reason: reasonOf(input, call.request.Header, &problems)},
+		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0], Reason: param.ReadReason(input, call.request.Header.Get(param.HeaderReason), &problems)},
 	}
 	if call.route.Single {
 		target := call.targetOf()
@@ -70,7 +70,7 @@ func (call *call) command(body []byte) (command.Request, error) {
 		req.IfMatch = matchVersions(call.request.Header)
 	}
 	if key := call.request.Header.Get(headerKey); key != "" && call.request.Method != http.MethodDelete {
-		if isPrintable(key) && len(key) <= maxKey {
+		if param.IsPrintable(key) && len(key) <= maxKey {
 			req.Key, req.Fingerprint = key, fingerprint(call.request, body)
 		} else {
 			problems.Add(headerKey, calendar.ReasonHeaderKey)
@@ -93,10 +93,7 @@ func fingerprint(request *http.Request, body []byte) [32]byte {
 // shorten keeps the beginning of a user agent.
 func shorten(text string) string {
 	const most = 200
-	if len(text) > most {
-		text = text[:most]
-	}
-	return strings.ToValidUTF8(text, "")
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
 // answerWrite answers what a write did. The record is the one that the write made, also

@@ -101,7 +101,9 @@ type Limits struct {
 
 // New returns a Control that no one holds anything of.
 func New(limits Limits) *Control {
-	share := func(part int) room { return room{int64(limits.Slots), shareOf(limits.Slots, part)} }
+	share := func(part int) room { // of which others get as many as part of them
+		return room{int64(limits.Slots), int64(max(limits.Slots/part, min(limits.Slots, leastOne)))}
+	}
 	answers := room{int64(max(answerBytes, 4*limits.LargestAnswer)), int64(max(AnswerBytesOfOne, 2*limits.LargestAnswer))}
 	checks := room{allChecks, ChecksOfOne}
 	wholes := room{int64(limits.Wholes), int64(max(limits.Wholes/2, min(limits.Wholes, 2)))}
@@ -122,10 +124,6 @@ func New(limits Limits) *Control {
 		seed: maphash.MakeSeed(), rows: [2][]counters{make([]counters, counted), make([]counters, counted)},
 	}
 }
-
-// shareOf is what one client has of a number of places where others get as many as part
-// of them.
-func shareOf(places, part int) int64 { return int64(max(places/part, min(places, leastOne))) }
 
 // Pass is what one request holds. It is used by the goroutine of the request alone.
 type Pass struct {
@@ -202,7 +200,7 @@ func (pass *Pass) become(next Pass) error {
 	control, limit := pass.control, &pass.control.rooms[next.group][next.stage]
 	all, own := next.add(next.size)
 	stream := next.stage == Stream
-	if all <= limit.all && own <= limit.one && !(stream && control.Streams() > control.rooms[groupKnown][Stream].all) {
+	if all <= limit.all && own <= limit.one && (!stream || control.Streams() <= control.rooms[groupKnown][Stream].all) {
 		pass.Leave()
 		*pass = next
 		return nil

@@ -2,7 +2,6 @@ package admit
 
 import (
 	"context"
-	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -19,9 +18,10 @@ const (
 	triesWithin   = time.Minute
 )
 
-// attempt is a wrong password of a client.
+// attempt is a wrong password of a client for an event.
 type attempt struct {
 	at     time.Time
+	event  calendar.ID
 	client netip.Addr
 }
 
@@ -33,25 +33,27 @@ type Tries struct {
 	turns keylock.Locks[calendar.ID]
 
 	mu    sync.Mutex
-	wrong map[calendar.ID][]attempt // oldest first, of events with one in the last minute
+	wrong []attempt // of the last minute, oldest first
 }
 
 // NewTries returns tries of which none was made.
-func NewTries(now func() time.Time) *Tries {
-	return &Tries{now: now, wrong: map[calendar.ID][]attempt{}}
-}
+func NewTries(now func() time.Time) *Tries { return &Tries{now: now} }
 
 // check refuses a password that comes after too many wrong ones.
 func (tries *Tries) check(event calendar.ID, client netip.Addr) error {
 	tries.mu.Lock()
 	defer tries.mu.Unlock()
-	now, all, own := tries.now(), tries.wrong[event], 0
+	now, all, own := tries.now(), 0, 0
 	var wait time.Duration
-	for i, attempt := range slices.Backward(all) {
+	for _, attempt := range slices.Backward(tries.wrong) {
+		if attempt.event != event {
+			continue
+		}
+		all++
 		if attempt.client == client {
 			own++
 		}
-		if attempt.client == client && own == triesOfClient || len(all)-i == triesOfEvent {
+		if attempt.client == client && own == triesOfClient || all == triesOfEvent {
 			wait = max(wait, attempt.at.Add(triesWithin).Sub(now))
 		}
 	}
@@ -66,14 +68,16 @@ func (tries *Tries) add(event calendar.ID, client netip.Addr) {
 	tries.mu.Lock()
 	defer tries.mu.Unlock()
 	now := tries.now()
-	old := func(attempt attempt) bool { return now.Sub(attempt.at) >= triesWithin }
-	tries.wrong[event] = append(slices.DeleteFunc(tries.wrong[event], old), attempt{now, client})
-	maps.DeleteFunc(tries.wrong, func(_ calendar.ID, all []attempt) bool { return old(all[len(all)-1]) })
+	tries.wrong = slices.DeleteFunc(tries.wrong, func(attempt attempt) bool { return now.Sub(attempt.at) >= triesWithin })
+	tries.wrong = append(tries.wrong, attempt{now, event, client})
 }
 
 // Try reports whether a password opens an event. Wrong ones are counted, those of one event
 // one after the other; after too many no more are checked.
-func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, check func(context.Context) (bool, error)) (bool, error) {
+func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, password string, opens func(context.Context, calendar.ID, string) (bool, error)) (bool, error) {
+	if password == "" {
+		return false, nil
+	}
 	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
@@ -89,7 +93,7 @@ func (tries *Tries) Try(ctx context.Context, pass *Pass, event calendar.ID, chec
 	if err := tries.check(event, pass.Address); err != nil {
 		return false, err
 	}
-	right, err := check(ctx)
+	right, err := opens(ctx, event, password)
 	if err == nil && !right {
 		tries.add(event, pass.Address)
 	}
