@@ -40,11 +40,11 @@ func (envelope *envelope) Item(data []byte, _ *Event) []byte {
 
 func (envelope *envelope) End(data []byte) []byte {
 	feed := envelope.feed
-	data = AppendMembers(append(data, ']'), Object{
+	members := append(Object{
 		"rest_url", feed.Self, "next_rest_url", OptionalText(feed.Next), "next_cursor", OptionalText(feed.Cursor),
 		"previous_rest_url", OptionalText(feed.Previous), "total", feed.Total, "total_pages", feed.TotalPages,
-	})
-	return append(append(AppendMembers(data, feed.Typos), feed.Facets...), '}')
+	}, feed.Typos...)
+	return append(append(AppendMembers(append(data, ']'), members), feed.Facets...), '}')
 }
 
 // recordLines are records, each in one that ends.

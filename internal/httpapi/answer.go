@@ -32,10 +32,10 @@ type answer struct {
 	position calendar.Position               // that a list shows; 0 elsewhere
 	key      string                          // under which it is cached; "" for none
 	passing  bool                            // the state went over to another one meanwhile: it is not cached
-	// selection are the events of an answer that is sent while its body is written by what open
-	// returns; nil: the body is there.
+	// selection are the events of an answer that is sent while its body is written as the listing;
+	// nil: the body is there.
 	selection *query.Selection
-	open      func() (encoder, error)
+	listing   *listing
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// none exists.
 	modified time.Time

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
@@ -43,24 +41,10 @@ func (call *call) sends(name string) bool {
 // readPoint reads the point of a read that names one, and reports whether the header does.
 func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point param.Point, byHeader bool, err error) {
 	if !call.sends(param.AsOf) {
-		return acceptDatetime(call.request.Header.Get(headerAcceptTime), call.o.Now(), problems), true, nil
+		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.o.Now(), problems), true, nil
 	}
 	head, err := call.History.Head(call.request.Context())
 	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.o.Now(), call.o.Site, head, problems), false, err
-}
-
-// acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
-// the whole second. One ahead of the present second is the present.
-func acceptDatetime(text string, now time.Time, problems *calendar.Problems) param.Point {
-	instant, err := time.Parse(http.TimeFormat, text)
-	if err != nil || instant.Format(http.TimeFormat) != text { // the day of the week has to be right
-		problems.Add(headerAcceptTime, calendar.ReasonHeaderTime)
-		return param.Point{}
-	}
-	if instant.After(now) {
-		instant = now.UTC().Truncate(time.Second)
-	}
-	return param.Point{Time: instant.Add(time.Second - time.Millisecond)}
 }
 
 // then makes the answer to a single read of the past.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -73,23 +74,18 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 	if err != nil {
 		return err
 	}
-	modified, criteria := head.Time, listing.criteria
-	later := func(instant time.Time) {
-		if instant.After(modified) {
-			modified = instant
-		}
-	}
+	criteria, moments := listing.criteria, []time.Time{head.Time}
 	if generation.Due != 0 {
-		later(time.Unix(generation.Due, 0))
+		moments = append(moments, time.Unix(generation.Due, 0))
 	}
 	if criteria.Moves {
-		later(call.midnight(0))
+		moments = append(moments, call.midnight(0))
 	}
 	sent := param.LinksTo(listing.address, criteria.Sent)
 	self, name := sent.Page(criteria.Page), cmp.Or(call.o.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
 	listing.Feed = formats.Feed{
 		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: modified, Refresh: call.o.FeedRefresh, Site: call.o.Site,
+		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.o.FeedRefresh, Site: call.o.Site,
 		Store: head.UUID, Zone: criteria.Zone(), Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()

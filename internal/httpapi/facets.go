@@ -15,9 +15,7 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 	all := formats.Object{}
 	for i := range facets {
 		facet := &facets[i]
-		values := formats.List{}
-		for j := range facet.Values {
-			value := &facet.Values[j]
+		values := formats.ListOf(facet.Values, func(value *query.FacetValue) any {
 			label := value.Label
 			if label == "" {
 				label = texts.Messages.In("facet."+facet.Name+"."+value.Value, lang)
@@ -31,9 +29,9 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 			case "venue":
 				out = append(out, "city", value.City)
 			}
-			values = append(values, append(out, "count", value.Count, "selected", value.Selected))
-		}
-		all = append(all, facet.Name, formats.Object{"total", facet.Total, "values", values})
+			return append(out, "count", value.Count, "selected", value.Selected)
+		})
+		all = append(all, facet.Name, formats.Object{"total", facet.Total, "values", formats.Whole(values)})
 	}
 	return formats.AppendMembers(data, formats.Object{"facets", all})
 }

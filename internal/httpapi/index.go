@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -83,21 +84,14 @@ func newDocuments(options *Options) *openapi.API {
 	return docs
 }
 
-// pageGroups are the groups of operations on the page of the interface.
-var pageGroups = []string{"events", "search", "feeds", "history", "writing"}
-
 // PageAPI is the interface for its page, from the table that the documentation is made of.
 func PageAPI() public.API {
-	out := public.API{Name: texts.Documentation["title"], Version: openapi.Version}
-	for _, name := range pageGroups {
-		out.Groups = append(out.Groups, public.OperationGroup{Name: name})
-	}
+	out := public.API{Name: texts.Documentation["title"], Version: openapi.Version, Groups: strings.Fields("events search feeds history writing")}
 	for _, route := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
 		for _, operation := range route.Operations {
-			group := &out.Groups[slices.Index(pageGroups, operation.Group)]
 			for _, method := range operation.Methods {
-				group.Operations = append(group.Operations, public.Operation{
-					Method: method, Path: route.Template, Does: texts.Documentation["op."+operation.Text], Extension: route.Extension,
+				out.Operations = append(out.Operations, public.Operation{
+					Group: operation.Group, Method: method, Path: route.Template, Does: texts.Documentation["op."+operation.Text], Extension: route.Extension,
 				})
 			}
 		}

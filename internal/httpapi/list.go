@@ -43,10 +43,10 @@ func (call *call) list() error {
 	if !criteria.LooksUp {
 		question.alias = alias
 	}
-	if call.feed() && !criteria.Paged {
-		return call.read(call.ofAllPages(question, criteria))
-	}
 	question.make = call.runList(call.Queries.Run, criteria, "")
+	if call.feed() && !criteria.Paged {
+		question.streams, question.make = true, call.whole(criteria)
+	}
 	return call.read(question)
 }
 
@@ -86,7 +86,7 @@ func (api *api) setAlias(alias string, ans *answer) {
 
 // runList returns what makes the answer to a list, with the URL of the list of the present that
 // one of the past is of.
-func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) func(context.Context, answerState) (*answer, error) {
+func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) maker {
 	return func(ctx context.Context, state answerState) (*answer, error) {
 		list, err := run(ctx, criteria)
 		if err != nil {

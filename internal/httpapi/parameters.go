@@ -4,9 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -83,9 +81,7 @@ var readers = map[string]func(asked *readParams, value *param.Value){
 	"password": func(asked *readParams, value *param.Value) {
 		text, _ := value.Raw()
 		asked.password = calendar.Trim(text) // as where it is set
-		if limit := value.Bound("maxLength"); utf8.RuneCountInString(asked.password) > int(limit) {
-			value.Refuse(calendar.ReasonTooLong, strconv.FormatInt(limit, 10))
-		}
+		value.Fits(asked.password)
 	},
 	"_fields": func(asked *readParams, value *param.Value) { asked.fields = value.Fields() },
 	"format":  func(asked *readParams, value *param.Value) { asked.format, _ = value.Word() },

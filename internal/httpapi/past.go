@@ -79,12 +79,9 @@ func (ans *answer) name(id calendar.ID, named []calendar.ID) bool {
 
 // cacheGroups names the records that an answer shows (RFC 9875).
 func cacheGroups(ids ...calendar.ID) string {
-	var builder strings.Builder
+	groups := make([]string, len(ids))
 	for i, id := range ids {
-		if i > 0 {
-			builder.WriteString(", ")
-		}
-		builder.WriteString(`"daybook-` + id.String() + `"`)
+		groups[i] = `"daybook-` + id.String() + `"`
 	}
-	return builder.String()
+	return strings.Join(groups, ", ")
 }

@@ -13,6 +13,9 @@ import (
 	"daybook/query"
 )
 
+// maker makes an answer from a state.
+type maker func(ctx context.Context, state answerState) (*answer, error)
+
 // question is a read whose parameters are checked.
 type question struct {
 	// waits reports whether the read waits for the position that was asked for, and for the
@@ -25,7 +28,7 @@ type question struct {
 	moves bool
 	asked cache.Key    // names the answer within its state
 	turns *admit.Turns // that the work takes; nil: none
-	make  func(ctx context.Context, of answerState) (*answer, error)
+	make  maker
 	// streams reports whether the answer has a selection, so that nobody else waits for it.
 	streams bool
 	// alias is another name of the answer, see api.aliasOf; "": it has none.

@@ -56,8 +56,7 @@ func (call *call) readRecord() error {
 		question.make = asked.then
 		return call.read(question)
 	}
-	if format := call.formatOf(); format.Exports() {
-		call.format = format
+	if call.format = call.formatOf(); call.feed() {
 		asked.fields = nil
 	}
 	if call.caller.Role == calendar.Anonymous && asked.password == "" { // those with a password share no answer
@@ -97,14 +96,14 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 func (asked *readParams) single(ctx context.Context, _ answerState) (*answer, error) {
 	target := asked.targetOf()
 	embeds := query.EmbedsOf(asked.fields)
-	if asked.call.format != nil {
+	if asked.feed() {
 		embeds |= query.EmbedTouched
 	}
 	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.lang, embeds, asked.opens(asked.password))
 	if err != nil {
 		return nil, err
 	}
-	if asked.call.format != nil {
+	if asked.feed() {
 		return asked.singleEvent(ctx, &view)
 	}
 	ans, err := asked.recordAnswer(&view, view.Record.Changed)

@@ -56,8 +56,8 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 		problems.Add(paramSearches, calendar.ReasonTooMany, strconv.Itoa(limit))
 		searches = nil
 	}
-	all := make([]*query.Criteria, len(searches))
-	params, now := query.ParamsOf("several"), call.o.Now() // the same day for all of them
+	var all []*query.Criteria
+	params, now, cost := query.ParamsOf("several"), call.o.Now(), 0 // the same day for all of them
 	for i, value := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := value.(map[string]any)
@@ -74,27 +74,24 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 				known[params[i].Name] = params[i].FromJSON(v)
 			}
 		}
-		var err error
-		all[i], err = call.parse(ctx, query.Request{
+		criteria, err := call.parse(ctx, query.Request{
 			Kind: call.route.kind, Input: known, Lang: call.loc.lang, Caller: call.caller, Past: query.Past{Now: now},
 		}, call.Queries.Parse)
+		if err == nil {
+			all, cost = append(all, criteria), cost+criteria.Cost
+			continue
+		}
 		problem, public := errors.AsType[*calendar.Error](err)
-		if err != nil && (!public || problem.Code != calendar.CodeInvalidParam) {
+		if !public || problem.Code != calendar.CodeInvalidParam {
 			return nil, err
 		}
-		if public {
-			for _, fieldError := range problem.Fields {
-				problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
-			}
+		for _, fieldError := range problem.Fields {
+			problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
 		}
 	}
 	problems.Fields = append(problems.Fields, call.readLeast()...)
 	if err := problems.Err(); err != nil {
 		return nil, err
-	}
-	cost := 0
-	for _, criteria := range all {
-		cost += criteria.Cost
 	}
 	return all, call.Queries.Afford(cost)
 }

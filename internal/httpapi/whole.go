@@ -14,46 +14,41 @@ import (
 	"daybook/query"
 )
 
-// ofAllPages completes the question for a list of events over all pages.
-func (call *call) ofAllPages(question *question, criteria *query.Criteria) *question {
-	question.streams = true
-	question.make = func(ctx context.Context, stated answerState) (*answer, error) {
-		return call.makeWhole(ctx, criteria, stated)
+// calendarSource answers the events of a range as an array for calendar widgets (LISTINGS 1.13).
+func (call *call) calendarSource() error {
+	call.format = &formats.Calendar
+	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")})
+	if err != nil {
+		return err
 	}
-	return question
+	question.streams, question.make = true, call.whole(criteria)
+	return call.read(question)
 }
 
-// makeWhole makes the answer to a list of events over all pages. An export takes a place among
-// those that are sent when it is, so neither HEAD nor a client that has it does.
-func (call *call) makeWhole(ctx context.Context, criteria *query.Criteria, stated answerState) (*answer, error) {
-	l := &listing{root: call.root, criteria: criteria, address: call.address()}
-	if err := call.dress(ctx, l, stated.Generation); err != nil {
-		return nil, err
-	}
-	selection, err := call.Queries.Whole(ctx, criteria)
-	if err != nil {
-		return nil, err
-	}
-	limit := call.o.CalendarLimit
-	if call.feed() {
-		limit = call.o.ExportLimit
-	}
-	if selection.Total > limit {
-		selection.Close()
-		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
-	}
-	l.list = &selection.List
-	ans := call.listAnswer(l, nil, call.weakTag(stated.key))
-	ans.selection = selection
-	ans.open = func() (encoder, error) {
-		if call.feed() && call.request.Method == http.MethodGet {
-			if err := call.pass.Enter(admit.Whole, 1); err != nil {
-				return encoder{}, err
-			}
+// whole returns what makes the answer to a list of events over all pages.
+func (call *call) whole(criteria *query.Criteria) maker {
+	return func(ctx context.Context, state answerState) (*answer, error) {
+		l := &listing{root: call.root, criteria: criteria, address: call.address()}
+		if err := call.dress(ctx, l, state.Generation); err != nil {
+			return nil, err
 		}
-		return call.open(l), call.survey(call.client, l, selection)
+		selection, err := call.Queries.Whole(ctx, criteria)
+		if err != nil {
+			return nil, err
+		}
+		limit := call.o.CalendarLimit
+		if call.feed() {
+			limit = call.o.ExportLimit
+		}
+		if selection.Total > limit {
+			selection.Close()
+			return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
+		}
+		l.list = &selection.List
+		ans := call.listAnswer(l, nil, call.weakTag(state.key))
+		ans.selection, ans.listing = selection, l
+		return ans, nil
 	}
-	return ans, nil
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
@@ -84,12 +79,19 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 }
 
 // sendSelection sends an answer with a selection. One that fits into a buffer is sent as any
-// other, and cached. It may take as long as the client takes it.
+// other, and cached. It may take as long as the client takes it. An export takes a place among
+// those that are sent, so neither HEAD nor a client that has it does.
 func (call *call) sendSelection(ans *answer) error {
-	selection := ans.selection
+	selection, listing := ans.selection, ans.listing
 	defer selection.Close()
-	ans.selection = nil
-	encoder, err := ans.open()
+	ans.selection, ans.listing = nil, nil
+	if call.feed() && call.request.Method == http.MethodGet {
+		if err := call.pass.Enter(admit.Whole, 1); err != nil {
+			return err
+		}
+	}
+	encoder := call.open(listing)
+	err := call.survey(call.client, listing, selection)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (call *call) sendSelection(ans *answer) error {
 	if err != nil || out.begun {
 		return out.close(err)
 	}
-	if ans.body, ans.open = newBody(out.data), nil; ans.key != "" {
+	if ans.body = newBody(out.data); ans.key != "" {
 		call.answers.Set(ans.key, ans)
 	}
 	return call.sendAnswer(ans)

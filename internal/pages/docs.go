@@ -4,19 +4,15 @@ import "daybook/calendar"
 
 // API is the interface as its documentation has it (PAGES.md P11).
 type API struct {
-	Name    calendar.Text
-	Version string
-	Groups  []OperationGroup
-}
-
-// OperationGroup is operations that serve one purpose.
-type OperationGroup struct {
-	Name       string // "events", "search", "feeds", "history", "writing"
+	Name       calendar.Text
+	Version    string
+	Groups     []string // those of the operations
 	Operations []Operation
 }
 
 // Operation is one of the interface.
 type Operation struct {
+	Group        string // operations that serve one purpose: "events", "search", "feeds", "history", "writing"
 	Method, Path string // below the root of the interface
 	Does         calendar.Text
 	Extension    bool

@@ -2,6 +2,7 @@ package param
 
 import (
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,21 @@ func ParsePoint(value any, versions bool, now time.Time, site *time.Location, he
 	}
 	problems.Add(AsOf, reason) // the first problem counts
 	return Point{}
+}
+
+// ParseDatetime reads the header Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
+// the whole second. One ahead of the present second is the present.
+func ParseDatetime(name string, header http.Header, now time.Time, problems *calendar.Problems) Point {
+	text := header.Get(name)
+	instant, err := time.Parse(http.TimeFormat, text)
+	if err != nil || instant.Format(http.TimeFormat) != text { // the day of the week has to be right
+		problems.Add(name, calendar.ReasonHeaderTime)
+		return Point{}
+	}
+	if instant.After(now) {
+		instant = now.UTC().Truncate(time.Second)
+	}
+	return Point{Time: instant.Add(time.Second - time.Millisecond)}
 }
 
 // ParseMoment reads a date of interface 2.4 to the millisecond. Further digits are

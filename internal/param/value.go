@@ -88,11 +88,20 @@ func (v *Value) Plain(reason calendar.Reason) (string, bool) {
 // Text reads a text of at most as many characters as the row says.
 func (v *Value) Text() (string, bool) {
 	text, ok := v.Plain(calendar.ReasonTypeText)
-	if limit, limited := v.Schema["maxLength"].(float64); ok && limited && utf8.RuneCountInString(text) > int(limit) {
-		v.Refuse(calendar.ReasonTooLong, decimal(limit))
+	if !ok || !v.Fits(text) {
 		return "", false
 	}
-	return text, ok
+	return text, true
+}
+
+// Fits refuses a text of more characters than the row says.
+func (v *Value) Fits(text string) bool {
+	limit, limited := v.Schema["maxLength"].(float64)
+	fits := !limited || utf8.RuneCountInString(text) <= int(limit)
+	if !fits {
+		v.Refuse(calendar.ReasonTooLong, decimal(limit))
+	}
+	return fits
 }
 
 // parsed reads a text by a parser and refuses for reason what that does not take.

@@ -36,8 +36,10 @@ func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.Ra
 		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "root": func() Root { return root },
 		"text": d.text, "spelled": d.spelled, "parameters": d.parameters, "schema": d.schema, "schemas": d.schemas,
 		"lower": strings.ToLower, "language": func() *param.Param { return &language.Param },
-		"request": func(route *Route, operation *Operation, method string) request { return request{route, operation, strings.ToLower(method)} },
-		"byKey":   byKey, "arguments": arguments, "element": element, "standard": d.shown,
+		"request": func(route *Route, operation *Operation, method string) request {
+			return request{route, operation, strings.ToLower(method)}
+		},
+		"byKey": byKey, "arguments": arguments, "element": element, "standard": d.shown,
 	}).Parse(documentFile))
 	var out bytes.Buffer
 	if err := forms.ExecuteTemplate(&out, form, of); err != nil {
