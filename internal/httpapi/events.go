@@ -159,7 +159,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 	listing.feed = formats.Feed{
 		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
 		ID: "urn:uuid:" + call.uid(self[len(listing.root.Base):]), Lang: lang, Modified: modified, Refresh: call.o.FeedRefresh, Site: call.o.Site,
-		Zone: listing.criteria.Zone(), Columns: listing.criteria.Fields, Venues: listing.criteria.Venues, BOM: listing.criteria.BOM, Raw: listing.criteria.Raw,
+		Zone: listing.criteria.Zone, Columns: listing.criteria.Fields, Venues: listing.criteria.Venues, BOM: listing.criteria.BOM, Raw: listing.criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
 	if view := call.record; view != nil {
