@@ -28,12 +28,6 @@ func viewOf(caller calendar.Caller) view {
 	}
 }
 
-// mayListTrashed reports whether the caller may list a trashed post.
-func mayListTrashed(caller calendar.Caller, record *calendar.Record) bool {
-	view := viewOf(caller)
-	return view == viewAll || view == viewOwn && record.Author() == caller.ID
-}
-
 // link makes the parameters that links carry, in the order of the table: what was sent, and
 // that with the effective per_page and the defaults of the window.
 func (parser *parser) link() {

@@ -109,8 +109,3 @@ func (criteria *Criteria) LinksOf(cursor string) []LinkParam {
 	}
 	return out
 }
-
-// next returns the cursor behind a document, with the step of the search.
-func (walk *walk) next(order []readmodel.Sort, record *calendar.Record, step int) string {
-	return cursor{Now: walk.Now, Step: uint8(step), At: readmodel.Place(order, record)}.encode(walk.params)
-}

@@ -33,6 +33,7 @@ type parser struct {
 
 	ofEvent readmodel.Filter // admits what the event that was sent links to; nil: none was
 
+	source                   *source       // of a calendar widget
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	// resolved is what was sent means beyond its text, by the moment and the store.
 	resolved cache.Key
@@ -177,7 +178,7 @@ func (parser *parser) readRecord(name string, kind calendar.Kind, field string) 
 	id, ok := value.ID()
 	switch {
 	case !ok:
-	case parser.load(kind, []calendar.ID{id})[0] == nil:
+	case parser.load(kind, id)[0] == nil:
 		value.Refuse(calendar.UnknownReason(kind), id.String())
 	default:
 		parser.where(in(field, id))

@@ -120,6 +120,8 @@ type Criteria struct {
 	// words.
 	Moves bool
 	Output
+	// Zone is that of the answer to a calendar widget, nil for that of each event.
+	Zone *time.Location
 	// Embeds are the linked records that views are to hold.
 	Embeds Embeds
 	// Facets are the names of those that are counted.
@@ -161,8 +163,6 @@ type Criteria struct {
 
 	orderBy string
 	desc    bool
-
-	source *source // of a calendar widget
 
 	zoom      int             // of a map
 	kinds     []calendar.Kind // of suggestions

@@ -44,7 +44,8 @@ func (plan *listPlan) list() *List {
 	list, documents := &found.List, found.documents
 	if walk := plan.walk; walk != nil && len(documents) > plan.PerPage {
 		documents = documents[:plan.PerPage]
-		list.Next = walk.next(found.query.Sort, documents[plan.PerPage-1].Record, found.step)
+		place := readmodel.Place(found.query.Sort, documents[plan.PerPage-1].Record)
+		list.Next = cursor{Now: walk.Now, Step: uint8(found.step), At: place}.encode(walk.params)
 	}
 	list.Views, plan.err = found.views(plan.ctx, documents)
 	return list

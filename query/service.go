@@ -60,37 +60,32 @@ func (service *Service) Await(ctx context.Context, caller calendar.Caller, least
 		return 0, nil
 	}
 	shown, err := service.index.Visible(ctx)
-	if err != nil {
-		return 0, err
+	head := shown.Position
+	if err == nil && (known || head < least) {
+		head, err = service.records.Head(ctx)
 	}
 	want := least
-	if known || shown.Position < least {
-		head, err := service.records.Head(ctx)
-		switch {
-		case err != nil:
-			return 0, err
-		case least > max(head, shown.Position):
-			return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
-		case known:
-			want = max(least, head)
-		}
+	switch {
+	case err != nil:
+		return 0, err
+	case least > max(head, shown.Position):
+		return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
+	case known:
+		want = max(least, head)
 	}
 	if want <= shown.Position {
 		return want, nil
 	}
 	wait, cancel := context.WithTimeout(ctx, service.o.PositionWait)
 	defer cancel()
-	switch err := service.index.Wait(wait, want); {
-	case err == nil:
+	if err = service.index.Wait(wait, want); err == nil {
 		return want, nil
-	case ctx.Err() != nil || !errors.Is(wait.Err(), context.DeadlineExceeded):
+	}
+	if ctx.Err() != nil || !errors.Is(wait.Err(), context.DeadlineExceeded) {
 		return 0, err
 	}
 	if shown, err = service.index.Visible(ctx); err == nil && shown.Position < least {
 		err = calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
-	if err != nil {
-		return 0, err
-	}
-	return least, nil
+	return least, err
 }

@@ -49,10 +49,11 @@ func (criteria *Criteria) Exact() []LinkParam {
 	if criteria.sheet == (Sheet{}) {
 		return criteria.Sent
 	}
-	overlaps := criteria.lap != newWindow()
-	out := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool {
-		return slices.Contains(DateParams, linkParam.Name) || linkParam.Name == "when" || linkParam.Name == "strict_dates" || linkParam.Name == "overlap" && overlaps
-	})
+	names, overlaps := slices.Concat(DateParams, []string{"when", "strict_dates"}), criteria.lap != newWindow()
+	if overlaps {
+		names = append(names, "overlap")
+	}
+	out := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool { return slices.Contains(names, linkParam.Name) })
 	for _, zone := range []*time.Location{nil, time.UTC} {
 		first, last := criteria.lap.spans(zone)
 		start, end := criteria.window.spans(zone)

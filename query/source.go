@@ -13,7 +13,6 @@ import (
 type source struct {
 	timed window         // that events overlap
 	days  readmodel.Span // of wall clocks as sent, which whole days lie in
-	zone  *time.Location // of the answer; nil: that of each event
 }
 
 // readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
@@ -23,7 +22,7 @@ func (parser *parser) readSource() {
 	value := parser.parameter("timeZone")
 	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
 		zone, known := calendar.ParseZone(text)
-		if source.zone = zone.Location; !known {
+		if parser.Zone = zone.Location; !known {
 			value.Refuse(calendar.ReasonZone)
 		}
 	}
@@ -33,7 +32,7 @@ func (parser *parser) readSource() {
 			continue
 		}
 		parser.source = source
-		zone, digits := source.zone, date.Wall(parser.now, cmp.Or(date.Zone(), site))
+		zone, digits := parser.Zone, date.Wall(parser.now, cmp.Or(date.Zone(), site))
 		at := int64(digits)
 		if date.IsInstant() {
 			zone, at = time.UTC, date.Instant(parser.now, site).Unix()
@@ -69,12 +68,4 @@ func (source *source) filter(blanked readmodel.Filter) readmodel.Filter {
 		allDay, readmodel.AtMost(readmodel.FieldStart, source.days.Max), readmodel.AtLeast(readmodel.FieldEnd, source.days.Min),
 	}
 	return readmodel.Or{source.timed.overlaps(readmodel.And{not(allDay)}), within}
-}
-
-// Zone is the zone of the answer to a calendar widget, nil for that of each event.
-func (criteria *Criteria) Zone() *time.Location {
-	if criteria.source == nil {
-		return nil
-	}
-	return criteria.source.zone
 }

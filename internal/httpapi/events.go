@@ -86,7 +86,7 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 	listing.Feed = formats.Feed{
 		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
 		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.o.FeedRefresh, Site: call.o.Site,
-		Store: head.UUID, Zone: criteria.Zone(), Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
+		Store: head.UUID, Zone: criteria.Zone, Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
 	if view := call.record; view != nil {

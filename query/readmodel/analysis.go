@@ -22,7 +22,7 @@ import (
 
 // AnalysisVersion changes whenever the same record would give other tokens, stems
 // or keys; it is part of Fingerprint.
-const AnalysisVersion = "5"
+const AnalysisVersion = "6"
 
 // Break is the token between two runs of Chinese, Japanese or Korean characters
 // that something separates. It takes a place of its own, so a run of a query
