@@ -46,7 +46,7 @@ type config struct {
 	OutputOptions
 	LanguageOptions
 
-	demo   *demo.Highlights // nil: not a demonstration
+	Demo   *demo.Highlights // nil: not a demonstration
 	newLog bool             // a log begins in a data directory that has lost its own
 }
 
