@@ -193,16 +193,11 @@ func (config *config) base(addr net.Addr) string {
 	return cmp.Or(config.BaseURL, "http://"+addr.String())
 }
 
-// currency is that of costs.
-func (config *config) currency() calendar.Currency {
-	return calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency}
-}
-
 // api returns the settings of the interface.
 func (config *config) api(log *slog.Logger) httpapi.Options {
 	options := config.Options
 	options.BaseURL, options.Prefix, options.Site, options.Log = config.BaseURL, config.APIPrefix, config.zone().Location, log
-	options.Currency, options.CalendarName = config.currency(), cmp.Or(options.CalendarName, config.PageOptions.Brand.Name)
+	options.CalendarName = cmp.Or(options.CalendarName, config.PageOptions.Brand.Name)
 	return options
 }
 
