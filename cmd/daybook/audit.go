@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -105,33 +104,32 @@ type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
 func (*keyList) work(ctx context.Context, console *console) error {
-	var vkeys []string
+	seen := map[string]bool{}
+	show := func(vkey string) {
+		if !seen[vkey] {
+			fmt.Fprintln(console.out, vkey)
+		}
+		seen[vkey] = true
+	}
 	newest, err := console.proofs.Checkpoint(ctx, 0)
 	if err == nil {
 		var known proof.Keys
 		known, err = proof.ReadKeys(&newest)
 		for _, keySpan := range known.Keys {
-			vkeys = append(vkeys, keySpan.VKey)
+			show(keySpan.VKey)
 		}
 	}
-	if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
+	switch {
+	case err != nil && !errors.Is(err, proof.ErrNoCheckpoint):
 		return err
+	case console.signer == nil:
+		return nil
 	}
-	if console.signer != nil {
-		keys, err := console.signer.PublicKeys(ctx)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			vkeys = append(vkeys, key.String())
-		}
+	keys, err := console.signer.PublicKeys(ctx)
+	for _, key := range keys {
+		show(key.String())
 	}
-	for i, text := range vkeys {
-		if !slices.Contains(vkeys[:i], text) {
-			fmt.Fprintln(console.out, text)
-		}
-	}
-	return nil
+	return err
 }
 
 type keyConfirm struct{}
