@@ -172,15 +172,12 @@ func (process *process) serve(handler http.Handler, name, token string) error {
 	process.metrics.Watch(process.status.Look)
 	process.readiness.open(handler, process.status)
 	base := process.base(process.addr)
-	err := process.print("service", struct { // who reads up to the last line has read all
+	_ = process.print("service", struct { // who reads up to the last line has read all
 		*config
 
 		Version, Base, Root, Name, Token string
 		Address                          net.Addr
 	}{process.config, version, base, base + "/" + process.APIPrefix + "/" + httpapi.Namespace, name, token, process.addr})
-	if err != nil {
-		return err
-	}
 	return lifecycle.Drained(process.g.Run())
 }
 
