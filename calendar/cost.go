@@ -35,7 +35,11 @@ type Cost struct {
 
 // Currency is the site's currency: the symbol, its position ("prefix",
 // also when empty, or "postfix"), and its ISO 4217 code.
-type Currency struct{ Symbol, Position, Code string }
+type Currency struct {
+	Symbol   string `name:"currency-symbol" default:"$" placeholder:"TEXT" help:"symbol of costs without one"`
+	Position string `name:"currency-position" default:"prefix" choices:"prefix,postfix" placeholder:"WHERE" help:"prefix or postfix"`
+	Code     string `name:"price-currency" default:"USD" placeholder:"CODE" pattern:"^[A-Z]{3}$" must:"be three capital letters, as EUR" help:"ISO 4217 code, in linked data, of costs with the currency symbol or without any"`
+}
 
 // codeOf returns the ISO 4217 code that a symbol stands for, "" for none.
 func (site Currency) codeOf(symbol string) string {

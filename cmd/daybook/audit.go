@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -50,15 +49,11 @@ func (*auditCheckpoint) work(ctx context.Context, console *console) error {
 	if signed, err = console.proofs.Checkpoint(ctx, signed.Size); err != nil {
 		return err
 	}
-	if !console.JSON {
-		_, _ = console.out.Write(signed.Note)
-		return nil
-	}
 	head, err := proof.ReadHead(signed.Note)
 	if err != nil {
 		return err
 	}
-	return console.printJSON(map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
+	return console.print("checkpoint", map[string]any{"origin": head.Origin, "size": head.Size, "root": head.Root, "checkpoint": string(signed.Note)})
 }
 
 type auditProof struct {
@@ -109,33 +104,32 @@ type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
 func (*keyList) work(ctx context.Context, console *console) error {
-	var vkeys []string
+	seen := map[string]bool{}
+	show := func(vkey string) {
+		if !seen[vkey] {
+			fmt.Fprintln(console.out, vkey)
+		}
+		seen[vkey] = true
+	}
 	newest, err := console.proofs.Checkpoint(ctx, 0)
 	if err == nil {
 		var known proof.Keys
 		known, err = proof.ReadKeys(&newest)
 		for _, keySpan := range known.Keys {
-			vkeys = append(vkeys, keySpan.VKey)
+			show(keySpan.VKey)
 		}
 	}
-	if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
+	switch {
+	case err != nil && !errors.Is(err, proof.ErrNoCheckpoint):
 		return err
+	case console.signer == nil:
+		return nil
 	}
-	if console.signer != nil {
-		keys, err := console.signer.PublicKeys(ctx)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			vkeys = append(vkeys, key.String())
-		}
+	keys, err := console.signer.PublicKeys(ctx)
+	for _, key := range keys {
+		show(key.String())
 	}
-	for i, text := range vkeys {
-		if !slices.Contains(vkeys[:i], text) {
-			fmt.Fprintln(console.out, text)
-		}
-	}
-	return nil
+	return err
 }
 
 type keyConfirm struct{}
@@ -147,7 +141,7 @@ func (*keyConfirm) work(ctx context.Context, console *console) error {
 	}
 	size, err := console.signer.Confirm(ctx)
 	if err == nil {
-		fmt.Fprintf(console.out, "the key signs on after the checkpoint of %s\n", counted(int(size), "entry", "entries"))
+		fmt.Fprintf(console.out, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
 	}
 	return err
 }
@@ -243,16 +237,8 @@ func (trustOptions *trustOptions) work(ctx context.Context, console *console) er
 // printVerified prints what was found, and returns the exit status; signed says that
 // something signed has to be there.
 func printVerified(console *console, verified *audit.Verified, signed bool) error {
-	if console.JSON {
-		verified.Erasures = append([]verify.Erasure{}, verified.Erasures...) // [], not null
-		_ = console.printJSON(verified)
-	} else {
-		text := findingsText(&verified.Findings)
-		if verified.Err() == nil {
-			text += fmt.Sprintf("; %d signed, %d unsigned", verified.Signed, verified.Unsigned)
-		}
-		fmt.Fprintln(console.out, text)
-	}
+	verified.Erasures = append([]verify.Erasure{}, verified.Erasures...) // [], not null
+	_ = console.print("verified", verified)
 	switch {
 	case verified.Err() != nil:
 		return &exitError{exitTampered, verified.Err()}
@@ -260,21 +246,6 @@ func printVerified(console *console, verified *audit.Verified, signed bool) erro
 		return &exitError{exitUnsigned, errors.New("no checkpoint by one of the keys: there is nothing signed to check against")}
 	}
 	return nil
-}
-
-// findingsText returns findings in one line, which begins with the result.
-func findingsText(findings *verify.Findings) string {
-	switch {
-	case findings.Err() != nil && findings.Position == 0:
-		return fmt.Sprintf("%s: %s", findings.Result, findings.Why)
-	case findings.Err() != nil:
-		return fmt.Sprintf("%s: entry %d: %s", findings.Result, findings.Position, findings.Why)
-	}
-	text := fmt.Sprintf("%s: %s", findings.Result, counted(int(findings.Entries), "entry", "entries"))
-	if findings.Result == verify.Redacted {
-		text += fmt.Sprintf(", %d redacted by %s", findings.Redacted, counted(len(findings.Erasures), "erasure", "erasures"))
-	}
-	return text
 }
 
 type exportOptions struct {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
@@ -16,7 +17,6 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/access"
-	"daybook/internal/ground/pause"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/lease"
@@ -153,22 +153,18 @@ func (backend *backend) lookAtFeed(ctx context.Context, health *status.Health) e
 // published waits until the feed has the entries up to a position. How far it is, and what
 // went wrong when it was looked at last, is the error after a limit.
 func (backend *backend) published(ctx context.Context, jetStream jetstream.JetStream, want calendar.Position, limit time.Duration) (calendar.Position, error) {
-	for left := limit; ; left -= minServerWait {
+	return backoff.Retry(ctx, func() (calendar.Position, error) {
 		position, err := feed.Published(ctx, backend.events, jetStream, backend.FeedPrefix)
 		switch {
-		case err == nil && position >= want || want == 0:
-			return position, nil
-		case left > 0:
-			err = pause.For(ctx, minServerWait)
+		case want == 0:
+			err = nil
 		case err != nil:
 			err = fmt.Errorf("the feed stands at %d of %d: %w", position, want, err)
-		default:
+		case position < want:
 			err = fmt.Errorf("the feed stands at %d of %d", position, want)
 		}
-		if err != nil {
-			return position, err
-		}
-	}
+		return position, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(minServerWait)), backoff.WithMaxElapsedTime(limit))
 }
 
 // openFeed connects to the feed that the settings name. Servers that are not there yet do

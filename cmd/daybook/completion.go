@@ -8,25 +8,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completions are scripts for shells: each asks the program for the words that may follow.
-var completions = map[string]string{
-	"bash": "complete -C 'daybook completion bash' daybook\n",
-	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -C 'daybook completion bash' daybook\n",
-	"fish": "complete -c daybook -f -a '(COMP_LINE=(commandline -cp) daybook completion fish)'\n",
-	"pwsh": "Register-ArgumentCompleter -Native -CommandName daybook -ScriptBlock {\n" +
-		"  param($word, $line, $cursor)\n  $env:COMP_LINE = $line.ToString().PadRight($cursor)\n" +
-		"  daybook completion pwsh\n  Remove-Item Env:COMP_LINE\n}\n",
-}
-
 type completionCommand struct {
 	Shell string `arg:"" choices:"bash,zsh,fish,pwsh" help:"bash, zsh, fish or pwsh"`
 }
 
-// Run prints the script of a shell.
-func (cmd *completionCommand) Run(console *console) error {
-	_, err := fmt.Fprint(console.out, completions[cmd.Shell])
-	return err
-}
+// Run prints the script of a shell: it asks the program for the words that may follow.
+func (cmd *completionCommand) Run(console *console) error { return console.print(cmd.Shell, nil) }
 
 // complete prints the words that may stand at the end of a line.
 func complete(writer io.Writer, model *kong.Application, line string) error {

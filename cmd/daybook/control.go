@@ -114,14 +114,7 @@ func wantStore(config *config) error {
 	if _, err := os.Stat(filepath.Join(config.Data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if left := leftOfLog(config); left != "" {
-		return lostLog(config.Data, left)
-	}
-	return noStore(config.Data)
-}
-
-func noStore(dir string) error {
-	return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", dir)
+	return config.noStore(leftOfLog(config))
 }
 
 // Waits for who holds a data directory.

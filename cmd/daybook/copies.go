@@ -38,12 +38,7 @@ func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", options.Schema, err)
 	}
-	fmt.Fprintf(console.out, "schema %s has the present form", options.Schema)
-	if cmd.ServiceRole != "" {
-		fmt.Fprintf(console.out, ", and role %s its rights", cmd.ServiceRole)
-	}
-	fmt.Fprintln(console.out)
-	return nil
+	return console.print("migrated", options)
 }
 
 // work takes the event store of the data directory whole into an empty one in
@@ -163,7 +158,7 @@ func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) 
 		_ = file.Sync() // not every file system can; then the rename lasts when it lasts
 		_ = file.Close()
 	}
-	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, found.Head)
+	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(part.Entries, "entry", "entries"), point, dir, found.Head)
 	if part.Same < part.Entries {
 		fmt.Fprintf(console.out, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
 	}

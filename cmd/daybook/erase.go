@@ -198,34 +198,15 @@ func (erasing *eraseRun) reasons(ctx context.Context) error {
 
 // tell prints where the record was.
 func (erasing *eraseRun) tell() error {
-	kind, id, erased, writer := erasing.kind, erasing.id, erasing.erased, erasing.out
-	group := "daybook-" + id.String()
+	group := "daybook-" + erasing.id.String()
 	erasing.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group "+group)
 	erasing.add("backups", placeOperator, "run the command again after one was put back")
 	erasing.add("exports and copies of the feed", placeOperator, "")
 	erasing.add("logs of proxies", placeOperator, "")
-	urls := erasing.urls()
-	if erasing.JSON {
-		return erasing.printJSON(map[string]any{
-			"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before, "images": append([]calendar.ID{}, erased.Images...),
-			"places": erasing.places, "group": group, "urls": urls,
-		})
-	}
-	outcome := "%s %d is erased at position %d\n"
-	if erased.Before {
-		outcome = "%s %d was erased at position %d; what was missing is done\n"
-	}
-	fmt.Fprintf(writer, outcome, kind, id, erased.Position)
-	for _, image := range erased.Images {
-		fmt.Fprintf(writer, "image %d, which nothing else shows, is erased with it\n", image)
-	}
-	for _, place := range erasing.places {
-		fmt.Fprintf(writer, "%-9s %s\n", place.State, strings.TrimSuffix(place.Place+": "+place.Note, ": "))
-	}
-	for _, text := range urls {
-		fmt.Fprintln(writer, text)
-	}
-	return nil
+	return erasing.print("erased", map[string]any{
+		"kind": erasing.kind.String(), "id": erasing.id, "position": erasing.erased.Position, "before": erasing.erased.Before,
+		"images": append([]calendar.ID{}, erasing.erased.Images...), "places": erasing.places, "group": group, "urls": erasing.urls(),
+	})
 }
 
 // urls are those that showed the record.

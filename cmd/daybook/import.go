@@ -95,22 +95,20 @@ func (cmd *importCommand) work(ctx context.Context, console *console) error {
 	}
 	report, stopped := im.Run(ctx, console.in)
 	bar.end()
-	if console.JSON {
-		out := importOutcome{Report: report}
-		out.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
-		if stopped != nil {
-			out.Stopped = stopped.Error()
+	outcome := importOutcome{Report: report}
+	outcome.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
+	if stopped != nil {
+		outcome.Stopped = stopped.Error()
+	}
+	for _, refusal := range report.Refused {
+		if refusal.Key != "" {
+			refusal.Key = " (" + refusal.Key + ")"
 		}
-		_ = console.printJSON(out)
-	} else {
-		for _, refusal := range report.Refused {
-			if refusal.Key != "" {
-				refusal.Key = " (" + refusal.Key + ")"
-			}
+		if !console.JSON {
 			fmt.Fprintf(console.err, "line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
 		}
-		fmt.Fprintf(console.out, "%d lines: %d applied, %d applied before, %d refused\n", report.Lines, report.Applied, report.Repeated, len(report.Refused))
 	}
+	_ = console.print("imported", outcome)
 	switch {
 	case stopped != nil:
 		return fmt.Errorf("import stopped: %w; run it again to go on", stopped)

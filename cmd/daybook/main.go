@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"text/template"
 	_ "time/tzdata" // zones work on machines that have no zone database
 
 	"github.com/alecthomas/kong"
@@ -60,6 +63,36 @@ func (console *console) printJSON(value any) error {
 		_, err = fmt.Fprintf(console.out, "%s\n", text)
 	}
 	return err
+}
+
+//go:embed output.tmpl
+var outputText string
+
+var outputs = template.Must(template.New("").Funcs(template.FuncMap{
+	"counted": counted,
+	"json":    func(value any) string { return string(formats.AppendJSON(nil, value)) },
+}).Parse(outputText))
+
+// print prints a value as JSON where that is wanted, else by a template.
+func (console *console) print(name string, value any) error {
+	if console.JSON {
+		return console.printJSON(value)
+	}
+	var text bytes.Buffer
+	if err := outputs.ExecuteTemplate(&text, name, value); err != nil {
+		return err
+	}
+	_, err := console.out.Write(text.Bytes())
+	return err
+}
+
+// counted is a number with the word for what it counts.
+func counted(n any, one, more string) string {
+	text := fmt.Sprint(n)
+	if text == "1" {
+		return text + " " + one
+	}
+	return text + " " + more
 }
 
 // printer writes what a command prints, and notes the first error of writing.

@@ -3,18 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
-	"maps"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/formats"
 	"daybook/internal/history"
 	"daybook/internal/param"
 	"daybook/internal/texts"
@@ -61,13 +55,7 @@ func (cmd *historyDiff) work(ctx context.Context, console *console) error {
 	if err != nil {
 		return err
 	}
-	if console.JSON {
-		return console.printJSON(diff)
-	}
-	for _, change := range diff.Changes {
-		fmt.Fprintln(console.out, change.Sentence)
-	}
-	return nil
+	return console.print("diff", diff)
 }
 
 type historyAt struct {
@@ -87,12 +75,8 @@ func (console *console) printEntries(ctx context.Context, walk history.Walk) err
 	for walk.From <= walk.To {
 		walk.LookedTo = walk.To // of what yields nothing
 		for entry, err := range console.reader.Entries(ctx, console.auditor(), &walk) {
-			switch {
-			case err != nil || entry == nil:
-			case console.JSON:
-				err = console.printJSON(entry)
-			default:
-				err = printEntry(console.out, entry)
+			if err == nil && entry != nil {
+				err = console.print("entry", entry)
 			}
 			if err != nil { // of writing as well: there may be more and more
 				return err
@@ -101,30 +85,6 @@ func (console *console) printEntries(ctx context.Context, walk history.Walk) err
 		walk.From = walk.LookedTo + 1
 	}
 	return nil
-}
-
-// printEntry prints one entry for people: who did what when and why, and a sentence for
-// each change.
-func printEntry(writer io.Writer, entry *history.Entry) error {
-	who := "the service"
-	switch {
-	case entry.Actor.Name != "":
-		who = fmt.Sprintf("%s (%d)", entry.Actor.Name, entry.Actor.ID)
-	case entry.Actor.ID != 0:
-		who = "user " + entry.Actor.ID.String()
-	}
-	lines := []string{fmt.Sprintf("version %d  position %d  %s  %s by %s", entry.Version, entry.Position, entry.Time, entry.Action, who)}
-	if entry.Reason != "" {
-		lines = append(lines, entry.Reason)
-	}
-	if entry.Redacted != nil {
-		lines = append(lines, entry.Summary)
-	}
-	for _, change := range entry.Changes {
-		lines = append(lines, change.Sentence)
-	}
-	_, err := fmt.Fprintln(writer, strings.Join(lines, "\n    "))
-	return err
 }
 
 // pointOf reads a point as as_of takes it, of one record or of all.
@@ -153,14 +113,7 @@ func (cmd *historyAt) work(ctx context.Context, console *console) error {
 		return err
 	}
 	version.Members = history.MembersOf(version.Record)
-	if console.JSON {
-		return console.printJSON(version)
-	}
-	fmt.Fprintf(console.out, "version %d  position %d  %s\n", version.Number, version.Position, version.Time)
-	for _, name := range slices.Sorted(maps.Keys(version.Members)) {
-		fmt.Fprintf(console.out, "%s: %s\n", name, formats.AppendJSON(nil, version.Members[name]))
-	}
-	return nil
+	return console.print("version", version)
 }
 
 type changesCommands struct {

@@ -140,14 +140,14 @@ func (process *process) work(ctx context.Context) (err error) {
 		return process.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
 	}
 	base := config.base(process.addr)
-	if config.demo != nil {
+	if config.Demo != nil {
 		config.PageOptions.Images = append(config.PageOptions.Images, strings.Split(base, "/")[2]) // its host
 	}
 	api, err := process.api(ctx)
 	if err != nil {
 		return err
 	}
-	if config.demo != nil {
+	if config.Demo != nil {
 		mux := http.NewServeMux()
 		mux.Handle("/", api)
 		mux.Handle(demoPictures, http.StripPrefix(demoPictures, http.FileServerFS(demo.Pictures())))
@@ -171,7 +171,13 @@ func (process *process) work(ctx context.Context) (err error) {
 func (process *process) serve(handler http.Handler, name, token string) error {
 	process.metrics.Watch(process.status.Look)
 	process.readiness.open(handler, process.status)
-	announce(process.out, process.config, process.addr, name, token)
+	base := process.base(process.addr)
+	_ = process.print("service", struct { // who reads up to the last line has read all
+		*config
+
+		Version, Base, Root, Name, Token string
+		Address                          net.Addr
+	}{process.config, version, base, base + "/" + process.APIPrefix + "/" + httpapi.Namespace, name, token, process.addr})
 	return lifecycle.Drained(process.g.Run())
 }
 

@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/url"
 	"os"
 	"syscall"
 	"time"
@@ -93,7 +91,7 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 		return fmt.Errorf("demo directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	console.Data, console.demo = dir, new(demo.Highlights)
+	console.Data, console.Demo = dir, new(demo.Highlights)
 	return serve(ctx, console, func(ctx context.Context, base string) (err error) {
 		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
@@ -101,7 +99,7 @@ func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
 				return err
 			}
 		}
-		if console.demo, err = town.Fill(ctx, console.command, options); err != nil {
+		if console.Demo, err = town.Fill(ctx, console.command, options); err != nil {
 			return err
 		}
 		_, err = console.signer.Sign(ctx) // so that proofs are there when it is announced
@@ -190,52 +188,16 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	return cmp.Or(lifecycle.Drained(failed), lifecycle.Drained(err))
 }
 
-// announce prints, once, the administrator's token, and then where the service
-// is: who reads up to that line has read all.
-func announce(writer io.Writer, config *config, addr net.Addr, name, token string) {
-	base := config.base(addr)
-	if !config.does(servesAPI) {
-		fmt.Fprintf(writer, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, config.Role, addr)
-		return
-	}
-	root := base + "/" + config.APIPrefix + "/calendar/events/v1"
-	if config.demo != nil {
-		fmt.Fprintf(writer, "directory: %s\nprotected: /event/%s/ opens with the password %q\n", config.Data, config.demo.Locked, config.demo.Password)
-	}
-	if config.Pages {
-		fmt.Fprintf(writer, "pages: %s/\n", base)
-	}
-	if config.Pages && config.PageOptions.Desk {
-		link := base + "/desk/"
-		if config.demo != nil {
-			link += "#/signin?" + url.Values{"name": {name}, "token": {token}}.Encode()
-		}
-		fmt.Fprintf(writer, "desk: %s\n", link)
-	}
-	if token != "" {
-		fmt.Fprintf(writer, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
-	}
-	if config.demo != nil {
-		fmt.Fprintf(writer, "For commands in another terminal:\nexport R=%s TOKEN=%s ID=%s\n", root, token, config.demo.Moved)
-	}
-	fmt.Fprintf(writer, "daybook %s serves %s\n", version, root)
-}
-
 // base is the base URL, without one that of an address.
 func (config *config) base(addr net.Addr) string {
 	return cmp.Or(config.BaseURL, "http://"+addr.String())
-}
-
-// currency is that of costs.
-func (config *config) currency() calendar.Currency {
-	return calendar.Currency{Symbol: config.CurrencySymbol, Position: config.CurrencyPosition, Code: config.PriceCurrency}
 }
 
 // api returns the settings of the interface.
 func (config *config) api(log *slog.Logger) httpapi.Options {
 	options := config.Options
 	options.BaseURL, options.Prefix, options.Site, options.Log = config.BaseURL, config.APIPrefix, config.zone().Location, log
-	options.Currency, options.CalendarName = config.currency(), cmp.Or(options.CalendarName, config.PageOptions.Brand.Name)
+	options.CalendarName = cmp.Or(options.CalendarName, config.PageOptions.Brand.Name)
 	return options
 }
 

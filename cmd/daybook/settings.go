@@ -46,7 +46,7 @@ type config struct {
 	OutputOptions
 	LanguageOptions
 
-	demo   *demo.Highlights // nil: not a demonstration
+	Demo   *demo.Highlights // nil: not a demonstration
 	newLog bool             // a log begins in a data directory that has lost its own
 }
 
@@ -92,13 +92,10 @@ type ZoneOptions struct {
 
 type InterfaceOptions struct {
 	httpapi.Options
-	CurrencySymbol   string    `default:"$" placeholder:"TEXT" help:"symbol of costs without one"`
-	CurrencyPosition string    `default:"prefix" choices:"prefix,postfix" placeholder:"WHERE" help:"prefix or postfix"`
-	PriceCurrency    string    `default:"USD" placeholder:"CODE" pattern:"^[A-Z]{3}$" must:"be three capital letters, as EUR" help:"ISO 4217 code, in linked data, of costs with the currency symbol or without any"`
-	HistoryMemory    int       `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
-	HistoryImages    int       `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
-	CostBands        costBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
-	QueryBudget      int       `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
+	HistoryMemory int       `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
+	HistoryImages int       `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
+	CostBands     costBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
+	QueryBudget   int       `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
 }
 
 type PagesOptions struct {

@@ -55,13 +55,11 @@ func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore
 		return store, nil
 	case !errors.Is(err, eventstore.ErrNoStore):
 		return nil, fmt.Errorf("event store in %s: %w", backend.Data, err)
-	case !lost:
-		return nil, noStore(backend.Data)
 	}
 	if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
 		_ = file.Close()
 	}
-	return nil, lostLog(backend.Data, left)
+	return nil, backend.noStore(left)
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
@@ -93,10 +91,13 @@ func leftOfLog(config *config) string {
 	return ""
 }
 
-// lostLog is the error of a data directory without entries where a file is left of a log.
-func lostLog(dir, left string) error {
+// noStore is the error of a data directory without a store, where a file may be left of a log.
+func (config *config) noStore(left string) error {
+	if left == "" {
+		return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", config.Data)
+	}
 	return fmt.Errorf("%s holds no entries, but %s is left of a log: put %s back, or a backup of it into an empty directory; "+
-		"daybook user add NAME --role administrator --new-log begins another log here", dir, left, sqlite.FileName)
+		"daybook user add NAME --role administrator --new-log begins another log here", config.Data, left, sqlite.FileName)
 }
 
 // lookEvery is how often the process looks at its health.

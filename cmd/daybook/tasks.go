@@ -21,13 +21,6 @@ type rebuildCommand struct {
 	Back bool `help:"restore the read model that the last rebuild replaced"`
 }
 
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
 // work fills a new read model from the present state next to the old one, compares it with
 // the store and puts it in its place.
 func (cmd *rebuildCommand) work(ctx context.Context, console *console) error {
@@ -98,7 +91,7 @@ func (cmd *userAdd) Run(ctx context.Context, console *console) error {
 func (cmd *userAdd) work(ctx context.Context, console *console) error {
 	if cmd.NewLog {
 		if head, err := console.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
-			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head.Position), "entry", "entries")))
+			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(head.Position, "entry", "entries")))
 		}
 	}
 	role, _ := calendar.ParseRole(cmd.Role)
@@ -144,19 +137,11 @@ func (*userList) work(ctx context.Context, console *console) error {
 	if err != nil {
 		return err
 	}
-	if console.JSON {
-		return console.printJSON(append([]access.User{}, users...)) // [], not null
-	}
 	writer := tabwriter.NewWriter(console.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(writer, "ID\tNAME\tROLE\tTOKEN")
-	for _, user := range users {
-		token := "none"
-		if user.Active {
-			token = "valid"
-		}
-		fmt.Fprintf(writer, "%d\t%s\t%s\t%s\n", user.ID, user.Name, user.Role, token)
-	}
-	return writer.Flush()
+	table := *console
+	table.out = writer
+	err = table.print("users", append([]access.User{}, users...)) // [], not null
+	return errors.Join(err, writer.Flush())
 }
 
 // ---- health ----
@@ -177,17 +162,7 @@ func (*healthCommand) work(ctx context.Context, console *console) error {
 	if err != nil {
 		return err
 	}
-	if console.JSON {
-		_ = console.printJSON(health)
-	} else {
-		fmt.Fprintf(console.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", health.Status, health.Head, health.Visible, len(health.Quarantined))
-		if why := health.Reason(); why != "" {
-			fmt.Fprintf(console.out, "why: %s\n", why)
-		}
-		for _, quarantined := range health.Quarantined {
-			fmt.Fprintf(console.out, "  record %d since position %d: %s\n", quarantined.ID, quarantined.Position, quarantined.Reason)
-		}
-	}
+	_ = console.print("health", &health)
 	if health.Status != status.OK {
 		return fmt.Errorf("the service is %s", health.Status)
 	}

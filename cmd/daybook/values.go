@@ -33,7 +33,7 @@ type valueReader func(text string, setting *kong.Value) (any, error)
 
 // mappers are the mappers of settings by the tag type, and by the types of Go.
 func (settingsReader *settingsReader) mappers() []kong.Option {
-	options := []kong.Option{kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(bounded(someTime, time.ParseDuration)))}
+	options := append(make([]kong.Option, 0, 40), kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(bounded(someTime, time.ParseDuration))))
 	number := bounded(wholeNumber, readNumber)
 	for kind, read := range map[reflect.Kind]valueReader{
 		reflect.Bool: boolean, reflect.Int: number, reflect.Int64: number, reflect.Uint64: number, reflect.String: text, reflect.Slice: text,

@@ -91,7 +91,7 @@ type Options struct {
 	Namespaces     []string `name:"more-namespaces" placeholder:"LIST" type:"path" trim:"/" help:"further namespaces that are served identically"`
 
 	Site         *time.Location    `kong:"-"`                                                                                                      // site zone; nil UTC
-	Currency     calendar.Currency `kong:"-"`                                                                                                      // zero: "$" as prefix; a code "": USD
+	Currency     calendar.Currency `embed:""`                                                                                                      // zero: "$" as prefix; a code "": USD
 	PerPageMax   int               `default:"100" min:"50" max:"1000" placeholder:"N" help:"largest page of a list, 50 to 1000"`                   // for the documentation; 0: 100
 	PositionWait time.Duration     `default:"5s" min:"1ns" max:"5m" placeholder:"DURATION" help:"longest wait of a list for a position, up to 5m"` // longest wait for a position, for the documentation; 0: 5 s
 
