@@ -101,6 +101,15 @@ func (page *browserPage) note(method string, params json.RawMessage) {
 	}
 }
 
+// Resize sets the size of the page; a narrow one is that of a telephone, whose pointer is a
+// finger.
+func (page *browserPage) Resize(width, height int) {
+	page.t.Helper()
+	narrow := width < 600
+	page.Call("Emulation.setDeviceMetricsOverride", browser.Object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": narrow}, nil)
+	page.Call("Emulation.setTouchEmulationEnabled", browser.Object{"enabled": narrow}, nil)
+}
+
 // Prefer sets what readers prefer, by media feature: prefers-color-scheme, forced-colors …
 func (page *browserPage) Prefer(features map[string]string) {
 	page.t.Helper()
@@ -175,4 +184,13 @@ func (page *browserPage) Is(where, expression string, want any) {
 	if !page.until(func() bool { got = page.Eval(expression); return reflect.DeepEqual(got, want) }) {
 		page.t.Errorf("%s: %s\ngot  %v\nwant %v", where, expression, got, want)
 	}
+}
+
+// Screenshot returns a picture of the page as PNG, with further parameters of
+// Page.captureScreenshot.
+func (page *browserPage) Screenshot(params browser.Object) []byte {
+	page.t.Helper()
+	var out struct{ Data []byte }
+	page.Call("Page.captureScreenshot", params, &out)
+	return out.Data
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,8 +33,8 @@ func TestStoreGoesBack(t *testing.T) {
 	t.Run("to a backup", func(t *testing.T) {
 		t.Parallel()
 		postgresServer := engines.StartPostgres(t)
-		backup := ""
-		testGoesBack(t, postgresServer.URL(), func() { backup = postgresServer.Dump("daybook") }, func() { postgresServer.Restore("daybook", backup) }, true)
+		var restore func()
+		testGoesBack(t, postgresServer.URL(), func() { restore = dumped(t, postgresServer) }, func() { restore() }, true)
 	})
 	t.Run("to a standby", func(t *testing.T) {
 		t.Parallel()
@@ -48,6 +50,24 @@ func TestStoreGoesBack(t *testing.T) {
 			proxy.Switch(standby.URL())
 		}, false)
 	})
+}
+
+// dumped writes the store of a server to a file as pg_dump does, and returns what puts that back.
+func dumped(t *testing.T, server engines.PostgresServer) (restore func()) {
+	t.Helper()
+	path, programs := filepath.Join(t.TempDir(), "dump"), server.Exec("SELECT setting FROM pg_config WHERE name = 'BINDIR'")
+	tool := func(name string, args ...string) {
+		t.Helper()
+		if out, err := exec.CommandContext(t.Context(), filepath.Join(programs, name), append(args, "-d", server.URL())...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	tool("pg_dump", "-Fc", "-n", "daybook", "-f", path)
+	return func() {
+		t.Helper()
+		server.Exec("DROP SCHEMA IF EXISTS daybook CASCADE")
+		tool("pg_restore", "--exit-on-error", "--single-transaction", path)
+	}
 }
 
 // testGoesBack keeps the state of a store and goes back to it later, again where that can

@@ -173,13 +173,13 @@ func TestRelaysRefuse(t *testing.T) {
 	}
 	add("first")
 	signed()
-	backup := postgresServer.Dump("daybook")
+	restore := dumped(t, postgresServer)
 	early := newest()
 	add("second")
 	add("third")
 	signed()
 	lost := newest().Size
-	postgresServer.Restore("daybook", backup)
+	restore()
 	for i := 0; ; i++ {
 		add(fmt.Sprint("later ", i))
 		if head, err := store.Head(t.Context(), eventstore.Point{}); err == nil && head.Position > lost {

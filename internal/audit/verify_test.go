@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func (signedLog *signedLog) write(n int) {
 	editor := signedLog.world.As(calendar.Editor)
 	for i := range n {
 		response := editor.Event(fmt.Sprint("Concert ", i), world.Object{"venue": world.Object{"venue": fmt.Sprint("Hall ", i)}})
-		editor.Patch(response.Path(calendar.KindEvent), world.Object{"password": "secret", "description": "Later"})
+		editor.Do(http.MethodPatch, response.Path(), world.Object{"password": "secret", "description": "Later"})
 	}
 }
 

@@ -301,16 +301,17 @@ func (served *served) open(t *testing.T, name string) *browser.Page {
 func (served *served) picture(t *testing.T, page *browser.Page, name string) {
 	t.Helper()
 	const width, height = 960, 660
-	page.Resize(width, height)
+	page.Call("Emulation.setDeviceMetricsOverride", browser.Object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	page.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))`)
-	data := page.Screenshot(nil)
+	var shot struct{ Data []byte }
+	page.Call("Page.captureScreenshot", nil, &shot)
 	file := filepath.Join("..", "..", "docs", "recipes", name+".png")
 	if *update {
-		must(t, os.WriteFile(file, data, 0o600))
+		must(t, os.WriteFile(file, shot.Data, 0o600))
 	}
 	kept, err := os.ReadFile(file)
 	must(t, err)
-	for what, data := range map[string][]byte{"page": data, "picture": kept} {
+	for what, data := range map[string][]byte{"page": shot.Data, "picture": kept} {
 		img, err := png.Decode(bytes.NewReader(data))
 		must(t, err)
 		if size := img.Bounds().Size(); size.X != width || size.Y != height || len(data) < 4<<10 || len(data) > 100<<10 {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-
-	"daybook/calendar"
 )
 
 // facetNames are all facets.
@@ -15,7 +13,7 @@ var facetNames = strings.Fields("categories tags venue organizer city country mo
 // else is sent.
 func facets(scene *scene) {
 	made := scene.play("facets")
-	path, checked := made["tag"].Path(calendar.KindTag)+"/events?", 0
+	path, checked := made["tag"].Path()+"/events?", 0
 	for _, sent := range []string{"", "&categories=" + made["music"].ID().String() + "&city=munchen", "&month=2026-07&free=false&search=in"} {
 		for _, who := range []string{"", "editor"} {
 			with := scene.as(who).read(path + "facets=" + strings.Join(facetNames, ",") + sent)

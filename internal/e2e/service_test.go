@@ -148,9 +148,9 @@ func assemble(t *testing.T, settings settings, open func(*slog.Logger, *world.Cl
 	t.Cleanup(source.Close)
 	gate := &gate{Index: parts.projected}
 	if parts.jetStream != nil {
-		world.Run(t, feed.NewRelay(parts.relayed, parts.jetStream, feed.RelayOptions{Log: log, Prefix: parts.feed}).Run)
+		running(t, feed.NewRelay(parts.relayed, parts.jetStream, feed.RelayOptions{Log: log, Prefix: parts.feed}).Run)
 	}
-	world.Run(t, projector.New(gate, source, projector.Options{Log: log}).Run)
+	running(t, projector.New(gate, source, projector.Options{Log: log}).Run)
 
 	rules := &calendar.Rules{Site: settings.site, Clean: htmltext.New()}
 	commands := command.New(events, rules, access.NewHasher(), clock.Now)
@@ -253,3 +253,17 @@ func (gate *gate) hold() (release func()) {
 }
 
 func (service *service) positionText() string { return strconv.FormatUint(service.position.Load(), 10) }
+
+// running runs an actor until the end of the test.
+func running(t *testing.T, actor func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- actor(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}

@@ -68,8 +68,8 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	admin, auditor, nobody := w.As(calendar.Administrator), w.As(calendar.Auditor), w.As(calendar.Anonymous)
 	first := w.Head() + 1
 	venue := admin.Create(calendar.KindVenue, obj{"venue": "Erased words", "slug": "erased-words"})
-	of := venue.Path(calendar.KindVenue)
-	event := admin.Event("Stays", obj{"venue": venue.ID()}).Path(calendar.KindEvent)
+	of := venue.Path()
+	event := admin.Event("Stays", obj{"venue": venue.ID()}).Path()
 	w.Clock.Add(time.Second)
 	admin.Update(of, obj{"city": "Erased words"})
 	admin.Event("Later", nil)

@@ -155,11 +155,11 @@ func (cached *cached) step() string {
 	case n < 2:
 		return cached.create(kind)
 	case n < 12:
-		return fmt.Sprint(client.Patch(path, cached.fields(kind)).Status, " update ", path)
+		return fmt.Sprint(client.Do(http.MethodPatch, path, cached.fields(kind)).Status, " update ", path)
 	case n == 12:
-		return fmt.Sprint(client.Patch("/events/"+cached.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[cached.rng.IntN(2)]}).Status, " password")
+		return fmt.Sprint(client.Do(http.MethodPatch, "/events/"+cached.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[cached.rng.IntN(2)]}).Status, " password")
 	case n == 13:
-		return fmt.Sprint(client.Delete(path).Status, " delete ", path)
+		return fmt.Sprint(client.Do(http.MethodDelete, path, nil).Status, " delete ", path)
 	case n < 18:
 		duration := []time.Duration{time.Second, time.Hour, 13 * time.Hour}[cached.rng.IntN(3)]
 		cached.world.Clock.Add(duration)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/calendar"
 	"daybook/internal/testkit/world"
 )
 
@@ -31,8 +30,8 @@ func TestEncodingsAndSecrets(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
 	text := strings.Repeat("jazz on the river ", 200)
-	event := editor.Event("Jazz", obj{"description": text, "password": "sesame"}).Path(calendar.KindEvent)
-	open := editor.Event("Open", obj{"description": text}).Path(calendar.KindEvent)
+	event := editor.Event("Jazz", obj{"description": text, "password": "sesame"}).Path()
+	open := editor.Event("Open", obj{"description": text}).Path()
 	for _, row := range [][3]string{
 		{open, "Authorization", "Bearer " + editor.Token},
 		{open, "Authorization", "Bearer wrong"},
@@ -63,7 +62,7 @@ func TestEncodingsAndSecrets(t *testing.T) {
 func TestEncodedTags(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
-	path := editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).Path(calendar.KindEvent)
+	path := editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).Path()
 	bare := sent(t, w.Handler, "GET", path).Header().Get("ETag")
 	with := func(coding string) string { return strings.TrimSuffix(bare, `"`) + "-" + coding + `"` }
 	zipped := with("gzip")
@@ -89,5 +88,5 @@ func TestEncodedTags(t *testing.T) {
 		}
 	}
 	editor.With("If-Match", zipped).Update(path, obj{"title": "Blues"})
-	editor.With("If-Match", zipped).Patch(path, obj{"title": "Soul"}).Want(http.StatusPreconditionFailed)
+	editor.With("If-Match", zipped).Do(http.MethodPatch, path, obj{"title": "Soul"}).Want(http.StatusPreconditionFailed)
 }

@@ -100,7 +100,7 @@ func TestFormatsHaveOneSelection(t *testing.T) {
 			var want []string
 			for page, more := 1, true; more; page++ {
 				list := client.Read(fmt.Sprintf("/events%s&per_page=5&page=%d", query, page))
-				for _, id := range list.IDs(calendar.KindEvent) {
+				for _, id := range list.IDs() {
 					want = append(want, uids[id.String()])
 				}
 				more = list.Has("next_rest_url")

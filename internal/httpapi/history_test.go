@@ -45,7 +45,7 @@ func TestChangesOverMuchElse(t *testing.T) {
 			t.Errorf("%s: the walk does not end", filter)
 		}
 	}
-	path := tag.Path(calendar.KindTag) + "/history?"
+	path := tag.Path() + "/history?"
 	nobody.Read(path+"action=created").WantField("looked_to", 1002).WantField("entries", []any{})
 	nobody.Read(path+"action=created&before=1002").WantField("entries.0.version", 1)
 	nobody.Read(path+"limit=2&after=4990&before=5001").WantField("entries.0.summary", "Changed: slug: from “jazz-4997” to “jazz-4998”").

@@ -15,7 +15,7 @@ func TestSharedReadWhileListsLag(t *testing.T) {
 	world, editor, nobody := newWorld(t)
 	defer world.Hold()()
 	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "status": "future", "date_utc": "2026-05-01 13:00:00"})
-	path := editor.Event("Concert", obj{"venue": venue.ID()}).Path(calendar.KindEvent)
+	path := editor.Event("Concert", obj{"venue": venue.ID()}).Path()
 	nobody.Get(path).WantField("venue", []any{})
 	world.Clock.Add(time.Hour)
 	nobody.Get(path).WantField("venue.venue", "Hall")

@@ -60,7 +60,7 @@ func TestPageSecrets(t *testing.T) {
 	t.Parallel()
 	w, editor := newPages(t)
 	editor.Event("trashed", obj{"slug": "is-trashed", "status": "draft"})
-	editor.Delete("/events/by-slug/is-trashed").Want(http.StatusOK)
+	editor.Do(http.MethodDelete, "/events/by-slug/is-trashed", nil).Want(http.StatusOK)
 	editor.Event("Later", obj{"slug": "is-future", "date": "2026-06-01 00:00:00"})
 	for _, status := range []string{"draft", "pending", "private"} {
 		editor.Event(status, obj{"slug": "is-" + status, "status": status})
@@ -93,7 +93,7 @@ func TestWrongPasswords(t *testing.T) {
 	w := pagesWorld(t, world.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	editor, anybody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	secret := func(slug string) string {
-		return editor.Event("Secret", obj{"slug": slug, "password": "sesame"}).Path(calendar.KindEvent)
+		return editor.Event("Secret", obj{"slug": slug, "password": "sesame"}).Path()
 	}
 	event, other := secret("secret"), secret("other")
 	type way func(client *world.Client, password string) *world.Response
@@ -245,7 +245,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 		index := awayIndex{memindex.New(memindex.Options{}), &atomic.Bool{}}
 		w := pagesWorld(t, world.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
 		editor := w.As(calendar.Editor)
-		concert := editor.Event("Quay", obj{"slug": "quay", "venue": obj{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"}).Path(calendar.KindEvent)
+		concert := editor.Event("Quay", obj{"slug": "quay", "venue": obj{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"}).Path()
 		before := map[string][]byte{}
 		for _, path := range []string{"//events/", "/events"} {
 			before[path] = w.As(calendar.Anonymous).Read(path).Body

@@ -66,7 +66,7 @@ func lacks(t *testing.T, response *world.Response, parts ...string) {
 func TestPagesOfLongHistories(t *testing.T) {
 	t.Parallel()
 	world, editor := newPages(t)
-	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
+	path := editor.Event("Quay", nil).Path()
 	for n := 2; n <= 130; n++ {
 		editor.Update(path, obj{"title": fmt.Sprint("Quay ", n), "status": map[bool]string{true: "draft", false: "publish"}[n >= 60 && n < 90]})
 	}
@@ -97,7 +97,7 @@ func TestPagesOfLongHistories(t *testing.T) {
 func TestProofsOfHistories(t *testing.T) {
 	t.Parallel()
 	world, editor := newPages(t)
-	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
+	path := editor.Event("Quay", nil).Path()
 	size := world.Head()
 	editor.Update(path, obj{"title": "Quay!"})
 	for range 3 { // from the second time on it is kept

@@ -53,7 +53,7 @@ func TestForeignPages(t *testing.T) {
 	const allowed, base = "https://good.example", "https://cal.example:8443"
 	w := world.New(t, world.Options{Unchecked: true, HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
 	host := strings.TrimPrefix(world.Base, "https://") // of the requests
-	event := w.As(calendar.Editor).Event("Quay", nil).Path(calendar.KindEvent)
+	event := w.As(calendar.Editor).Event("Quay", nil).Path()
 	for i, row := range []string{ // Origin and Sec-Fetch-Site; the first ten are its own
 		"|", allowed + "|", allowed + "|cross-site", base + "|", "https://CAL.example:8443|same-origin", "http://" + host + "|", "|same-origin", "|none", " |",
 		"https://" + host + "|same-site", // behind a proxy that ends TLS
@@ -70,7 +70,7 @@ func TestForeignPages(t *testing.T) {
 		foreign := i >= 10
 		admin, nobody := w.As(calendar.Administrator).With(head...), w.As(calendar.Anonymous).With(head...)
 		for _, got := range []*world.Response{
-			admin.Post("/tags", `{"name":"a"}`), admin.Do(http.MethodPut, event, nil), admin.Patch("/events/by-slug/quay", nil), admin.Delete("/events/99999999"),
+			admin.Post("/tags", `{"name":"a"}`), admin.Do(http.MethodPut, event, nil), admin.Do(http.MethodPatch, "/events/by-slug/quay", nil), admin.Do(http.MethodDelete, "/events/99999999", nil),
 			admin.With("Content-Type", "text/plain").Post("/tags", strings.Repeat("x", 2<<20)), nobody.With("Authorization", "Bearer wrong").Post(event, nil),
 		} {
 			if is := got.Status == http.StatusForbidden && got.String("code") == "rest_forbidden_origin"; is != foreign {

@@ -146,7 +146,7 @@ func TestStream(t *testing.T) {
 	if b.id != second.Position().String() || e["name"] != "Second" || e["summary"] != "Création : «\u00a0Second\u00a0»" || e["actor"] != nil {
 		t.Errorf("got %+v", b)
 	}
-	editor.Update(hidden.Path(calendar.KindEvent), obj{"status": "publish"})
+	editor.Update(hidden.Path(), obj{"status": "publish"})
 	if b, e = feedOf.change(); e["action"] != "published" || strings.Count(b.data, "\n") > 0 {
 		t.Errorf("got %+v", b)
 	}
@@ -159,7 +159,7 @@ func TestStream(t *testing.T) {
 	}
 	// Over several pieces of what does not fit.
 	for range 300 {
-		editor.Update(first.Path(calendar.KindEvent), nil)
+		editor.Update(first.Path(), nil)
 	}
 	editor.Create(calendar.KindTag, obj{"name": "Far"})
 	for query, want := range map[string]string{"kind=tag": "Far", "kind=event&action=created&field=title": "First", "id=" + itoa(second.ID()): "Second"} {
@@ -367,7 +367,7 @@ func TestStreamsTellTogether(t *testing.T) {
 		t.Errorf("%d streams read the log %d times for %d events", many, n, events)
 	}
 	hidden := editor.Event("Hidden", nil)
-	editor.Update(hidden.Path(calendar.KindEvent), obj{"status": "private"})
+	editor.Update(hidden.Path(), obj{"status": "private"})
 	editor.Event("Last", nil)
 	late := follow(t, server.URL, "/changes/stream?after="+from.String())
 	for i := range events {
@@ -386,7 +386,7 @@ func TestStreamsTellEachHisOwn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t, world.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
 	server := serve(t, w)
-	author, other, auditor := w.As(calendar.Author), w.AsOther(calendar.Author), w.As(calendar.Auditor)
+	author, other, auditor := w.As(calendar.Author), w.User("other-author"), w.As(calendar.Auditor)
 	author.Event("Opening", nil)
 	// What each is told of a draft that is published: action, whether with an actor, and the first word.
 	listeners := map[string][]string{}
@@ -419,7 +419,7 @@ func TestStreamsTellEachHisOwn(t *testing.T) {
 	}
 	for i := range 3 {
 		made := author.Event(fmt.Sprint("Draft ", i), obj{"status": "draft"})
-		author.Update(made.Path(calendar.KindEvent), obj{"status": "publish"})
+		author.Update(made.Path(), obj{"status": "publish"})
 		author.Event(fmt.Sprint("End ", i), nil)
 		for name, of := range feeds {
 			if told := until(of, fmt.Sprint("End ", i)); !slices.Equal(told, listeners[name]) {

@@ -235,7 +235,7 @@ func drawnIDs(t *testing.T, w *world.World, sheet sheet) (ids []string) {
 
 // eventIDs are the ids of the events of a list.
 func eventIDs(response *world.Response) (ids []string) {
-	for _, id := range response.IDs(calendar.KindEvent) {
+	for _, id := range response.IDs() {
 		ids = append(ids, id.String())
 	}
 	return ids

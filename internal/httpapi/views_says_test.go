@@ -28,7 +28,7 @@ func TestEveryURLNamesItsRecord(t *testing.T) {
 	for _, lang := range calendar.Langs {
 		for _, kind := range calendar.Kinds {
 			list := w.As(calendar.Anonymous).Under(lang).Read("/" + kind.Collection() + "?per_page=100&hide_empty=false&starts_after=2000-01-01")
-			for i := range list.Len(kind.Collection()) {
+			for i := range list.Int(kind.Collection() + ".#") {
 				at := fmt.Sprintf("%s.%d.", kind.Collection(), i)
 				sheet := readPage(t, w, below(t, list.String(at+"url"))[1:])
 				if got, want := wordsOf(sheet.one("h1")), html.UnescapeString(list.String(at+kind.NameField())); got != want || valueOf(sheet.one("body"), "data-page") != kind.String() {

@@ -90,7 +90,7 @@ func TestRandomWindows(t *testing.T) {
 				want = append(want, event.id)
 			}
 		}
-		got := nobody.Read("/events?" + values.Encode()).IDs(calendar.KindEvent)
+		got := nobody.Read("/events?" + values.Encode()).IDs()
 		if len(want) > 100 {
 			want = want[:100]
 		}

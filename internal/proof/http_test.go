@@ -113,7 +113,7 @@ func TestProofsOverHTTP(t *testing.T) {
 
 	keys := proving.nobody.Read("/checkpoint/keys").WantField("origin", proving.key.Name()).
 		WantField("keys.0.vkey", vkey).WantField("keys.0.from_size", early).WantField("keys.0.to_size", nil)
-	if keys.Len("keys") != 1 || keys.Len("witnesses") != 0 {
+	if keys.Int("keys.#") != 1 || keys.Int("witnesses.#") != 0 {
 		t.Errorf("keys %s", keys.Body)
 	}
 
@@ -180,7 +180,7 @@ func TestTilesOverHTTP(t *testing.T) {
 	author := proving.As(calendar.Editor)
 	tag := author.Create(calendar.KindTag, world.Object{"name": "t"})
 	for range 256 {
-		author.Patch(tag.Path(calendar.KindTag), world.Object{})
+		author.Do(http.MethodPatch, tag.Path(), world.Object{})
 	}
 	size := proving.sign()
 	leaves := proving.leaves(size)
@@ -227,9 +227,9 @@ func TestOpenings(t *testing.T) {
 	open := editor.Event("Open <b>&", nil).Position()
 	draft := editor.Event("Hidden", world.Object{"status": "draft"}).Position()
 	withdrawn := editor.Event("Withdrawn", nil)
-	editor.Patch(withdrawn.Path(calendar.KindEvent), world.Object{"status": "draft"})
+	editor.Do(http.MethodPatch, withdrawn.Path(), world.Object{"status": "draft"})
 	protected := editor.Event("Protected", nil)
-	editor.Patch(protected.Path(calendar.KindEvent), world.Object{"password": "xyz"})
+	editor.Do(http.MethodPatch, protected.Path(), world.Object{"password": "xyz"})
 	own := author.Event("Own", nil).Position()
 	size := proving.sign()
 	ask := func(client *world.Client, position calendar.Position) *world.Response {

@@ -95,15 +95,6 @@ func (page *Page) Follow(act func()) {
 	}
 }
 
-// Resize sets the size of the page; a narrow one is that of a telephone, whose pointer is a
-// finger.
-func (page *Page) Resize(width, height int) {
-	page.t.Helper()
-	narrow := width < 600
-	page.Call("Emulation.setDeviceMetricsOverride", Object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": narrow}, nil)
-	page.Call("Emulation.setTouchEmulationEnabled", Object{"enabled": narrow}, nil)
-}
-
 // Call calls a method of the protocol; result is nil, or what its result is decoded into.
 func (page *Page) Call(method string, params Object, result any) {
 	page.t.Helper()
@@ -201,13 +192,4 @@ func (page *Page) Wait(expression string) any {
 			else setTimeout(look, 30);
 		})();
 	})`, pageLimit.Milliseconds(), expression))
-}
-
-// Screenshot returns a picture of the page as PNG, with further parameters of
-// Page.captureScreenshot.
-func (page *Page) Screenshot(params Object) []byte {
-	page.t.Helper()
-	var out struct{ Data []byte }
-	page.Call("Page.captureScreenshot", params, &out)
-	return out.Data
 }

@@ -1,8 +1,6 @@
 package engines
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -85,29 +83,4 @@ func (postgresServer PostgresServer) Promote() {
 	postgresServer.t.Helper()
 	postgresServer.Exec("SELECT pg_promote(true, 60)")
 	postgresServer.await("takes writes", "SELECT NOT pg_is_in_recovery()")
-}
-
-// Dump writes a schema of the server to a file as pg_dump does, and gives its path;
-// Restore puts such a file into the server, over what the schema has.
-func (postgresServer PostgresServer) Dump(schema string) string {
-	postgresServer.t.Helper()
-	path := filepath.Join(postgresServer.dir, unique())
-	postgresServer.tool("pg_dump", "-Fc", "-n", schema, "-f", path)
-	return path
-}
-
-// Restore puts what Dump gave back.
-func (postgresServer PostgresServer) Restore(schema, path string) {
-	postgresServer.t.Helper()
-	postgresServer.Exec("DROP SCHEMA IF EXISTS " + schema + " CASCADE")
-	postgresServer.tool("pg_restore", "--exit-on-error", "--single-transaction", path)
-}
-
-// tool runs a program of the server's own version on its database.
-func (postgresServer PostgresServer) tool(name string, args ...string) {
-	postgresServer.t.Helper()
-	bin := postgresServer.Exec("SELECT setting FROM pg_config WHERE name = 'BINDIR'")
-	if out, err := exec.CommandContext(postgresServer.t.Context(), filepath.Join(bin, name), append(args, "-d", postgresServer.URL())...).CombinedOutput(); err != nil {
-		postgresServer.t.Fatalf("%s: %v\n%s", name, err, out)
-	}
 }

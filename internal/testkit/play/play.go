@@ -3,10 +3,12 @@
 package play
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,20 +32,21 @@ type player struct {
 }
 
 var (
-	playName    = regexp.MustCompile(`^([a-z][\w-]*) = `)
-	playValue   = regexp.MustCompile(`\$\{([\w-]+)\.([\w.]+)\}|\$([A-Za-z]\w*)`)
-	playChoice  = regexp.MustCompile(`\{([^{}]*\|[^{}]*)\}`)
-	playTimes   = regexp.MustCompile(`(.)×(\d+)`)
-	playEscape  = regexp.MustCompile(`\\u[0-9a-f]{4}`)
-	playHeader  = regexp.MustCompile(`^[A-Z][\w-]*: `)
-	playRequest = regexp.MustCompile(`^[^?]*(/(?:events|venues|organizers|categories|tags))\b`)
+	playName   = regexp.MustCompile(`^([a-z][\w-]*) = `)
+	playChoice = regexp.MustCompile(`\{([^{}]*\|[^{}]*)\}`)
+	playTimes  = regexp.MustCompile(`(.)×(\d+)`)
+	playEscape = regexp.MustCompile(`\\u[0-9a-f]{4}`)
+	playCheck  = regexp.MustCompile(`^(?:([A-Z][\w-]*):( ~)?|(.*?) ([=~]))(?: (.*))?$`)
 )
 
 // Play plays a file in a world and returns the answers that have names. newWord makes the
 // words that the file asks for; nil if it has none.
 func Play(t *testing.T, w *world.World, file string, newWord func() string) map[string]*world.Response {
 	t.Helper()
-	p := &player{t: t, world: w, answers: map[string]*world.Response{}, words: map[string]string{}, newWord: newWord}
+	p := &player{
+		t: t, world: w, answers: map[string]*world.Response{}, newWord: newWord,
+		words: map[string]string{"base": w.Base, "root": w.Base + world.Root},
+	}
 	p.file(file)
 	return p.answers
 }
@@ -66,18 +69,19 @@ func (player *player) lines(file string, number int, lines []string) {
 			scene = append(scene, strings.TrimSpace(lines[i]))
 		}
 		player.at = fmt.Sprintf("%s:%d", file, number+first)
-		if names, rows, is := strings.Cut(scene[0], " in "); is && strings.HasPrefix(names, "each ") {
-			end := i + max(slices.Index(lines[i:], "end"), 0)
-			for row := range strings.FieldsSeq(rows) {
-				for n, value := range strings.Split(row, ",") {
-					player.words[strings.Fields(names)[n+1]] = player.fill(value)
-				}
-				player.lines(file, number+i, lines[i:end])
-			}
-			i = end + 1
+		names, rows, is := strings.Cut(scene[0], " in ")
+		if !is || !strings.HasPrefix(names, "each ") {
+			player.scene(scene[0], scene[1:])
 			continue
 		}
-		player.scene(scene[0], scene[1:])
+		end := i + max(slices.Index(lines[i:], "end"), 0)
+		for row := range strings.FieldsSeq(rows) {
+			for n, value := range strings.Split(row, ",") {
+				player.words[strings.Fields(names)[n+1]] = player.fill(value)
+			}
+			player.lines(file, number+i, lines[i:end])
+		}
+		i = end + 1
 	}
 }
 
@@ -85,6 +89,7 @@ func (player *player) lines(file string, number int, lines []string) {
 func (player *player) scene(line string, below []string) {
 	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
+	var err error
 	switch word {
 	case "", "#", "world":
 		if len(below) > 0 {
@@ -96,47 +101,51 @@ func (player *player) scene(line string, below []string) {
 			player.words[strings.ToUpper(name)] = strings.ToUpper(player.words[name])
 		}
 	case "clock":
-		duration, err := time.ParseDuration(rest)
-		if err != nil {
-			player.t.Fatal(player.at, err)
-		}
+		var duration time.Duration
+		duration, err = time.ParseDuration(rest)
 		player.world.Clock.Add(duration)
 	case "erase":
-		for _, kind := range calendar.Kinds {
-			if strings.HasPrefix(player.fill("$"+rest), "/"+kind.Collection()+"/") {
-				request := command.Request{Kind: kind, Target: command.Target{ID: player.answers[rest].ID()}}
-				request.Cause.Reason = "asked for"
-				_, err := player.world.Commands.Erase(player.t.Context(), request)
-				if err != nil {
-					player.t.Fatal(player.at, err)
-				}
-			}
-		}
+		record := player.answer(rest)
+		request := command.Request{Kind: record.Kind(), Target: command.Target{ID: record.ID()}}
+		request.Cause.Reason = "asked for"
+		_, err = player.world.Commands.Erase(player.t.Context(), request)
 	case "include":
 		player.file(rest)
 	default:
-		name := ""
-		if texts := playName.FindStringSubmatch(line); texts != nil {
-			name, line = texts[1], line[len(texts[0]):]
-		}
-		if line[0] == '/' {
-			line = "nobody PAGE " + line
-		}
-		want := ""
-		if i := strings.LastIndex(line, " => "); i >= 0 {
-			line, want = line[:i], line[i+len(" => "):]
-		}
-		parts := append(strings.SplitN(line, " ", 4), "", "")
-		for _, head := range choices(player.fill(strings.Join(parts[:min(3, len(parts)-2)], " "))) {
-			response := player.ask(strings.Split(head, " "), player.fill(parts[3]), player.fill(want), below)
-			for _, check := range below {
-				if !strings.HasPrefix(check, "> ") {
-					player.check(response, player.fill(check))
-				}
+		player.requests(line, below)
+	}
+	if err != nil {
+		player.t.Fatal(player.at, err)
+	}
+}
+
+// requests sends the requests of a line, and holds each answer against the lines below.
+func (player *player) requests(line string, below []string) {
+	player.t.Helper()
+	name := ""
+	if texts := playName.FindStringSubmatch(line); texts != nil {
+		name, line = texts[1], line[len(texts[0]):]
+	}
+	if line[0] == '/' {
+		line = "nobody PAGE " + line
+	}
+	want := ""
+	if i := strings.LastIndex(line, " => "); i >= 0 {
+		line, want = line[:i], line[i+len(" => "):]
+	}
+	parts := append(strings.SplitN(line, " ", 4), "")
+	if len(parts) < 4 {
+		player.t.Fatalf("%s: no request: %q", player.at, line)
+	}
+	for _, head := range choices(player.fill(strings.Join(parts[:3], " "))) {
+		response := player.ask(strings.Split(head, " "), player.fill(parts[3]), player.fill(want), below)
+		for _, check := range below {
+			if !strings.HasPrefix(check, "> ") {
+				player.check(response, player.fill(check))
 			}
-			if name != "" {
-				player.answers[name] = response
-			}
+		}
+		if name != "" {
+			player.answers[name] = response
 		}
 	}
 }
@@ -150,32 +159,39 @@ func Repeated(text string) string {
 	})
 }
 
+// answer returns the answer that has a name.
+func (player *player) answer(name string) *world.Response {
+	player.t.Helper()
+	if player.answers[name] == nil {
+		player.t.Fatalf("%s: nothing has the name %s", player.at, name)
+	}
+	return player.answers[name]
+}
+
 // fill puts values in the place of $name and ${name.value}, and of x×100 a hundred x.
 func (player *player) fill(text string) string {
-	return playValue.ReplaceAllStringFunc(Repeated(text), func(found string) string {
-		texts := playValue.FindStringSubmatch(found)
-		response := player.answers[texts[1]+texts[3]]
-		word, isWord := player.words[texts[3]]
-		switch {
-		case isWord:
+	return os.Expand(Repeated(text), func(name string) string {
+		if word, is := player.words[name]; is {
 			return word
-		case texts[3] == "base":
-			return player.world.Base
-		case texts[3] == "root":
-			return player.world.Base + world.Root
-		case texts[3] == "head":
-			return fmt.Sprint(player.world.Head())
-		case response == nil:
-			player.t.Fatalf("%s: nothing has the name %s", player.at, found)
-		case texts[2] == "etag":
-			return response.ETag()
-		case texts[2] == "position":
-			return response.Position().String()
-		case texts[2] != "":
-			value, _ := response.Lookup(texts[2])
-			return fmt.Sprint(value)
 		}
-		return playRequest.FindStringSubmatch(response.Request)[1] + "/" + response.ID().String()
+		if _, err := strconv.Atoi(name); err == nil {
+			return "$" + name // a cost
+		}
+		if name == "head" {
+			return fmt.Sprint(player.world.Head())
+		}
+		name, path, _ := strings.Cut(name, ".")
+		response := player.answer(name)
+		switch path {
+		case "":
+			return response.Path()
+		case "etag":
+			return response.ETag()
+		case "position":
+			return response.Position().String()
+		}
+		value, _ := response.Lookup(path)
+		return fmt.Sprint(value)
 	})
 }
 
@@ -194,19 +210,11 @@ func choices(text string) (out []string) {
 // ask sends a request of client, method and path.
 func (player *player) ask(head []string, body, want string, below []string) *world.Response {
 	player.t.Helper()
-	who, lang, _ := strings.Cut(head[0], "/")
-	other, isOther := strings.CutPrefix(who, "other-")
-	role, known := calendar.ParseRole(other)
-	client := player.world.As(role)
+	who, lang, isOther := strings.Cut(head[0], "/")
+	client := player.world.User(who).In(player.t)
 	if isOther {
-		client = player.world.AsOther(role)
-	}
-	if client = client.In(player.t); lang != "" {
-		l, _ := calendar.ParseLang(lang)
-		client = client.Under(l)
-	}
-	if !known && who != "nobody" || len(head) < 3 {
-		player.t.Fatalf("%s: no request: %q", player.at, head)
+		language, _ := calendar.ParseLang(lang)
+		client = client.Under(language)
 	}
 	for _, line := range below {
 		if header, is := strings.CutPrefix(line, "> "); is {
@@ -214,15 +222,9 @@ func (player *player) ask(head []string, body, want string, below []string) *wor
 			client = client.With(name, strings.TrimSpace(value))
 		}
 	}
-	var (
-		method, path = head[1], strings.TrimPrefix(head[2], ".")
-		sent         any
-		response     *world.Response
-		page         = method == "PAGE"
-	)
-	if body != "" {
-		sent = strings.ReplaceAll(body, `\xff`, "\xff")
-	}
+	method, path := head[1], strings.TrimPrefix(head[2], ".")
+	want = cmp.Or(want, map[string]string{"EVENT": "201", "POST": "201"}[method], "200")
+	var response *world.Response
 	switch method {
 	case "PAGE":
 		response = client.With("Accept", "text/html").Get("/" + path)
@@ -230,17 +232,17 @@ func (player *player) ask(head []string, body, want string, below []string) *wor
 		more := world.Object{}
 		title, fields, _ := strings.Cut(strings.TrimSpace(path+" "+body), " {")
 		if fields != "" {
-			player.decode("{"+fields, &more)
+			if err := json.Unmarshal([]byte("{"+fields), &more); err != nil {
+				player.t.Fatalf("%s: %v: %s", player.at, err, fields)
+			}
 		}
 		response = client.Event(title, more)
 	default:
-		response = client.Do(method, path, sent)
-	}
-	if want == "" {
-		want = "200"
-		if method == "EVENT" || method == "POST" {
-			want = "201"
+		var sent any
+		if body != "" {
+			sent = strings.ReplaceAll(body, `\xff`, "\xff")
 		}
+		response = client.Do(method, path, sent)
 	}
 	status, rest, _ := strings.Cut(want, " ")
 	code, _ := strconv.Atoi(status)
@@ -250,109 +252,71 @@ func (player *player) ask(head []string, body, want string, below []string) *wor
 	case rest == "":
 		response.Want(code)
 	case code < 400:
-		if got := response.Want(code).Header.Get("Location"); got != rest {
-			player.t.Errorf("%s: %s leads to %s, want %s", player.at, response.Request, got, rest)
-		}
-	case page:
-		if part := `data-code="` + rest + `"`; !strings.Contains(string(response.Want(code).Body), part) {
-			player.t.Errorf("%s: %s lacks %s:\n%s", player.at, response.Request, part, response.Body)
-		}
+		player.check(response.Want(code), "Location: "+rest)
+	case method == "PAGE":
+		player.check(response.Want(code), `+ data-code="`+rest+`"`)
 	default:
 		response.WantCode(code, rest)
 	}
 	return response
 }
 
-func (player *player) decode(text string, into any) {
-	player.t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		player.t.Fatalf("%s: %v: %s", player.at, err, text)
-	}
-}
-
-// found returns the ids and total of a list that is answered on one page, and those of the
-// records of these names.
-func (player *player) found(response *world.Response, names string) (got, want string) {
-	player.t.Helper()
-	ids := []calendar.ID{}
-	for name := range strings.FieldsSeq(names) {
-		if player.answers[name] == nil {
-			player.t.Fatalf("%s: nothing has the name %s", player.at, name)
-		}
-		ids = append(ids, player.answers[name].ID())
-	}
-	got, want = "no list", fmt.Sprint(ids, len(ids))
-	for _, kind := range calendar.Kinds {
-		if response.Has(kind.Collection()) {
-			got = fmt.Sprint(response.IDs(kind), response.Int("total"))
-		}
-	}
-	return got, want
-}
-
 // check holds an answer against a line.
 func (player *player) check(response *world.Response, line string) {
 	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
-	if word == "+" || word == "-" || word == "<" {
-		rest = playEscape.ReplaceAllStringFunc(rest, func(s string) string {
-			number, _ := strconv.ParseUint(s[2:], 16, 32)
-			return string(rune(number))
-		})
-	}
-	var got, path, want string
-	equal := true // else want is a part of it
-	cut := func(text string) {
-		var part bool
-		if path, want, equal = strings.Cut(text+" ", " = "); !equal {
-			path, want, part = strings.Cut(text, " ~ ")
+	unescaped := playEscape.ReplaceAllStringFunc(rest, func(s string) string {
+		number, _ := strconv.ParseUint(s[2:], 16, 32)
+		return string(rune(number))
+	})
+	var got, want any
+	switch word {
+	case "+", "-":
+		got, want = strings.Contains(string(response.Body), unescaped), word == "+"
+	case "?", "!":
+		got, want = response.Has(rest), word == "?"
+	case "same", "other":
+		first, same := player.answer(rest), word == "same"
+		got, want = []bool{string(first.Body) == string(response.Body), first.ETag() == response.ETag()}, []bool{same, same}
+	case "found":
+		ids := []calendar.ID{}
+		for name := range strings.FieldsSeq(rest) {
+			ids = append(ids, player.answer(name).ID())
 		}
-		if want = strings.TrimSpace(want); !equal && !part {
-			player.t.Fatalf("%s: no check: %s", player.at, line)
-		}
-	}
-	switch {
-	case word == "+" || word == "-":
-		got, want = strconv.FormatBool(strings.Contains(string(response.Body), rest)), strconv.FormatBool(word == "+")
-	case word == "?" || word == "!":
-		got, want = strconv.FormatBool(response.Has(rest)), strconv.FormatBool(word == "?")
-	case word == "same" || word == "other":
-		first, same := player.answers[rest], word == "same"
-		got, want = fmt.Sprint(string(first.Body) == string(response.Body), first.ETag() == response.ETag()), fmt.Sprint(same, same)
-	case word == "found":
-		got, want = player.found(response, rest)
-	case word == "<":
-		cut(rest)
-		got = selected(player.t, response, path)
-	case playHeader.MatchString(line + " "):
-		got = strings.Join(response.Header.Values(strings.TrimSuffix(word, ":")), " and ") // one only
-		want, equal = strings.TrimPrefix(rest, "~ "), !strings.HasPrefix(rest, "~ ")
+		got, want = fmt.Sprint(response.IDs(), response.Int("total")), fmt.Sprint(ids, len(ids))
 	default:
-		var v, value any
-		if word == "ld" {
-			cut(rest)
-			v, _ = world.Lookup(graphOf(player.t, response), path)
-		} else {
-			cut(line)
-			v, _ = response.Lookup(path)
-		}
-		if json.Unmarshal([]byte(want), &value) != nil {
-			value = want
-		}
-		if got = fmt.Sprint(v); equal {
-			got, want = player.encoded(v), player.encoded(value)
-		}
+		got, want = player.value(response, word, map[string]string{"<": unescaped, "ld": rest}[word], line)
 	}
-	if equal && got != want || !strings.Contains(got, want) {
-		player.t.Errorf("%s: %s: %s: got %s\n%.4000s", player.at, response.Request, line, got, response.Body)
+	if !reflect.DeepEqual(got, want) {
+		player.t.Errorf("%s: %s: %s: got %v\n%.4000s", player.at, response.Request, line, got, response.Body)
 	}
 }
 
-func (player *player) encoded(value any) string {
+// value returns what a line says of a value of an answer, and what that is.
+func (player *player) value(response *world.Response, word, text, line string) (got, want any) {
 	player.t.Helper()
-	text, err := json.Marshal(value)
-	if err != nil {
-		player.t.Fatalf("%s: %v", player.at, err)
+	parts := playCheck.FindStringSubmatch(cmp.Or(text, line))
+	if parts == nil {
+		player.t.Fatalf("%s: no check: %s", player.at, line)
 	}
-	return string(text)
+	part := strings.Contains(parts[2]+parts[4], "~")
+	want = parts[5]
+	switch {
+	case parts[1] != "":
+		got = strings.Join(response.Header.Values(parts[1]), " and ") // one only
+	case word == "<":
+		got = selected(player.t, response, parts[3])
+	case word == "ld":
+		got, _ = world.Lookup(graphOf(player.t, response), parts[3])
+	default:
+		got, _ = response.Lookup(parts[3])
+	}
+	var value any
+	if parts[4] == "=" && word != "<" && json.Unmarshal([]byte(parts[5]), &value) == nil {
+		want = value
+	}
+	if part && strings.Contains(fmt.Sprint(got), parts[5]) {
+		got = want
+	}
+	return got, want
 }

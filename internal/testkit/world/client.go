@@ -115,22 +115,10 @@ func (client *Client) Post(path string, body any) *Response {
 	return client.Do(http.MethodPost, path, body)
 }
 
-// Patch sends a body to a path.
-func (client *Client) Patch(path string, body any) *Response {
-	client.world.t.Helper()
-	return client.Do(http.MethodPatch, path, body)
-}
-
 // Update patches a path and wants 200.
 func (client *Client) Update(path string, body any) *Response {
 	client.world.t.Helper()
-	return client.Patch(path, body).Want(http.StatusOK)
-}
-
-// Delete deletes a path.
-func (client *Client) Delete(path string) *Response {
-	client.world.t.Helper()
-	return client.Do(http.MethodDelete, path, nil)
+	return client.Do(http.MethodPatch, path, body).Want(http.StatusOK)
 }
 
 // Create posts to a collection, wants 201, and returns the answer.
@@ -276,12 +264,6 @@ func (response *Response) Int(path string) int {
 	return int(at[float64](response, path))
 }
 
-// Len returns the length of the list at a path.
-func (response *Response) Len(path string) int {
-	response.t.Helper()
-	return len(at[[]any](response, path))
-}
-
 // at returns the value at a path; another kind of value fails the test.
 func at[T any](response *Response, path string) T {
 	response.t.Helper()
@@ -298,20 +280,34 @@ func (response *Response) ID() calendar.ID {
 	return calendar.ID(response.Int("id"))
 }
 
-// Path gives "/<collection>/<id>" of the record that the answer holds.
-func (response *Response) Path(kind calendar.Kind) string {
+// Kind is that of the records of the answer, by the path of the request.
+func (response *Response) Kind() calendar.Kind {
 	response.t.Helper()
-	return fmt.Sprintf("/%s/%d", kind.Collection(), response.ID())
+	path, _, _ := strings.Cut(response.Request, "?")
+	for _, segment := range slices.Backward(strings.Split(path, "/")) {
+		for _, kind := range calendar.Kinds {
+			if segment == kind.Collection() {
+				return kind
+			}
+		}
+	}
+	response.t.Fatalf("%s: no kind of records", response.Request)
+	return 0
+}
+
+// Path gives "/<collection>/<id>" of the record that the answer holds.
+func (response *Response) Path() string {
+	response.t.Helper()
+	return fmt.Sprintf("/%s/%d", response.Kind().Collection(), response.ID())
 }
 
 // IDs returns the ids of the records of a list.
-func (response *Response) IDs(kind calendar.Kind) []calendar.ID {
+func (response *Response) IDs() (ids []calendar.ID) {
 	response.t.Helper()
-	out := make([]calendar.ID, response.Len(kind.Collection()))
-	for i := range out {
-		out[i] = calendar.ID(response.Int(fmt.Sprintf("%s.%d.id", kind.Collection(), i)))
+	for _, id := range at[[]any](response, response.Kind().Collection()+".*.id") {
+		ids = append(ids, calendar.ID(id.(float64)))
 	}
-	return out
+	return ids
 }
 
 // ETag returns the entity tag.

@@ -8,11 +8,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -163,25 +163,9 @@ func New(t testing.TB, options Options) *World {
 func Over(t testing.TB, handler http.Handler, clock *Clock, base string, tokens map[string]string) *World {
 	world := &World{t: t, Handler: handler, Clock: clock, Base: base, unchecked: true, users: map[string]*Client{}}
 	for name, token := range tokens {
-		client := world.As(calendar.Anonymous).With("Authorization", "Bearer "+token)
-		client.Name, client.Token = name, token
-		world.users[name] = client
+		world.add(name, token)
 	}
 	return world
-}
-
-// Run runs an actor until the end of the test.
-func Run(t testing.TB, actor func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- actor(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
 }
 
 // Hold keeps new entries from the read model until the returned function is
@@ -210,31 +194,43 @@ func (world *World) Head() calendar.Position {
 func (world *World) As(role calendar.Role) *Client {
 	world.t.Helper()
 	if role == calendar.Anonymous {
-		return &Client{world: world, root: Root, header: http.Header{}}
+		return world.User(nobody)
 	}
-	return world.as(role.String(), role)
+	return world.User(role.String())
 }
 
-// AsOther is As for a second user with the same role.
-func (world *World) AsOther(role calendar.Role) *Client {
-	world.t.Helper()
-	return world.as("other-"+role.String(), role)
-}
+// nobody is who sends no credentials.
+const nobody = "nobody"
 
-// as returns a client of a user by name, who is created if none exists yet.
-func (world *World) as(name string, role calendar.Role) *Client {
+// User gives a client of a user, who is created if none exists yet. The name is that of a role,
+// or "other-" and that; "nobody" is no one.
+func (world *World) User(name string) *Client {
 	world.t.Helper()
-	client, known := world.users[name]
+	if client := world.users[name]; client != nil {
+		return client
+	}
+	if name == nobody {
+		return world.add(name, "")
+	}
+	role, known := calendar.ParseRole(strings.TrimPrefix(name, "other-"))
 	if !known {
-		user, token, err := world.Users.Add(world.t.Context(), name, role, 0)
-		if err != nil {
-			world.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
-		}
-		client = world.As(calendar.Anonymous)
-		client.User, client.Name, client.Token = user.ID, name, token
-		client.header.Set("Authorization", "Bearer "+token)
-		world.users[name] = client
+		world.t.Fatalf("no role of a user %q", name)
 	}
+	user, token, err := world.Users.Add(world.t.Context(), name, role, 0)
+	if err != nil {
+		world.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
+	}
+	client := world.add(name, token)
+	client.User = user.ID
+	return client
+}
+
+func (world *World) add(name, token string) *Client {
+	client := &Client{Name: name, Token: token, world: world, root: Root, header: http.Header{}}
+	if token != "" {
+		client.header.Set("Authorization", "Bearer "+token)
+	}
+	world.users[name] = client
 	return client
 }
 
