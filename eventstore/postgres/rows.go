@@ -121,9 +121,9 @@ func list[T any](rows [][]any, at int) []T {
 
 // drop queues the delete of claims or names.
 func (store *Store) drop(batch *pgx.Batch, table table, pairs []eventstore.Pair) {
-	if len(pairs) > 0 {
+	if rows := column(pairs, pairRow); len(rows) > 0 {
 		batch.Queue(store.q("DELETE FROM @"+table.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
-			column(pairs, func(pair eventstore.Pair) []byte { return digest(pair.Claim) }), column(pairs, func(pair eventstore.Pair) int64 { return int64(pair.Record) }))
+			list[[]byte](rows, 0), list[int64](rows, 1))
 	}
 }
 
