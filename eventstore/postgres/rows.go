@@ -54,7 +54,7 @@ var (
 func entryRow(entry eventstore.Entry) []any {
 	return []any{
 		number(entry.Position), int64(entry.ID), entry.Version, entry.Time.UnixMilli(), int64(entry.Actor), entry.Kind.String(), entry.Change, entry.Leaf[:],
-		entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, notNull(entry.Fields), notNull(entry.State), entry.Secret, entry.Salts.Bytes(),
+		entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, notNull(entry.Fields), notNull(entry.State), entry.Secret, entry.Salts[:],
 	}
 }
 
