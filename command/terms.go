@@ -46,18 +46,14 @@ func (decision *decision) adopt(ctx context.Context, rec *calendar.Record) error
 	if err != nil {
 		return err
 	}
-	var parent any
-	// The parent cannot end meanwhile without a change of rec, its child.
-	if above := rec.Fields.ID("parent"); above != 0 {
-		parent = above
-	}
 	for _, child := range children {
 		if child == nil || child.Fields.ID("parent") != rec.ID {
 			return fmt.Errorf("children of category %d: %w", rec.ID, eventstore.ErrConflict)
 		}
+		// The parent cannot end meanwhile without a change of rec, its child.
 		if _, err := decision.add(child, calendar.Change{
 			Name: calendar.KindCategory.String() + "." + calendar.Updated, Kind: calendar.KindCategory, ID: child.ID,
-			Fields: calendar.Fields{"parent": parent},
+			Fields: calendar.Fields{"parent": rec.Fields["parent"]},
 		}); err != nil {
 			return err
 		}

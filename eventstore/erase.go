@@ -19,14 +19,14 @@ func ErasedChange(kind calendar.Kind) string { return kind.String() + "." + cale
 
 // Blank reports whether nothing is left in an entry of what an erasure takes.
 func (entry *Entry) Blank() bool {
-	return entry.Cause == (Cause{}) && len(entry.Fields)+len(entry.State) == 0 && entry.Secret == nil && entry.Salts == Salts{entry.Salts[0]}
+	return entry.Cause == (Cause{}) && len(entry.Fields)+len(entry.State) == 0 && entry.Secret == nil && entry.Salts == entry.Salts.redact()
 }
 
 // Redact takes from an entry what an erasure takes from it.
 func (entry *Entry) Redact(position calendar.Position) {
 	bodies := BodyHashes(entry)
 	entry.Redacted = &Redacted{By: position, Hashes: [4][32]byte(bodies[1:])}
-	entry.Cause, entry.Fields, entry.State, entry.Secret, entry.Salts = Cause{}, nil, nil, nil, Salts{entry.Salts[0]}
+	entry.Cause, entry.Fields, entry.State, entry.Secret, entry.Salts = Cause{}, nil, nil, nil, entry.Salts.redact()
 }
 
 // Bytes returns the hashes as stores keep them, one after the other.

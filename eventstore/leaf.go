@@ -18,14 +18,24 @@ const (
 
 // Salts are the random salts of the bodies of an entry: actor, cause, fields, state,
 // secret. That of the secret is zero if none exists.
-type Salts [5][16]byte
+type Salts [5 * saltSize]byte
+
+const saltSize = 16
 
 func newSalts(secret bool) (salts Salts) {
-	for i := range salts {
-		if secret || i < len(salts)-1 {
-			_, _ = rand.Read(salts[i][:]) // it never fails
-		}
+	_, _ = rand.Read(salts[:]) // it never fails
+	if !secret {
+		clear(salts.Of(4))
 	}
+	return salts
+}
+
+// Of returns the salt of a body.
+func (salts *Salts) Of(body int) []byte { return salts[body*saltSize:][:saltSize] }
+
+// redact leaves the salt of the actor.
+func (salts Salts) redact() Salts {
+	clear(salts[saltSize:])
 	return salts
 }
 
@@ -61,7 +71,7 @@ func BodyHashes(entry *Entry) (bodies [5][32]byte) {
 	data := make([]byte, 0, max(len(entry.Fields), len(entry.State))+128)
 	body := func(i int, name string, text []byte) {
 		data = appendText(appendText(data[:0], bodyForm), name)
-		data = appendText(append(data, entry.Salts[i][:]...), text)
+		data = appendText(append(data, entry.Salts.Of(i)...), text)
 		bodies[i] = sha256.Sum256(data)
 	}
 	body(0, "actor", appendNumber(nil, int64(entry.Actor)))
@@ -107,10 +117,4 @@ func (a *Append) Entry(i int) Entry {
 		Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: Moment(a.Time), Actor: a.Actor, Cause: a.Cause,
 		Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: draft.Secret, Salts: newSalts(draft.Secret != nil),
 	}
-}
-
-// Bytes returns the salts as stores keep them, one after the other.
-func (salts *Salts) Bytes() []byte {
-	data, _ := binary.Append(nil, binary.BigEndian, salts) // their size is fixed
-	return data
 }

@@ -25,7 +25,7 @@ func wholeEntry() eventstore.Entry {
 		Fields:   []byte(`{"title":{"en":"Jazz"}}`),
 		State:    []byte(`{"id":412}`),
 		Secret:   []byte("hash"),
-		Salts:    eventstore.Salts{filled(1), filled(2), filled(3), filled(4), filled(5)},
+		Salts:    filled(1, 2, 3, 4, 5),
 	}
 }
 
@@ -36,15 +36,18 @@ func example() eventstore.Entry {
 		Cause: eventstore.Cause{Client: "curl", Request: "r1"}, Change: "tag.created",
 		Fields: []byte(`{"name":{"en":"Jazz"},"slug":"jazz"}`),
 		State:  []byte(`{"changed":"2026-03-02T14:15:00.000Z","fields":{"name":{"en":"Jazz"},"slug":"jazz"},"home":"en","id":45,"kind":"tag","version":1}`),
-		Salts:  eventstore.Salts{filled(1), filled(2), filled(3), filled(4)},
+		Salts:  filled(1, 2, 3, 4),
 	}
 }
 
-func filled(b byte) (salt [16]byte) {
-	for i := range salt {
-		salt[i] = b
+// filled are salts, each of one byte again and again.
+func filled(bytes ...byte) (salts eventstore.Salts) {
+	for body, b := range bytes {
+		for i := range salts.Of(body) {
+			salts.Of(body)[i] = b
+		}
 	}
-	return salt
+	return salts
 }
 
 // TestLeafIsFrozen is the vector of HISTORY 13, of the whole entry and of what an erasure
@@ -73,7 +76,7 @@ func TestLeafIsFrozen(t *testing.T) {
 	}
 	check()
 	entry.Redact(9)
-	if entry.Fields != nil || entry.State != nil || entry.Cause != (eventstore.Cause{}) || entry.Salts[1] != [16]byte{} || entry.Redacted.By != 9 {
+	if entry.Fields != nil || entry.State != nil || entry.Cause != (eventstore.Cause{}) || [16]byte(entry.Salts.Of(1)) != [16]byte{} || entry.Redacted.By != 9 {
 		t.Errorf("redacted: %+v", entry)
 	}
 	check()
@@ -106,8 +109,8 @@ func TestSalts(t *testing.T) {
 			for range 200 {
 				entry := a.Entry(0)
 				mu.Lock()
-				for _, salt := range entry.Salts {
-					seen[salt] = true
+				for body := range 5 {
+					seen[[16]byte(entry.Salts.Of(body))] = true
 				}
 				mu.Unlock()
 			}
@@ -118,7 +121,7 @@ func TestSalts(t *testing.T) {
 		t.Errorf("%d salts, a zero one: %t", len(seen), seen[[16]byte{}])
 	}
 	entry := example()
-	data := entry.Salts.Bytes()
+	data := entry.Salts[:]
 	var back eventstore.Entry
 	if back.Complete("tag", data, nil, nil, 0, nil); back.Salts != entry.Salts || len(data) != 80 || data[16] != 2 {
 		t.Errorf("%x is read as %v", data, back.Salts)

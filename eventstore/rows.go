@@ -18,7 +18,7 @@ func (entry *Entry) Complete(kind string, salts, leaf, hash []byte, position cal
 	entry.Kind, _ = calendar.ParseKind(kind)
 	copy(entry.Leaf[:], leaf)
 	copy(entry.Commit.Hash[:], hash)
-	_, _ = binary.Decode(salts, binary.BigEndian, &entry.Salts)
+	copy(entry.Salts[:], salts)
 	if position > 0 {
 		entry.Redacted = &Redacted{By: position}
 		_, _ = binary.Decode(hashes, binary.BigEndian, &entry.Redacted.Hashes)

@@ -182,11 +182,11 @@ func (store *Store) redact(id calendar.ID) {
 }
 
 // mark returns the mark of the head.
-func (contents *contents) mark() calendar.Mark {
-	if n := len(contents.commits); n > 0 {
-		return calendar.Mark{Position: contents.commits[n-1].Last, Hash: contents.commits[n-1].Hash}
+func (contents *contents) mark() (mark calendar.Mark) {
+	if n := len(contents.entries); n > 0 {
+		mark = contents.entries[n-1].Mark()
 	}
-	return calendar.Mark{}
+	return mark
 }
 
 // newest returns the size of the newest checkpoint, 0 for none.
@@ -340,16 +340,11 @@ func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.
 // Commits implements eventstore.Store.
 func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	return reading(ctx, store, func() ([]eventstore.Commit, error) {
-		return page(store.commits, store.commitOf(from), limit), nil
+		at, _ := slices.BinarySearchFunc(store.commits, from, func(commit eventstore.Commit, position calendar.Position) int {
+			return cmp.Compare(commit.Last, position)
+		})
+		return page(store.commits, at, limit), nil
 	})
-}
-
-// commitOf returns the index of the commit that holds an entry.
-func (contents *contents) commitOf(position calendar.Position) int {
-	at, _ := slices.BinarySearchFunc(contents.commits, position, func(commit eventstore.Commit, position calendar.Position) int {
-		return cmp.Compare(commit.Last, position)
-	})
-	return at
 }
 
 // page returns a copy of up to limit elements after the first n.
@@ -385,13 +380,10 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (eventstor
 		head.Mark = calendar.Mark{}
 		for i := range store.entries {
 			if entry := &store.entries[i]; point.Counts(entry) {
-				if head.Position = entry.Position; entry.Time.After(head.Time) {
+				if head.Mark = entry.Mark(); entry.Time.After(head.Time) {
 					head.Time = entry.Time
 				}
 			}
-		}
-		if head.Position > 0 {
-			head.Hash = store.commits[store.commitOf(head.Position)].Hash
 		}
 		return head, nil
 	})

@@ -54,7 +54,7 @@ var (
 func entryRow(entry eventstore.Entry) []any {
 	return []any{
 		number(entry.Position), int64(entry.ID), entry.Version, entry.Time.UnixMilli(), int64(entry.Actor), entry.Kind.String(), entry.Change, entry.Leaf[:],
-		entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, notNull(entry.Fields), notNull(entry.State), entry.Secret, entry.Salts.Bytes(),
+		entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, notNull(entry.Fields), notNull(entry.State), entry.Secret, entry.Salts[:],
 	}
 }
 
@@ -121,9 +121,9 @@ func list[T any](rows [][]any, at int) []T {
 
 // drop queues the delete of claims or names.
 func (store *Store) drop(batch *pgx.Batch, table table, pairs []eventstore.Pair) {
-	if len(pairs) > 0 {
+	if rows := column(pairs, pairRow); len(rows) > 0 {
 		batch.Queue(store.q("DELETE FROM @"+table.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
-			column(pairs, func(pair eventstore.Pair) []byte { return digest(pair.Claim) }), column(pairs, func(pair eventstore.Pair) int64 { return int64(pair.Record) }))
+			list[[]byte](rows, 0), list[int64](rows, 1))
 	}
 }
 

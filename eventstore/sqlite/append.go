@@ -178,7 +178,7 @@ func insertLog(statement statement, group *eventstore.Group) {
 		entry := &group.Entries[i]
 		statement(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(entry.Position), entry.Kind.String(), int64(entry.ID), entry.Version, entry.Time.UnixMilli(),
-			int64(entry.Actor), entry.Change, entry.Leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, packBody(entry), entry.Secret, entry.Salts.Bytes())
+			int64(entry.Actor), entry.Change, entry.Leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, packBody(entry), entry.Secret, entry.Salts[:])
 	}
 	for _, commit := range group.Commits {
 		statement("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(commit.First), number(commit.Last), commit.Hash[:])
@@ -238,8 +238,8 @@ func (store *Store) redact(ctx context.Context, held *eventstore.Held) error {
 					entry.Redact(held.Position)
 					insertRedacted(do, entry)
 				}
-				salts := eventstore.Salts{entry.Salts[0]}
-				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", salts.Bytes(), number(entry.Position))
+				clear(entry.Salts[len(entry.Salts.Of(0)):]) // but for the actor's
+				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", entry.Salts[:], number(entry.Position))
 			}
 			do("DELETE FROM slugs WHERE record = ?", int64(held.ID))
 		}); err != nil || len(entries) == 0 {

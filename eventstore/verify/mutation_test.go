@@ -142,7 +142,7 @@ func (m *medium) flip(dice *rand.Rand) string {
 			} else if entry.Secret == nil {
 				n = 4
 			}
-			return bit(entry.Salts[dice.IntN(n)][:])
+			return bit(entry.Salts.Of(dice.IntN(n)))
 		}},
 		{"kept hash", func() bool { return entry.Redacted != nil && bit(entry.Redacted.Hashes[dice.IntN(4)][:]) }},
 		{"erased by", func() bool {

@@ -18,9 +18,9 @@ func TestLine(t *testing.T) {
 		Cause: eventstore.Cause{Reason: "why"}, Change: "tag.updated", Fields: []byte(`{}`), State: []byte(`{"v":1}`), Secret: []byte("hidden"),
 	}
 	entry.Secret, entry.SecretSum = nil, entry.SecretHash()
-	for i := range entry.Salts {
-		for j := range entry.Salts[i] {
-			entry.Salts[i][j] = byte(i + 1)
+	for i := range 5 {
+		for j := range entry.Salts.Of(i) {
+			entry.Salts.Of(i)[j] = byte(i + 1)
 		}
 	}
 	const want = `{"position":9,"kind":"tag","id":5,"version":2,"time":"2026-05-01T12:00:00Z","actor":7,"cause":{"reason":"why"},"change":"tag.updated","fields":{},"state":{"v":1},"secret_sha256":"e564b4081d7a9ea4b00dada53bdae70c99b87b6fce869f0c3dd4d2bfa1e53e1c","form":2,"leaf":"0100000000000000000000000000000000000000000000000000000000000000","salts":{"actor":"AQEBAQEBAQEBAQEBAQEBAQ==","cause":"AgICAgICAgICAgICAgICAg==","fields":"AwMDAwMDAwMDAwMDAwMDAw==","secret":"BQUFBQUFBQUFBQUFBQUFBQ==","state":"BAQEBAQEBAQEBAQEBAQEBA=="}}`

@@ -66,8 +66,8 @@ func lineOf(entry *eventstore.Entry) line {
 		Form: leafForm, Leaf: entry.Leaf, Salts: map[string][]byte{},
 	}
 	for i, name := range bodies {
-		if entry.Salts[i] != [16]byte{} {
-			l.Salts[name] = entry.Salts[i][:]
+		if salt := entry.Salts.Of(i); [16]byte(salt) != [16]byte{} {
+			l.Salts[name] = salt
 		}
 	}
 	if entry.Redacted == nil {
@@ -93,7 +93,7 @@ func (line *line) entry() eventstore.Entry {
 		entry.Cause = *line.Cause
 	}
 	for i, name := range bodies {
-		copy(entry.Salts[i][:], line.Salts[name])
+		copy(entry.Salts.Of(i), line.Salts[name])
 	}
 	if line.Redacted != nil {
 		entry.Redacted = &eventstore.Redacted{By: line.Redacted.By}

@@ -33,81 +33,73 @@ type Verified struct {
 	Checkpoints int               `json:"checkpoints"`
 }
 
-// finish checks signed notes by the tree of a log that was not tampered with. What does not
-// fit is a finding, as of the first one.
-func (verified *Verified) finish(ctx context.Context, tree *proof.Tree, trust Trust, notes [][]byte) error {
-	seen := map[calendar.Position]bool{0: true}
+// check checks signed notes by the tree of a log that was not tampered with. What does not
+// fit is a finding, as of the first one. A note that no key of Trust signed is none.
+func (trust Trust) check(ctx context.Context, found verify.Findings, tree *proof.Tree, notes [][]byte) (Verified, error) {
+	verified := Verified{Findings: found}
+	seen := map[calendar.Position]bool{0: true} // the note of a key that signed nothing yet
 	for _, note := range slices.Concat(notes, trust.Checkpoints) {
-		size, err := verified.check(ctx, tree, trust, note)
+		if found.Result == verify.Tampered {
+			break
+		}
+		head, err := proof.Open(note, trust.Keys...)
 		if err == nil {
-			seen[size], verified.Signed = true, max(verified.Signed, size)
+			_, err = proof.Open(note, slices.Concat(trust.Keys, trust.Witnesses)...)
+		}
+		if errors.Is(err, proof.ErrUnsigned) {
+			continue
+		}
+		var root proof.Hash
+		switch {
+		case err != nil:
+			head, _ = proof.ReadHead(note)
+			err = eventstore.Damaged(head.Size, "its checkpoint: %v", err)
+		case head.Size > found.Entries:
+			err = eventstore.Damaged(found.Entries+1, "it is missing, a checkpoint of %d entries was signed", head.Size)
+		default:
+			if root, err = tree.Root(ctx, head.Size); err == nil && root != head.Root {
+				err = eventstore.Damaged(head.Size, "the first %d entries are not those that were signed", head.Size)
+			}
+		}
+		if err == nil {
+			seen[head.Size], verified.Signed = true, max(verified.Signed, head.Size)
 		} else if err = verified.Damage(err); err != nil {
-			return err
+			return verified, err
 		}
 	}
-	verified.Checkpoints, verified.Unsigned = len(seen)-1, verified.Entries-verified.Signed
-	return nil
-}
-
-// check returns the size of the checkpoint of a note, 0 for one that is not signed by a key
-// of Trust.
-func (verified *Verified) check(ctx context.Context, tree *proof.Tree, trust Trust, note []byte) (calendar.Position, error) {
-	head, err := proof.Open(note, trust.Keys...)
-	if err == nil {
-		_, err = proof.Open(note, slices.Concat(trust.Keys, trust.Witnesses)...)
-	}
-	switch {
-	case errors.Is(err, proof.ErrUnsigned):
-		return 0, nil
-	case err != nil:
-		head, _ = proof.ReadHead(note)
-		return 0, eventstore.Damaged(head.Size, "its checkpoint: %v", err)
-	case head.Size > verified.Entries:
-		return 0, eventstore.Damaged(verified.Entries+1, "it is missing, a checkpoint of %d entries was signed", head.Size)
-	}
-	root, err := tree.Root(ctx, head.Size)
-	if err == nil && root != head.Root {
-		err = eventstore.Damaged(head.Size, "the first %d entries are not those that were signed", head.Size)
-	}
-	return head.Size, err
+	verified.Checkpoints, verified.Unsigned = len(seen)-1, found.Entries-verified.Signed
+	return verified, nil
 }
 
 // VerifyStore checks a store and its checkpoints. Without keys of Trust they are those
 // that the store names.
 func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, trust Trust, progress func(done, total calendar.Position)) (Verified, error) {
 	found, err := verify.Store(ctx, store, progress)
-	verified := Verified{Findings: found, Unsigned: found.Entries}
-	if err != nil || found.Result == verify.Tampered {
-		return verified, err
+	if err != nil {
+		return Verified{}, err
 	}
 	var notes [][]byte
 	newest := &eventstore.Checkpoint{}
 	for checkpoint, err := range eventstore.Checkpoints(ctx, store, found.Entries) {
 		if err != nil {
-			return verified, err
+			return Verified{}, err
 		}
 		newest, notes = checkpoint, append(notes, checkpoint.Note)
 	}
 	if len(trust.Keys) == 0 {
-		if trust.Keys, err = keysOf(newest); err != nil {
-			return verified, err
+		known, err := proof.ReadKeys(newest)
+		if err != nil {
+			return Verified{}, err
+		}
+		for _, span := range known.Keys {
+			key, err := proof.ParseKey(span.VKey)
+			if err != nil {
+				return Verified{}, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+			}
+			trust.Keys = append(trust.Keys, key)
 		}
 	}
-	err = verified.finish(ctx, tree, trust, notes)
-	return verified, err
-}
-
-// keysOf returns the keys that a checkpoint names.
-func keysOf(checkpoint *eventstore.Checkpoint) (keys []*proof.Key, err error) {
-	known, err := proof.ReadKeys(checkpoint)
-	for _, span := range known.Keys {
-		key, bad := proof.ParseKey(span.VKey)
-		if bad != nil {
-			return nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, bad)
-		}
-		keys = append(keys, key)
-	}
-	return keys, err
+	return trust.check(ctx, found, tree, notes)
 }
 
 // leaves are those of an export, in memory.
@@ -115,9 +107,8 @@ type leaves [][32]byte
 
 func (leaves *leaves) Epoch() eventstore.Epoch { return eventstore.Epoch{} }
 
-func (leaves *leaves) Commits(_ context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	rest := (*leaves)[min(int(from)-1, len(*leaves)):]
-	return []eventstore.Commit{{First: from, Leaves: rest[:min(limit, len(rest))]}}[:min(len(rest), 1)], nil
+func (leaves *leaves) Commits(context.Context, calendar.Position, int) ([]eventstore.Commit, error) {
+	return []eventstore.Commit{{First: 1, Leaves: *leaves}}, nil
 }
 
 // VerifyExport checks an export and nothing else: its form, its entries, its
@@ -129,9 +120,8 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, e
 		return Verified{}, fmt.Errorf("it is no export of daybook: its first line does not tell %q", exportForm)
 	}
 	found, err := verify.Log(reader.entries, func(entry *eventstore.Entry) ([]byte, error) { return reader.states[entry.ID], nil })
-	verified := Verified{Findings: found, Unsigned: found.Entries}
-	if err == nil && found.Result != verify.Tampered {
-		err = verified.finish(ctx, proof.NewTree(&reader.leaves), trust, reader.notes)
+	if err != nil {
+		return Verified{}, err
 	}
-	return verified, err
+	return trust.check(ctx, found, proof.NewTree(&reader.leaves), reader.notes)
 }

@@ -51,7 +51,7 @@ func openingOf(entry *eventstore.Entry, all bool) *Opening {
 		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
 	}
 	open := func(i int, body Body) {
-		body.Salt = base64.StdEncoding.EncodeToString(entry.Salts[i][:])
+		body.Salt = base64.StdEncoding.EncodeToString(entry.Salts.Of(i))
 		bodies[i] = body
 	}
 	if entry.Redacted == nil {

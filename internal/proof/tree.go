@@ -128,10 +128,11 @@ func (tree *Tree) stored(ctx context.Context, after calendar.Position, n int) ([
 			return nil, fmt.Errorf("leaf of entry %d: %w", next, err)
 		}
 		for i := range commits {
-			out = append(out, commits[i].Leaves[max(next, commits[i].First)-commits[i].First:]...)
+			leaves := commits[i].Leaves[max(next, commits[i].First)-commits[i].First:]
+			out = append(out, leaves[:min(len(leaves), n-len(out))]...)
 		}
 	}
-	return out[:n], nil
+	return out, nil
 }
 
 // nodes returns the nodes of level 0.
