@@ -114,4 +114,6 @@ func scratchOf(bitset bitset) bitset {
 	return out
 }
 
-func release(bitset bitset) { bitsets[bits.Len(uint(len(bitset)))].Put(unsafe.SliceData(bitset)) }
+func release(bitset bitset) {
+	bitsets[bits.Len(uint(len(bitset)))].Put(unsafe.SliceData(bitset)) //nolint:gosec // see scratch
+}
