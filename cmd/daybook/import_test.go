@@ -57,3 +57,20 @@ func TestProgressBar(t *testing.T) {
 		}
 	})
 }
+
+// Where nobody looks at a bar, a line tells now and then how far the work is.
+func TestProgressLines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		progress := newProgress(&console{err: &text}, "import", "lines")
+		for done := 1000; done <= 7000; done += 1000 {
+			<-time.After(2 * time.Second)
+			progress.set(done, 7000)
+		}
+		progress.end()
+		if got, want := text.String(), "import: 3000 of 7000 lines\nimport: 6000 of 7000 lines\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
