@@ -120,7 +120,7 @@ type facetCount struct {
 
 // facet prepares one facet.
 func (plan *listPlan) facet(name string) *facetCount {
-	count := &facetCount{facet: facetOf(name), listPlan: plan, options: plan.Service.options(name), chosen: map[string]bool{}}
+	count := &facetCount{facet: facetOf(name), listPlan: plan, options: plan.options(name), chosen: map[string]bool{}}
 	if count.own = len(count.options); count.kind != 0 {
 		count.records = plan.directory(count.kind)
 		if count.options = count.records.options; count.isPlace() {

@@ -82,7 +82,7 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
 		return shared.gen, nil
 	}
-	return planned(ctx, service, nil, func(plan *listPlan) Generation { return plan.gen })
+	return planned(ctx, service, nil, func(plan *listPlan) Generation { return Generation{shown, plan.gen.Due} })
 }
 
 // stateOf adds to a view what its generation shares.
