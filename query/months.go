@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -22,9 +23,15 @@ type MonthCount struct {
 	Events int
 }
 
-// monthOf returns the first day of the month that a clock shows, as a time in UTC.
-func monthOf(clock time.Time) time.Time {
-	return time.Date(clock.Year(), clock.Month(), 1, 0, 0, 0, 0, time.UTC)
+const (
+	firstMonth = 12 // as FieldMonth has January of the year 1
+	lastMonth  = 9999*12 + 11
+	// partsAtOnce is how many months are counted in one question.
+	partsAtOnce = 500
+)
+
+func firstOf(month calendar.ID) time.Time {
+	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
 // Months returns the months of the listed events.
@@ -34,38 +41,52 @@ func (service *Service) Months(ctx context.Context) (*Months, error) {
 
 func (plan *listPlan) months() *Months {
 	listed := readmodel.And{plan.published, notHidden}
-	count := func(field string, filters ...readmodel.Filter) map[calendar.ID]int {
-		return plan.tally(calendar.KindEvent, field, append(listed, filters...))
-	}
-	out := &Months{Touched: touched(count(readmodel.FieldStart), count(readmodel.FieldEnd))}
-	open := count(readmodel.FieldUTCStart, not(isProtected))
-	for _, start := range keys(open) {
-		first, last := monthOf(time.Unix(int64(start), 0).In(plan.o.Site)), len(out.Started)-1
-		if last < 0 || out.Started[last].First != first {
-			out.Started, last = append(out.Started, MonthCount{First: first}), last+1
+	open := append(listed, not(isProtected))
+	out := &Months{Touched: plan.touched(listed)}
+	// On the clock of the site an event may start in the month before or after.
+	near := map[calendar.ID]int{}
+	for month := range plan.tally(calendar.KindEvent, readmodel.FieldMonth, open) {
+		for at := max(month-1, firstMonth); at <= min(month+1, lastMonth); at++ {
+			near[at]++
 		}
-		out.Started[last].Events += open[start]
+	}
+	for some := range slices.Chunk(keys(near), partsAtOnce) {
+		parts := make([]readmodel.Filter, len(some))
+		for i, month := range some {
+			parts[i] = plan.StartingIn(firstOf(month)).window.filters()
+		}
+		page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: open, Tallies: []readmodel.Tally{{Parts: parts}}})
+		for i, count := range page.Tallied[0].Parts {
+			if count > 0 {
+				out.Started = append(out.Started, MonthCount{firstOf(some[i]), count})
+			}
+		}
 	}
 	return out
 }
 
-// touched returns the months that events stand in, of how many start and end at each wall
-// clock. One that ends as a month begins does not stand in it.
-func touched(starting, ending map[calendar.ID]int) (months []time.Time) {
-	starts, ends, running := keys(starting), keys(ending), 0
-	next := time.Time{} // the first of all months
-	for len(ends) > 0 {
-		month := next
-		next = month.AddDate(0, 1, 0)
-		for len(ends) > 0 && ends[0] <= calendar.ID(calendar.WallOf(month)) {
-			running, ends = running-ending[ends[0]], ends[1:]
+// touched returns the months in which listed events start, and those that they only go on in:
+// where none starts, the event that ends last of those before touches all months up to its end.
+func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
+	started := keys(plan.tally(calendar.KindEvent, readmodel.FieldMonth, listed))
+	for i, first := range started {
+		months = append(months, firstOf(first))
+		next := calendar.ID(lastMonth + 1)
+		if i+1 < len(started) {
+			next = started[i+1]
 		}
-		stands := running > 0
-		for len(starts) > 0 && starts[0] < calendar.ID(calendar.WallOf(next)) {
-			running, starts, stands = running+starting[starts[0]], starts[1:], true
+		if next == first+1 {
+			continue
 		}
-		if stands {
-			months = append(months, month)
+		before := readmodel.AtMost(readmodel.FieldMonth, int64(first))
+		longest := plan.search(readmodel.Query{
+			Kind: calendar.KindEvent, Filter: append(listed, before), Limit: 1,
+			Sort: readmodel.By(true, readmodel.FieldEnd, readmodel.FieldID),
+		})
+		for _, document := range longest.Documents {
+			for month := first + 1; month < next && calendar.WallOf(firstOf(month)) < document.Record.Fields.Wall("end_date"); month++ {
+				months = append(months, firstOf(month))
+			}
 		}
 	}
 	return months
