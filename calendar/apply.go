@@ -82,9 +82,9 @@ func Claims(record *Record) []Claim {
 }
 
 // TokenClaim is the claim that a user with a token holds besides those of Claims: the user
-// is found by it. sum is the SHA-256 of the token, the secret of the record.
-func TokenClaim(sum []byte) Claim {
-	return Claim{Space: "token", Key: hex.EncodeToString(sum)}
+// is found by it. digest is the SHA-256 of the token, the secret of the record.
+func TokenClaim(digest []byte) Claim {
+	return Claim{Space: "token", Key: hex.EncodeToString(digest)}
 }
 
 // Names are the names that a record is found by: the folded texts of its name in

@@ -81,28 +81,28 @@ func ReadCost(costs []string, site Currency) Cost {
 	var symbols []string        // of all numbers
 	seen := make(map[string]bool, len(costs))
 	for _, text := range costs {
-		for _, a := range readAmounts(text) {
-			if !a.isText {
-				symbols = append(symbols, a.symbol)
+		for _, price := range readAmounts(text) {
+			if !price.isText {
+				symbols = append(symbols, price.symbol)
 			}
 			if cost.Symbol == "" {
-				cost.Symbol, cost.Position = a.symbol, a.position
+				cost.Symbol, cost.Position = price.symbol, price.position
 			}
 			switch {
-			case seen[a.value]:
-			case a.isText:
-				texts = append(texts, a)
+			case seen[price.value]:
+			case price.isText:
+				texts = append(texts, price)
 			default:
-				numbers = append(numbers, a)
+				numbers = append(numbers, price)
 			}
-			seen[a.value] = true
+			seen[price.value] = true
 		}
 	}
 	slices.SortStableFunc(numbers, func(a, b amount) int { return compareDecimals(a.value, b.value) })
 	all := append(texts, numbers...)
 	cost.Values = make([]string, len(all))
-	for i, a := range all {
-		cost.Values[i] = a.value
+	for i, price := range all {
+		cost.Values[i] = price.value
 	}
 	cost.Texts = len(texts)
 	cost.Code = site.codeOf(cost.Symbol)
@@ -140,9 +140,9 @@ func (cost *Cost) show(amount amount, site Currency) string {
 }
 
 // compareDecimals compares two numbers of digits and a decimal point.
-func compareDecimals(a, b string) int {
-	wholeA, fracA, _ := strings.Cut(strings.TrimLeft(a, "0"), ".")
-	wholeB, fracB, _ := strings.Cut(strings.TrimLeft(b, "0"), ".")
+func compareDecimals(first, second string) int {
+	wholeA, fracA, _ := strings.Cut(strings.TrimLeft(first, "0"), ".")
+	wholeB, fracB, _ := strings.Cut(strings.TrimLeft(second, "0"), ".")
 	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB),
 		strings.Compare(strings.TrimRight(fracA, "0"), strings.TrimRight(fracB, "0")))
 }
@@ -179,8 +179,8 @@ func readAmounts(text string) []amount {
 	if number, ok := strings.CutPrefix(text, numberMark); ok {
 		return []amount{{typed: number, value: number}}
 	}
-	if a, ok := readAmount(text); ok {
-		return []amount{a}
+	if price, ok := readAmount(text); ok {
+		return []amount{price}
 	}
 	if i := strings.IndexAny(text, "-–—"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(text[i:])
@@ -201,20 +201,20 @@ func readAmount(text string) (amount, bool) {
 	if start < 0 {
 		return amount{}, false
 	}
-	a := amount{typed: text[start:end]}
+	price := amount{typed: text[start:end]}
 	before, okBefore := readSymbol(text[:start], strings.TrimSuffix)
 	after, okAfter := readSymbol(text[end:], strings.TrimPrefix)
 	switch {
 	case !okBefore || !okAfter || before != "" && after != "":
 		return amount{}, false
 	case before != "":
-		a.symbol, a.position = before, positionPrefix
+		price.symbol, price.position = before, positionPrefix
 	case after != "":
-		a.symbol, a.position = after, positionPostfix
+		price.symbol, price.position = after, positionPostfix
 	}
 	var ok bool
-	a.value, ok = readCostNumber(a.typed)
-	return a, ok
+	price.value, ok = readCostNumber(price.typed)
+	return price, ok
 }
 
 // readSymbol reads what is on one side of a number: nothing, or a symbol with
@@ -262,7 +262,7 @@ func decimalSign(text string) int {
 	}
 }
 
-func isASCIIDigit(r rune) bool { return r >= '0' && r <= '9' }
+func isASCIIDigit(letter rune) bool { return letter >= '0' && letter <= '9' }
 
 // groupSigns are the signs that group thousands, and groupedForm is digits with and without them.
 var (

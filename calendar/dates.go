@@ -95,8 +95,8 @@ func (date Date) local(now Wall) Wall {
 	}
 	clock := int64(date.clock)
 	if date.clock == presentClock {
-		h, m, s := instant.Clock()
-		clock = int64(h)*3600 + int64(m)*60 + int64(s)
+		height, month, s := instant.Clock()
+		clock = int64(height)*3600 + int64(month)*60 + int64(s)
 	}
 	return Wall(midnight.Unix() + clock)
 }
@@ -112,11 +112,11 @@ func WallToInstant(wall Wall, location *time.Location) time.Time {
 		_, east := time.Unix(unix, 0).In(location).Zone()
 		return int64(east)
 	}
-	at := int64(wall) - offset(int64(wall)-16*3600) // no zone was ever further from UTC
-	if after := int64(wall) - offset(at); offset(after) == offset(at) {
-		at = after // else it is in a gap
+	instant := int64(wall) - offset(int64(wall)-16*3600) // no zone was ever further from UTC
+	if after := int64(wall) - offset(instant); offset(after) == offset(instant) {
+		instant = after // else it is in a gap
 	}
-	return time.Unix(at, 0).UTC()
+	return time.Unix(instant, 0).UTC()
 }
 
 // Day returns when the day of a wall clock begins in a zone and when it is over: both
@@ -175,10 +175,10 @@ func monthOf(text string) time.Month {
 
 // ParseDate reads a date in one of the forms of interface 2.4, and nothing else.
 func ParseDate(text string) (Date, bool) {
-	if text = Trim(text); strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if text = Trim(text); strings.ContainsFunc(text, func(letter rune) bool { return letter >= utf8.RuneSelf }) {
 		return Date{}, false
 	}
-	text = strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == ' ' }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.ToLower(text), func(letter rune) bool { return letter == ' ' }), " ")
 	for _, form := range dateForms {
 		if texts := form.FindStringSubmatch(text); texts != nil {
 			return dateOf(func(name string) string {
@@ -209,15 +209,15 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 		date.days = map[string]int{"next": 1, "last": -7}[part("pick")]
 	default:
 		const limit = 3_660_000 // days of 10,000 years and some
-		n := number(part("number"))
+		count := number(part("number"))
 		unit := map[string]Date{
-			"tomorrow": {days: 1}, "yesterday": {days: -1}, "day": {days: n}, "week": {days: 7 * n}, "month": {months: n}, "year": {months: 12 * n},
+			"tomorrow": {days: 1}, "yesterday": {days: -1}, "day": {days: count}, "week": {days: 7 * count}, "month": {months: count}, "year": {months: 12 * count},
 		}[part("unit")]
 		date.form, date.days, date.months = dateMoved, unit.days, unit.months
 		if part("number") != "" {
 			date.clock = presentClock
 		}
-		ok = n <= limit && n >= -limit
+		ok = count <= limit && count >= -limit
 	}
 	if part("hour") == "" {
 		return date, ok
@@ -234,24 +234,24 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 
 // civilDay returns the first second of a day.
 func civilDay(year, month, day string) (int64, bool) {
-	y, d, m := number(year), number(day), monthOf(month)
-	instant := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	return instant.Unix(), y >= 1 && instant.Month() == m && instant.Day() == d
+	y, days, m := number(year), number(day), monthOf(month)
+	instant := time.Date(y, m, days, 0, 0, 0, 0, time.UTC)
+	return instant.Unix(), y >= 1 && instant.Month() == m && instant.Day() == days
 }
 
 // secondOfDay returns the seconds of a clock of 24 hours, or of 12 with "am" or "pm".
 func secondOfDay(hour, minute, second, half string) (int32, bool) {
-	h, m, s := number(hour), number(minute), number(second)
+	height, month, s := number(hour), number(minute), number(second)
 	switch {
-	case half == "" && minute == "", half != "" && (h < 1 || h > 12):
+	case half == "" && minute == "", half != "" && (height < 1 || height > 12):
 		return 0, false
 	case half != "":
-		h %= 12
+		height %= 12
 	}
 	if half == "pm" {
-		h += 12
+		height += 12
 	}
-	return int32(h*3600 + m*60 + s), h < 24 && m < 60 && s < 60
+	return int32(height*3600 + month*60 + s), height < 24 && month < 60 && s < 60
 }
 
 // readOffset reads z, ±hh:mm or ±hhmm, in seconds east of UTC.
@@ -259,10 +259,10 @@ func readOffset(text string) (int, bool) {
 	if text == "z" {
 		return 0, true
 	}
-	h, m := number(text[1:3]), number(text[len(text)-2:])
-	seconds := h*3600 + m*60
+	height, month := number(text[1:3]), number(text[len(text)-2:])
+	seconds := height*3600 + month*60
 	if text[0] == '-' {
 		seconds = -seconds
 	}
-	return seconds, h < 24 && m < 60
+	return seconds, height < 24 && month < 60
 }

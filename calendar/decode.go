@@ -35,8 +35,8 @@ func Language(input Input, root Lang, problems *Problems) Lang {
 		return root
 	}
 	if text, ok := value.(string); ok {
-		if lang, ok := ParseLang(Trim(text)); ok {
-			return lang
+		if language, ok := ParseLang(Trim(text)); ok {
+			return language
 		}
 	}
 	problems.Add(name, ReasonNotInEnum, strings.Join(langNames[:], ", "))
@@ -48,9 +48,9 @@ func Language(input Input, root Lang, problems *Problems) Lang {
 // sent empty; on updates that is Clear. Unknown names and computed fields are
 // ignored. Links with inline data are decoded by the spec of their kind. What
 // needs the store (ids, names, images by id) is left to the caller.
-func (spec *Spec) Decode(input Input, op Op, lang Lang, decision *Decision, problems *Problems) *Attrs {
-	d := decoder{Decision: decision, lang: lang, problems: problems}
-	attrs := &Attrs{Lang: lang, Set: make(map[string]any, len(input))}
+func (spec *Spec) Decode(input Input, op Op, language Lang, decision *Decision, problems *Problems) *Attrs {
+	d := decoder{Decision: decision, language: language, problems: problems}
+	attrs := &Attrs{Lang: language, Set: make(map[string]any, len(input))}
 	for i := range spec.Fields {
 		field := &spec.Fields[i]
 		v, sent := input[field.Name]
@@ -58,7 +58,7 @@ func (spec *Spec) Decode(input Input, op Op, lang Lang, decision *Decision, prob
 		case !sent || field.Form == FormNone || field.NotBySlug && op == OpUpdateBySlug:
 			continue
 		case field.Form == FormLang:
-			Language(input, lang, problems)
+			Language(input, language, problems)
 			continue
 		case v == nil && field.Empty == EmptyNull:
 			continue
@@ -112,8 +112,8 @@ func (field *Field) isEmpty(value any) bool {
 }
 
 func isZero(value any) bool {
-	n, ok := ParseInt(value)
-	return ok && n == 0
+	number, ok := ParseInt(value)
+	return ok && number == 0
 }
 
 // emptyReason is why an empty value is refused: where empty text is of no type
@@ -132,7 +132,7 @@ func (field *Field) emptyReason() Reason {
 // decoder reads the values of one input.
 type decoder struct {
 	*Decision
-	lang     Lang
+	language Lang
 	problems *Problems
 }
 
@@ -254,11 +254,11 @@ func (decoder *decoder) limit(field *Field, text string) (any, bool) {
 
 // id reads the id of an author or a parent.
 func (decoder *decoder) id(field *Field, value any) (any, bool) {
-	n, ok := ParseInt(value)
-	switch id := ID(n); {
+	number, ok := ParseInt(value)
+	switch id := ID(number); {
 	case !ok:
 		return decoder.refuse(field, ReasonTypeInteger)
-	case n <= 0:
+	case number <= 0:
 		return decoder.refuse(field, UnknownReason(field.Links), id.String())
 	case field.Form == FormAuthor && !MayNameAuthor(decoder.Caller, id):
 		return decoder.refuse(field, ReasonOtherAuthor)
@@ -268,15 +268,15 @@ func (decoder *decoder) id(field *Field, value any) (any, bool) {
 }
 
 func (decoder *decoder) degrees(field *Field, value any) (any, bool) {
-	n, ok := ParseNumber(value)
+	number, ok := ParseNumber(value)
 	switch {
 	case !ok:
 		return decoder.refuse(field, ReasonTypeNumber)
-	case math.Abs(n) > float64(field.Max):
+	case math.Abs(number) > float64(field.Max):
 		end := strconv.Itoa(field.Max)
 		return decoder.refuse(field, ReasonRange, "-"+end, end)
 	default:
-		return n, true
+		return number, true
 	}
 }
 
@@ -317,9 +317,9 @@ func (decoder *decoder) cost(field *Field, value any) (any, bool) {
 		elements = []any{value}
 	}
 	var costs []string
-	for _, e := range elements {
+	for _, element := range elements {
 		var cost string
-		switch e := e.(type) {
+		switch e := element.(type) {
 		case nil:
 		case string:
 			cost = decoder.Rules.Clean.Name(e)

@@ -121,11 +121,11 @@ func readValue(reader *canonjson.Reader, t Type) (any, error) {
 	case TypeText:
 		var text Text
 		err := reader.Object(func(key string) (err error) {
-			lang, ok := ParseLang(key)
+			language, ok := ParseLang(key)
 			if !ok {
 				return fmt.Errorf("unknown language %q", key)
 			}
-			text[lang], err = reader.String()
+			text[language], err = reader.String()
 			return err
 		})
 		return text, err
@@ -155,8 +155,8 @@ func readValue(reader *canonjson.Reader, t Type) (any, error) {
 }
 
 func readID(reader *canonjson.Reader) (ID, error) {
-	n, err := reader.Int()
-	return ID(n), err
+	number, err := reader.Int()
+	return ID(number), err
 }
 
 func readList[T any](reader *canonjson.Reader, one func(*canonjson.Reader) (T, error)) ([]T, error) {

@@ -131,9 +131,9 @@ func appendList[T any](data []byte, list []T, one func([]byte, T) []byte) []byte
 // appendText appends the object of the languages that have a text, sorted by their names.
 func appendText(data []byte, text Text) []byte {
 	data = append(data, '{')
-	for _, lang := range [...]Lang{LangCN, LangEN, LangES, LangFR} {
-		if text[lang] != "" {
-			data = canonjson.AppendString(appendKey(data, lang.String()), text[lang])
+	for _, language := range [...]Lang{LangCN, LangEN, LangES, LangFR} {
+		if text[language] != "" {
+			data = canonjson.AppendString(appendKey(data, language.String()), text[language])
 		}
 	}
 	return append(data, '}')

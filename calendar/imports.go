@@ -31,8 +31,8 @@ func (claim Claim) Hashed() Claim {
 	if isHashed(claim.Key) {
 		return claim
 	}
-	sum := sha256.Sum256([]byte(claim.Key))
-	return Claim{Space: claim.Space, Key: hashedMark + hex.EncodeToString(sum[:])}
+	digest := sha256.Sum256([]byte(claim.Key))
+	return Claim{Space: claim.Space, Key: hashedMark + hex.EncodeToString(digest[:])}
 }
 
 func isHashed(mark string) bool {
@@ -88,8 +88,8 @@ func WithImportMark(record *Record, importMark ImportMark) []string {
 func parseImportMark(text string) (ImportMark, bool) {
 	source, rest, _ := strings.Cut(text, " ")
 	line, key, ok := strings.Cut(rest, " ")
-	n, err := strconv.ParseInt(line, 10, 64)
-	return ImportMark{Source: source, Line: n, Key: key}, ok && err == nil
+	number, err := strconv.ParseInt(line, 10, 64)
+	return ImportMark{Source: source, Line: number, Key: key}, ok && err == nil
 }
 
 // importClaims are the claims on the keys that imports name the record by.

@@ -42,8 +42,8 @@ func (kind Kind) Collection() string { return collections[kind] }
 
 // ParseKind reads a singular name.
 func ParseKind(text string) (Kind, bool) {
-	k := max(0, slices.Index(kindNames[:], text))
-	return Kind(k), k > 0
+	index := max(0, slices.Index(kindNames[:], text))
+	return Kind(index), index > 0
 }
 
 // IsPost reports whether the kind has an author, dates, a status and a trash.

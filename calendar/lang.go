@@ -24,14 +24,14 @@ var langNames = [...]string{"cn", "en", "fr", "es"}
 func LangNames() []string { return langNames[:] }
 
 // String returns the selector value: "cn", "en", "fr" or "es".
-func (lang Lang) String() string { return langNames[lang] }
+func (language Lang) String() string { return langNames[language] }
 
 // Tag returns the language tag for headers: "zh-Hans" for cn.
-func (lang Lang) Tag() string {
-	if lang == LangCN {
+func (language Lang) Tag() string {
+	if language == LangCN {
 		return "zh-Hans"
 	}
-	return lang.String()
+	return language.String()
 }
 
 // ParseLang reads a selector value.
@@ -46,11 +46,11 @@ func ParseLang(text string) (Lang, bool) {
 // means that the language has none.
 type Text [langCount]string
 
-// In returns the text shown in a language: that of lang, else that of
+// In returns the text shown in a language: that of language, else that of
 // the home language; and the language that the text is in.
-func (text Text) In(lang, home Lang) (string, Lang) {
-	if text[lang] != "" {
-		return text[lang], lang
+func (text Text) In(language, home Lang) (string, Lang) {
+	if text[language] != "" {
+		return text[language], language
 	}
 	return text[home], home
 }

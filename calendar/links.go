@@ -23,15 +23,15 @@ func (decoder *decoder) refs(field *Field, value any) (any, bool) {
 	}
 	elements := ParseList(value)
 	refs := make([]Ref, 0, len(elements))
-	for _, e := range elements {
-		if field.Form == FormLinks && field.isEmpty(e) {
+	for _, element := range elements {
+		if field.Form == FormLinks && field.isEmpty(element) {
 			continue
 		}
-		ref, ok := read(field, e)
+		reference, ok := read(field, element)
 		if !ok {
 			return nil, false
 		}
-		refs = append(refs, ref)
+		refs = append(refs, reference)
 	}
 	switch {
 	case len(refs) == 0:
@@ -44,31 +44,31 @@ func (decoder *decoder) refs(field *Field, value any) (any, bool) {
 }
 
 // term reads one element of categories or tags: an id, a slug or a name.
-func (decoder *decoder) term(field *Field, e any) (Ref, bool) {
-	ref := Ref{Entry: shorten(entryText(e))}
-	switch e := e.(type) {
+func (decoder *decoder) term(field *Field, element any) (Ref, bool) {
+	reference := Ref{Entry: shorten(entryText(element))}
+	switch e := element.(type) {
 	case json.Number:
-		if n, ok := ParseInt(e); ok {
-			ref.ID, ref.IsID = ID(n), true
-			return ref, true
+		if number, ok := ParseInt(e); ok {
+			reference.ID, reference.IsID = ID(number), true
+			return reference, true
 		}
 	case string:
 		name, isNumber := decoder.Rules.Clean.Name(Plain(e)), IsDigits(e)
 		switch {
 		case utf8.RuneCountInString(name) > maxName:
 			decoder.problems.Add(field.Name, ReasonTooLong, strconv.Itoa(maxName))
-			return ref, false
+			return reference, false
 		case isNumber:
-			ref.ID, _ = ParseID(e)
+			reference.ID, _ = ParseID(e)
 			fallthrough
 		case name != "" && name != "0":
-			ref.Entry = Plain(e)
-			ref.Inline = &Attrs{Lang: decoder.lang, Set: map[string]any{field.Links.NameField(): name}}
-			return ref, true
+			reference.Entry = Plain(e)
+			reference.Inline = &Attrs{Lang: decoder.language, Set: map[string]any{field.Links.NameField(): name}}
+			return reference, true
 		}
 	}
-	decoder.problems.Add(field.Name, ReasonEntry, ref.Entry)
-	return ref, false
+	decoder.problems.Add(field.Name, ReasonEntry, reference.Entry)
+	return reference, false
 }
 
 // link reads one element of venue or organizer.
@@ -80,14 +80,14 @@ func (decoder *decoder) link(field *Field, value any) (Ref, bool) {
 			return decoder.inline(field, object, entry)
 		}
 	}
-	n, isID := ParseInt(id)
+	number, isID := ParseInt(id)
 	if text, ok := id.(string); ok {
 		isID = IsDigits(Trim(text))
 	}
 	if !isID {
 		decoder.problems.Add(field.Name, ReasonEntry, entry)
 	}
-	return Ref{Entry: entry, ID: ID(n), IsID: true}, isID
+	return Ref{Entry: entry, ID: ID(number), IsID: true}, isID
 }
 
 // inline reads an object that describes a venue or an organizer.
@@ -100,7 +100,7 @@ func (decoder *decoder) inline(field *Field, object map[string]any, entry string
 	name, _ := sent.(string)
 	link := Ref{Entry: cmp.Or(shorten(Trim(Plain(name))), entry)}
 	var problems Problems
-	link.Inline = SpecOf(field.Links).Decode(object, OpCreate, decoder.lang, decoder.Decision, &problems)
+	link.Inline = SpecOf(field.Links).Decode(object, OpCreate, decoder.language, decoder.Decision, &problems)
 	for _, bad := range problems.Fields {
 		decoder.problems.Add(field.Name, ReasonInline, append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)...)
 	}
@@ -108,17 +108,17 @@ func (decoder *decoder) inline(field *Field, object map[string]any, entry string
 }
 
 // entryText returns an element of a list as it was sent, for messages.
-func entryText(e any) string {
-	switch e := e.(type) {
+func entryText(element any) string {
+	switch e := element.(type) {
 	case string:
 		return Trim(Plain(e))
 	case json.Number:
 		return string(e)
 	}
 	var builder strings.Builder
-	out := json.NewEncoder(&builder)
-	out.SetEscapeHTML(false)
-	if out.Encode(e) != nil {
+	result := json.NewEncoder(&builder)
+	result.SetEscapeHTML(false)
+	if result.Encode(element) != nil {
 		return ""
 	}
 	return strings.TrimSuffix(builder.String(), "\n")
@@ -127,12 +127,12 @@ func entryText(e any) string {
 // shorten cuts an entry, so that a message stays readable.
 func shorten(text string) string {
 	const limit = 100
-	n := 0
+	count := 0
 	for i := range text {
-		if n == limit {
+		if count == limit {
 			return text[:i] + "…"
 		}
-		n++
+		count++
 	}
 	return text
 }

@@ -21,12 +21,12 @@ func (fields Fields) Text(name string) Text { text, _ := fields[name].(Text); re
 func (fields Fields) String(name string) string { text, _ := fields[name].(string); return text }
 
 // Bool returns a boolean field, false when absent.
-func (fields Fields) Bool(name string) bool { v, _ := fields[name].(bool); return v }
+func (fields Fields) Bool(name string) bool { value, _ := fields[name].(bool); return value }
 
 // BoolOr returns a boolean field, or def when absent.
 func (fields Fields) BoolOr(name string, def bool) bool {
-	if v, ok := fields[name].(bool); ok {
-		return v
+	if value, ok := fields[name].(bool); ok {
+		return value
 	}
 	return def
 }
@@ -50,34 +50,34 @@ func (fields Fields) Wall(name string) Wall {
 
 // Number returns a number and whether it is there.
 func (fields Fields) Number(name string) (float64, bool) {
-	v, ok := fields[name].(float64)
-	return v, ok
+	value, ok := fields[name].(float64)
+	return value, ok
 }
 
 // Copy returns some of the fields, with copies of their texts.
 func (fields Fields) Copy(names []string) Fields {
-	out := make(Fields, len(names))
+	result := make(Fields, len(names))
 	for _, name := range names {
 		switch v := fields[name].(type) {
 		case nil:
 		case string:
-			out[name] = strings.Clone(v)
+			result[name] = strings.Clone(v)
 		case Text:
-			for l := range v {
-				v[l] = strings.Clone(v[l])
+			for length := range v {
+				v[length] = strings.Clone(v[length])
 			}
-			out[name] = v
+			result[name] = v
 		case []string:
 			list := slices.Clone(v)
 			for i := range list {
 				list[i] = strings.Clone(list[i])
 			}
-			out[name] = list
+			result[name] = list
 		default:
-			out[name] = v
+			result[name] = v
 		}
 	}
-	return out
+	return result
 }
 
 // Record is the present state of one event, venue, organizer, category or tag
@@ -158,22 +158,22 @@ func (record *Record) Slug() string { return record.Fields.String("slug") }
 
 // Name is the text that names the record in a language, and the language that
 // the text is in.
-func (record *Record) Name(lang Lang) (string, Lang) {
-	return record.Fields.Text(record.Kind.NameField()).In(lang, record.Home)
+func (record *Record) Name(language Lang) (string, Lang) {
+	return record.Fields.Text(record.Kind.NameField()).In(language, record.Home)
 }
 
 // Langs are the languages that hold any text, the home language first, the
 // others in the order cn, en, fr, es (interface 2.6).
 func (record *Record) Langs() []Lang {
-	out := make([]Lang, 1, len(Langs))
-	out[0] = record.Home
-	for _, lang := range Langs {
-		has := func(name string) bool { return record.Fields.Text(name)[lang] != "" }
-		if lang != record.Home && slices.ContainsFunc(SpecOf(record.Kind).texts, has) {
-			out = append(out, lang)
+	langs := make([]Lang, 1, len(Langs))
+	langs[0] = record.Home
+	for _, language := range Langs {
+		has := func(name string) bool { return record.Fields.Text(name)[language] != "" }
+		if language != record.Home && slices.ContainsFunc(SpecOf(record.Kind).texts, has) {
+			langs = append(langs, language)
 		}
 	}
-	return out
+	return langs
 }
 
 // Change is one decided fact about one record.

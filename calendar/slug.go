@@ -55,25 +55,25 @@ func (edit *edit) slug() {
 // MakeSlug makes a slug of a cleaned text: transliterated, lower case, letters,
 // digits, "-" and "_" only, at most 200 bytes; "" when nothing is left.
 func MakeSlug(text string, cleaner Cleaner) string {
-	text = strings.Map(func(r rune) rune {
+	text = strings.Map(func(letter rune) rune {
 		switch {
-		case unicode.IsSpace(r):
+		case unicode.IsSpace(letter):
 			return ' '
-		case unicode.Is(unicode.Pd, r), r == '\u2212':
+		case unicode.Is(unicode.Pd, letter), letter == '\u2212':
 			return '-'
 		}
-		return r
+		return letter
 	}, text)
-	text = strings.Map(func(r rune) rune {
+	text = strings.Map(func(letter rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r == '_', isASCIIDigit(r):
-			return r
-		case strings.ContainsRune(" /.-\t\n\r", r):
+		case letter >= 'a' && letter <= 'z', letter == '_', isASCIIDigit(letter):
+			return letter
+		case strings.ContainsRune(" /.-\t\n\r", letter):
 			return '-'
 		}
 		return -1
 	}, strings.ToLower(cleaner.ASCII(text)))
-	return cutSlug(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '-' }), "-"), maxSlug)
+	return cutSlug(strings.Join(strings.FieldsFunc(text, func(letter rune) bool { return letter == '-' }), "-"), maxSlug)
 }
 
 // cutSlug cuts a slug to a number of bytes.
@@ -104,17 +104,17 @@ func (edit *edit) freeSlug(slug, tail string) string {
 			}
 		}
 	}
-	numbered := func(n int) string {
-		suffix := "-" + strconv.Itoa(n)
+	numbered := func(count int) string {
+		suffix := "-" + strconv.Itoa(count)
 		return cutSlug(slug, maxSlug-len(suffix)) + suffix
 	}
-	n := 2
-	for ; n <= linearProbes; n++ {
-		if text := numbered(n); !taken(text) {
+	number := 2
+	for ; number <= linearProbes; number++ {
+		if text := numbered(number); !taken(text) {
 			return text + tail
 		}
 	}
-	low, high := n, 2*n // all below low are taken
+	low, high := number, 2*number // all below low are taken
 	for taken(numbered(high)) {
 		low, high = high+1, 2*high
 	}

@@ -38,33 +38,33 @@ func ParseBool(v any) (value, ok bool) {
 // ParseInt reads a whole number in any numeric spelling, JSON or text: 3, "3",
 // 2.0, 1e0. What does not fit in 64 bits is refused.
 func ParseInt(value any) (int64, bool) {
-	n, fits, ok := wholeNumber(value)
+	number, fits, ok := wholeNumber(value)
 	if !fits {
 		return 0, false
 	}
-	return n, ok
+	return number, ok
 }
 
 // ParseNearestInt is ParseInt for values with limits of their own: what does not
 // fit in 64 bits becomes the nearest that does.
 func ParseNearestInt(value any) (int64, bool) {
-	n, _, ok := wholeNumber(value)
-	return n, ok
+	number, _, ok := wholeNumber(value)
+	return number, ok
 }
 
-// wholeNumber reads a whole number; fits reports whether it is n, else n is the
+// wholeNumber reads a whole number; fits reports whether it is number, else number is the
 // nearest to it.
-func wholeNumber(value any) (n int64, fits, ok bool) {
+func wholeNumber(value any) (number int64, fits, ok bool) {
 	text, _ := numeral(value)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n, true, true
+	if count, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return count, true, true
 	}
 	rat, ok := rational(text)
 	if !ok || !rat.IsInt() {
 		return 0, false, false
 	}
-	n, err := strconv.ParseInt(rat.Num().String(), 10, 64) // the nearest, when it is out of range
-	return n, err == nil, true
+	number, err := strconv.ParseInt(rat.Num().String(), 10, 64) // the nearest, when it is out of range
+	return number, err == nil, true
 }
 
 // ParseID reads an id: a whole JSON number or digits, greater than 0.
@@ -72,8 +72,8 @@ func ParseID(value any) (ID, bool) {
 	if text, isText := value.(string); isText && !IsDigits(Trim(text)) {
 		return 0, false
 	}
-	n, ok := ParseInt(value)
-	return ID(n), ok && n > 0
+	number, ok := ParseInt(value)
+	return ID(number), ok && number > 0
 }
 
 // ParseNumber reads a number: a JSON number, or decimal text with "." and
@@ -83,8 +83,8 @@ func ParseNumber(value any) (float64, bool) {
 	if !numeralForm.MatchString(text) || isText && strings.ContainsAny(text, "eE") {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	return f + 0, err == nil // without the sign of -0
+	number, err := strconv.ParseFloat(text, 64)
+	return number + 0, err == nil // without the sign of -0
 }
 
 // ParseList reads a list (interface 2.2): the elements of an array, comma text
@@ -105,7 +105,7 @@ func ParseList(v any) []any {
 	default:
 		in = []any{v}
 	}
-	var out []any
+	var result []any
 	seen := make(map[any]bool, len(in))
 	for _, value := range in {
 		switch t := value.(type) {
@@ -116,15 +116,15 @@ func ParseList(v any) []any {
 				continue
 			}
 		case []any, map[string]any: // not comparable
-			out = append(out, value)
+			result = append(result, value)
 			continue
 		}
 		if !seen[value] {
 			seen[value] = true
-			out = append(out, value)
+			result = append(result, value)
 		}
 	}
-	return out
+	return result
 }
 
 // numeral returns the text of a value that may be a number, and whether it was sent as text.
@@ -154,8 +154,8 @@ func rational(text string) (*big.Rat, bool) {
 
 // number reads a few digits, 0 for none, the nearest where they are too many.
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits)
-	return n
+	count, _ := strconv.Atoi(digits)
+	return count
 }
 
 // MaxReason is the longest reason of a change, in characters (HISTORY 15).
@@ -169,23 +169,23 @@ func PlainReason(text string) string {
 
 var breaksAndTabs = strings.NewReplacer("\n", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
 
-// IsDirection reports whether r turns the direction of the text around it: an embedding,
+// IsDirection reports whether a letter turns the direction of the text around it: an embedding,
 // override or isolate. Texts of records have none (interface 2.5); the marks U+200E,
 // U+200F and U+061C stay.
-func IsDirection(r rune) bool {
-	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+func IsDirection(letter rune) bool {
+	return letter >= 0x202A && letter <= 0x202E || letter >= 0x2066 && letter <= 0x2069
 }
 
 // Plain makes sent text storable: valid UTF-8 without control characters and characters
 // of direction. Line breaks and tabs stay; CR LF and CR become LF.
 func Plain(text string) string {
-	return strings.Map(func(r rune) rune {
+	return strings.Map(func(letter rune) rune {
 		switch {
-		case r == '\r':
+		case letter == '\r':
 			return '\n'
-		case r != '\n' && r != '\t' && unicode.IsControl(r) || IsDirection(r):
+		case letter != '\n' && letter != '\t' && unicode.IsControl(letter) || IsDirection(letter):
 			return -1
 		}
-		return r
+		return letter
 	}, strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"))
 }

@@ -29,33 +29,33 @@ const eraser = "daybook erase"
 // the store.
 func (service *Service) Erase(ctx context.Context, request Request) (Erased, error) {
 	request.Cause.Client = eraser
-	out, err := attempts(ctx, func() (Erased, error) { return service.begin(&request).erase(ctx) })
-	return out, readable(err, request.Kind)
+	erased, err := attempts(ctx, func() (Erased, error) { return service.begin(&request).erase(ctx) })
+	return erased, readable(err, request.Kind)
 }
 
 // erase is an attempt of Erase.
-func (decision *decision) erase(ctx context.Context) (out Erased, err error) {
+func (decision *decision) erase(ctx context.Context) (result Erased, err error) {
 	decision.start(ctx)
-	rec, err := decision.service.records.find(ctx, decision.request.Target.ID)
+	record, err := decision.service.records.find(ctx, decision.request.Target.ID)
 	switch {
 	case err != nil:
-		return out, err
-	case rec == nil || rec.Kind != decision.request.Kind:
-		return out, calendar.Fail(calendar.CodeNotFound, decision.request.Kind)
+		return result, err
+	case record == nil || record.Kind != decision.request.Kind:
+		return result, calendar.Fail(calendar.CodeNotFound, decision.request.Kind)
 	}
 	// One that was put below it while it was erased is passed on when it is called again.
-	if err := decision.adopt(ctx, rec); err != nil {
-		return out, err
+	if err := decision.adopt(ctx, record); err != nil {
+		return result, err
 	}
-	erased := []*calendar.Record{rec}
-	if out.Before = rec.Erased; !out.Before {
+	erased := []*calendar.Record{record}
+	if result.Before = record.Erased; !result.Before {
 		var images []*calendar.Record
-		if images, out.Slugs, err = decision.everHad(ctx, rec); err != nil {
-			return out, err
+		if images, result.Slugs, err = decision.everHad(ctx, record); err != nil {
+			return result, err
 		}
 		for _, image := range images {
 			if image != nil && image.Kind == calendar.KindImage && !image.Erased {
-				erased, out.Images = append(erased, image), append(out.Images, image.ID)
+				erased, result.Images = append(erased, image), append(result.Images, image.ID)
 			}
 		}
 	}
@@ -67,26 +67,26 @@ func (decision *decision) erase(ctx context.Context) (out Erased, err error) {
 				_, err = decision.add(rec, change)
 			}
 			if err != nil {
-				return out, err
+				return result, err
 			}
 		}
 	}
-	if done := decision.append(ctx, rec.ID); done.Err != nil {
-		return out, done.Err
+	if done := decision.append(ctx, record.ID); done.Err != nil {
+		return result, done.Err
 	}
-	states, err := decision.service.store.Load(ctx, rec.ID)
+	states, err := decision.service.store.Load(ctx, record.ID)
 	if err == nil {
-		out.Position = states[0].Position
+		result.Position = states[0].Position
 	}
-	return out, err
+	return result, err
 }
 
 // everHad returns the images that the versions of a record show and no other record does at
 // present, and the slugs that it had. Nothing finds records by their image, and erasures are
 // few.
-func (decision *decision) everHad(ctx context.Context, rec *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
+func (decision *decision) everHad(ctx context.Context, record *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
 	shown := map[calendar.ID]bool{}
-	for entry, err := range eventstore.Versions(ctx, decision.service.store, rec.ID) {
+	for entry, err := range eventstore.Versions(ctx, decision.service.store, record.ID) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -95,7 +95,7 @@ func (decision *decision) everHad(ctx context.Context, rec *calendar.Record) (im
 		}
 		then, err := calendar.DecodeRecord(entry.State)
 		if err != nil {
-			return nil, nil, fmt.Errorf("version %d of %s %d: %w", entry.Version, rec.Kind, rec.ID, err)
+			return nil, nil, fmt.Errorf("version %d of %s %d: %w", entry.Version, record.Kind, record.ID, err)
 		}
 		shown[then.Fields.ID("image")] = true
 		if slug := then.Slug(); slug != "" {
@@ -108,7 +108,7 @@ func (decision *decision) everHad(ctx context.Context, rec *calendar.Record) (im
 			return nil, nil, err
 		}
 		for i := range page {
-			if page[i].ID == rec.ID || !page[i].Kind.IsPost() {
+			if page[i].ID == record.ID || !page[i].Kind.IsPost() {
 				continue
 			}
 			other, err := calendar.DecodeRecord(page[i].Record)

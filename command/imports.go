@@ -43,9 +43,9 @@ func (service *Service) Applied(ctx context.Context, request *Request) (bool, er
 			return false, err
 		}
 	}
-	rec, err := service.records.find(ctx, request.Target.ID)
-	if rec != nil {
-		err = service.begin(request).checkApplied(ctx, rec)
+	record, err := service.records.find(ctx, request.Target.ID)
+	if record != nil {
+		err = service.begin(request).checkApplied(ctx, record)
 	}
 	if errors.Is(err, errApplied) {
 		return true, nil
@@ -57,17 +57,17 @@ func (service *Service) Applied(ctx context.Context, request *Request) (bool, er
 // record that has another key in its source, or a later line from it, has the line refused
 // later on. The record itself knows its last line; the others are in its history, where lines
 // grow with the versions.
-func (decision *decision) checkApplied(ctx context.Context, rec *calendar.Record) error {
+func (decision *decision) checkApplied(ctx context.Context, record *calendar.Record) error {
 	importMark := decision.request.Mark
 	if importMark == nil {
 		return nil
 	}
-	last := rec.ImportMark(importMark.Source)
+	last := record.ImportMark(importMark.Source)
 	switch {
-	case rec.Erased: // nothing brings it back
+	case record.Erased: // nothing brings it back
 		return errApplied
 	case importMark.Key != "" && last.Key != "" && last.Key != importMark.Key:
-		decision.refused = fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, last.Key, ErrImportKey)
+		decision.refused = fmt.Errorf("%s %d has the key %q: %w", record.Kind, record.ID, last.Key, ErrImportKey)
 		return nil
 	case last.Line < importMark.Line:
 		return nil
@@ -75,8 +75,8 @@ func (decision *decision) checkApplied(ctx context.Context, rec *calendar.Record
 	var line int64
 	var request string
 	var failed error
-	sort.Search(int(rec.Version), func(before int) bool {
-		entry, then, err := decision.service.records.version(ctx, rec.Kind, rec.ID, int64(before)+1)
+	sort.Search(int(record.Version), func(before int) bool {
+		entry, then, err := decision.service.records.version(ctx, record.Kind, record.ID, int64(before)+1)
 		if err != nil {
 			failed = err
 			return true
@@ -125,12 +125,12 @@ func (decision *decision) checkImported(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rec, err := decision.service.records.find(ctx, id)
-	if rec == nil || err != nil {
+	record, err := decision.service.records.find(ctx, id)
+	if record == nil || err != nil {
 		return err
 	}
-	err = decision.checkApplied(ctx, rec)
-	return cmp.Or(err, decision.refused, fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, importMark.Key, ErrImportKey))
+	err = decision.checkApplied(ctx, record)
+	return cmp.Or(err, decision.refused, fmt.Errorf("%s %d has the key %q: %w", record.Kind, record.ID, importMark.Key, ErrImportKey))
 }
 
 // SlugOf returns the claim of the slug that a new record of a kind asks for first, as

@@ -14,10 +14,10 @@ import (
 // linkedRecord is a record that an input refers to: one that exists, or one that the write makes
 // with its own: an inline venue or organizer, a term by name, an image by URL.
 type linkedRecord struct {
-	id    calendar.ID // 0: it is to be made
-	kind  calendar.Kind
-	attrs *calendar.Attrs // nil for images
-	url   string          // of images
+	id      calendar.ID // 0: it is to be made
+	kind    calendar.Kind
+	attrs   *calendar.Attrs // nil for images
+	address string          // of images
 }
 
 // linker finds the records that one input refers to. What the store does not answer is the
@@ -48,12 +48,12 @@ func namedIDs(attrs *calendar.Attrs) (ids []calendar.ID) {
 		case calendar.ID:
 			ids = append(ids, v)
 		case []calendar.Ref:
-			for _, ref := range v {
-				if ref.ID > 0 {
-					ids = append(ids, ref.ID)
+			for _, reference := range v {
+				if reference.ID > 0 {
+					ids = append(ids, reference.ID)
 				}
-				if ref.Inline != nil {
-					ids = append(ids, namedIDs(ref.Inline)...)
+				if reference.Inline != nil {
+					ids = append(ids, namedIDs(reference.Inline)...)
 				}
 			}
 		}
@@ -63,89 +63,89 @@ func namedIDs(attrs *calendar.Attrs) (ids []calendar.ID) {
 
 // named returns the record of a kind that the input names by an id, nil for none.
 func (linker *linker) named(kind calendar.Kind, id calendar.ID) *calendar.Record {
-	for _, rec := range linker.loaded {
-		if rec != nil && rec.ID == id && rec.Kind == kind {
-			return rec
+	for _, record := range linker.loaded {
+		if record != nil && record.ID == id && record.Kind == kind {
+			return record
 		}
 	}
 	return nil
 }
 
-func existing(rec *calendar.Record) *linkedRecord {
-	return &linkedRecord{id: rec.ID, url: rec.Fields.String("url")}
+func existing(record *calendar.Record) *linkedRecord {
+	return &linkedRecord{id: record.ID, address: record.Fields.String("url")}
 }
 
 // resolve returns attributes with a list of linked records in place of each reference.
 func (linker *linker) resolve(ctx context.Context, kind calendar.Kind, attrs *calendar.Attrs, problems *calendar.Problems) *calendar.Attrs {
-	out := &calendar.Attrs{Lang: attrs.Lang, Set: maps.Clone(attrs.Set)}
+	result := &calendar.Attrs{Lang: attrs.Lang, Set: maps.Clone(attrs.Set)}
 	fields := calendar.SpecOf(kind).Fields
 	for i := range fields {
 		field := &fields[i]
 		switch v := attrs.Set[field.Name].(type) {
 		case calendar.ID: // of an author or a parent
-			rec := linker.named(field.Links, v)
+			record := linker.named(field.Links, v)
 			switch {
 			case field.Form == calendar.FormAuthor && v == linker.request.Caller.ID:
-			case rec == nil:
+			case record == nil:
 				problems.Add(field.Name, calendar.UnknownReason(field.Links), v.String())
-			case rec.Kind == calendar.KindCategory:
-				linker.guardPlace(rec)
+			case record.Kind == calendar.KindCategory:
+				linker.guardPlace(record)
 			}
 		case []calendar.Ref:
 			found := make([]*linkedRecord, len(v))
-			for at, ref := range v {
-				found[at] = linker.find(ctx, field, ref, problems)
+			for index, reference := range v {
+				found[index] = linker.find(ctx, field, reference, problems)
 			}
-			out.Set[field.Name] = found
+			result.Set[field.Name] = found
 		}
 	}
-	return out
+	return result
 }
 
 // find returns the record that a reference means, or one that is made because none exists.
 // Terms are found by slug before they are by shown name.
-func (linker *linker) find(ctx context.Context, field *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linkedRecord {
+func (linker *linker) find(ctx context.Context, field *calendar.Field, reference calendar.Ref, problems *calendar.Problems) *linkedRecord {
 	kind := field.Links
-	if rec := linker.named(kind, ref.ID); rec != nil {
-		return existing(rec)
+	if record := linker.named(kind, reference.ID); record != nil {
+		return existing(record)
 	}
-	claim := calendar.Claim{Space: "image", Key: ref.Entry}
+	claim := calendar.Claim{Space: "image", Key: reference.Entry}
 	switch {
-	case ref.IsID:
-		problems.Add(field.Name, calendar.UnknownReason(kind), ref.Entry)
+	case reference.IsID:
+		problems.Add(field.Name, calendar.UnknownReason(kind), reference.Entry)
 		return nil
 	case kind.IsTerm():
-		claim = eventstore.SlugClaim(kind, strings.ToLower(ref.Entry))
-	case ref.Inline != nil:
-		return linker.findByName(ctx, field, ref, problems)
+		claim = eventstore.SlugClaim(kind, strings.ToLower(reference.Entry))
+	case reference.Inline != nil:
+		return linker.findByName(ctx, field, reference, problems)
 	}
-	if rec := linker.live(ctx, kind, linker.holder(ctx, claim)); rec != nil {
-		return existing(rec)
+	if record := linker.live(ctx, kind, linker.holder(ctx, claim)); record != nil {
+		return existing(record)
 	}
 	if made := linker.pending[claim]; made != nil {
 		return made
 	}
-	if ref.Inline != nil {
-		return linker.findByName(ctx, field, ref, problems)
+	if reference.Inline != nil {
+		return linker.findByName(ctx, field, reference, problems)
 	}
-	linker.pending[claim] = &linkedRecord{kind: kind, url: ref.Entry}
+	linker.pending[claim] = &linkedRecord{kind: kind, address: reference.Entry}
 	return linker.pending[claim]
 }
 
 // findByName finds or makes a record by its shown name: any term, or a published venue or
 // organizer. Bad fields are refused in either case.
-func (linker *linker) findByName(ctx context.Context, field *calendar.Field, ref calendar.Ref, problems *calendar.Problems) *linkedRecord {
+func (linker *linker) findByName(ctx context.Context, field *calendar.Field, reference calendar.Ref, problems *calendar.Problems) *linkedRecord {
 	kind := field.Links
 	var bad calendar.Problems
-	made := &linkedRecord{kind: kind, attrs: linker.resolve(ctx, kind, ref.Inline, &bad)}
+	made := &linkedRecord{kind: kind, attrs: linker.resolve(ctx, kind, reference.Inline, &bad)}
 	for _, fieldError := range bad.Fields {
-		problems.Add(field.Name, calendar.ReasonInline, append([]string{ref.Entry, fieldError.Field, string(fieldError.Reason)}, fieldError.Args...)...)
+		problems.Add(field.Name, calendar.ReasonInline, append([]string{reference.Entry, fieldError.Field, string(fieldError.Reason)}, fieldError.Args...)...)
 	}
-	text, _ := ref.Inline.Set[kind.NameField()].(string)
+	text, _ := reference.Inline.Set[kind.NameField()].(string)
 	name := nameOf(kind, text)
-	for _, rec := range linker.sameName(ctx, name) {
-		if kind.IsTerm() || rec.Status(linker.Now) == calendar.StatusPublish {
-			return existing(rec)
+	for _, record := range linker.sameName(ctx, name) {
+		if kind.IsTerm() || record.Status(linker.Now) == calendar.StatusPublish {
+			return existing(record)
 		}
 	}
 	if before := linker.pending[name]; before != nil {
@@ -153,12 +153,12 @@ func (linker *linker) findByName(ctx context.Context, field *calendar.Field, ref
 	}
 	switch {
 	case !kind.IsTerm():
-	case calendar.IsDigits(calendar.Trim(ref.Entry)):
-		problems.Add(field.Name, calendar.UnknownReason(kind), ref.Entry)
+	case calendar.IsDigits(calendar.Trim(reference.Entry)):
+		problems.Add(field.Name, calendar.UnknownReason(kind), reference.Entry)
 	case !calendar.MayCreateTerm(linker.request.Caller, kind):
-		problems.Add(field.Name, calendar.ReasonTermRight, ref.Entry)
+		problems.Add(field.Name, calendar.ReasonTermRight, reference.Entry)
 	default:
-		if slug := linker.service.SlugOf(kind, calendar.Input{kind.NameField(): ref.Entry}); slug.Key != "" && linker.pending[slug] == nil {
+		if slug := linker.service.SlugOf(kind, calendar.Input{kind.NameField(): reference.Entry}); slug.Key != "" && linker.pending[slug] == nil {
 			linker.pending[slug] = made // where another has it, that one is found first
 		}
 	}
@@ -187,7 +187,7 @@ func (decision *decision) makeLinked(ctx context.Context, kind calendar.Kind, at
 		}
 		attrs.Set[field] = ids
 		if field == "image" {
-			attrs.Set[field], attrs.Set["image_url"] = ids[0], list[0].url
+			attrs.Set[field], attrs.Set["image_url"] = ids[0], list[0].address
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (decision *decision) makeOne(ctx context.Context, linked *linkedRecord) err
 	}
 	if linked.attrs == nil {
 		linked.id = decision.newID(ctx)
-		_, err := decision.add(nil, calendar.NewImage(linked.id, linked.url, decision.lang))
+		_, err := decision.add(nil, calendar.NewImage(linked.id, linked.address, decision.language))
 		return err
 	}
 	if err := decision.makeLinked(ctx, linked.kind, linked.attrs); err != nil {

@@ -38,13 +38,13 @@ func (records *Records) Forget() { records.decoded.In(records.store.Epoch()) }
 
 // Load returns records in the order of ids; nil for unknown and deleted ones.
 func (records *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	out, err := records.load(ctx, ids...)
-	for i := range out {
-		if out[i] != nil && out[i].Deleted {
-			out[i] = nil
+	result, err := records.load(ctx, ids...)
+	for i := range result {
+		if result[i] != nil && result[i].Deleted {
+			result[i] = nil
 		}
 	}
-	return out, err
+	return result, err
 }
 
 // load is Load that returns deleted records too. What is cached counts where it is what the
@@ -58,7 +58,7 @@ func (records *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calend
 	if err != nil {
 		return nil, fmt.Errorf("load records: %w", err)
 	}
-	out := make([]*calendar.Record, len(states))
+	result := make([]*calendar.Record, len(states))
 	for i := range states {
 		state := &states[i]
 		if state.Version == 0 {
@@ -66,16 +66,16 @@ func (records *Records) load(ctx context.Context, ids ...calendar.ID) ([]*calend
 		}
 		cached, ok := decoded.Get(state.ID)
 		if !ok || !bytes.Equal(cached.state, state.Record) { // mostly one memory
-			rec, err := calendar.DecodeRecord(state.Record)
+			record, err := calendar.DecodeRecord(state.Record)
 			if err != nil {
 				return nil, fmt.Errorf("decode %s %d at version %d: %w", state.Kind, state.ID, state.Version, err)
 			}
-			cached = &decodedRecord{rec, state.Record}
+			cached = &decodedRecord{record, state.Record}
 			decoded.Set(state.ID, cached)
 		}
-		out[i] = cached.Record
+		result[i] = cached.Record
 	}
-	return out, nil
+	return result, nil
 }
 
 // version returns the entry of a version, and the record as it was after it; CodeErased for
@@ -90,11 +90,11 @@ func (records *Records) version(ctx context.Context, kind calendar.Kind, id cale
 	case entries[0].Redacted != nil:
 		return nil, nil, calendar.Fail(calendar.CodeErased, kind)
 	}
-	rec, err := calendar.DecodeRecord(entries[0].State)
+	record, err := calendar.DecodeRecord(entries[0].State)
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode %s %d at version %d: %w", kind, id, version, err)
 	}
-	return &entries[0], rec, nil
+	return &entries[0], record, nil
 }
 
 // find returns a record of any kind, also a deleted one, nil for none.
@@ -108,21 +108,21 @@ func (records *Records) find(ctx context.Context, id calendar.ID) (*calendar.Rec
 
 // one returns a live record of a kind, nil if none exists.
 func (records *Records) one(ctx context.Context, kind calendar.Kind, id calendar.ID) (*calendar.Record, error) {
-	rec, err := records.find(ctx, id)
-	if rec == nil || rec.Kind != kind || rec.Deleted {
+	record, err := records.find(ctx, id)
+	if record == nil || record.Kind != kind || record.Deleted {
 		return nil, err
 	}
-	return rec, nil
+	return record, nil
 }
 
 // Absent is the error of a record of a kind that Load does not return: CodeErased for one
 // that was erased, else CodeNotFound, or that of the store.
 func (records *Records) Absent(ctx context.Context, kind calendar.Kind, id calendar.ID) error {
-	rec, err := records.find(ctx, id)
+	record, err := records.find(ctx, id)
 	switch {
 	case err != nil:
 		return err
-	case rec != nil && rec.Kind == kind && rec.Erased:
+	case record != nil && record.Kind == kind && record.Erased:
 		return calendar.Fail(calendar.CodeErased, kind)
 	}
 	return calendar.Fail(calendar.CodeNotFound, kind)
@@ -136,11 +136,11 @@ func (records *Records) BySlug(ctx context.Context, kind calendar.Kind, slug str
 	if err != nil {
 		return nil, fmt.Errorf("find %s by slug: %w", kind, err)
 	}
-	rec, err := records.one(ctx, kind, found.Holders[0])
-	if rec == nil || rec.Slug() != slug { // it gave the slug away meanwhile
+	record, err := records.one(ctx, kind, found.Holders[0])
+	if record == nil || record.Slug() != slug { // it gave the slug away meanwhile
 		return nil, err
 	}
-	return rec, nil
+	return record, nil
 }
 
 // Named returns the records of a kind that a path may name: the one of an id, else the one
@@ -158,31 +158,31 @@ func (records *Records) Named(ctx context.Context, kind calendar.Kind, id calend
 		}
 	}
 	found, err := records.load(ctx, ids...)
-	return slices.DeleteFunc(found, func(rec *calendar.Record) bool { return rec == nil || rec.Kind != kind || rec.Erased }), err
+	return slices.DeleteFunc(found, func(record *calendar.Record) bool { return record == nil || record.Kind != kind || record.Erased }), err
 }
 
 // ByName returns the live records of a kind whose shown name in the language equals name,
 // case aside, by id.
-func (records *Records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
-	found, _, err := records.byName(ctx, lang, nameOf(kind, name))
+func (records *Records) ByName(ctx context.Context, kind calendar.Kind, language calendar.Lang, name string) ([]*calendar.Record, error) {
+	found, _, err := records.byName(ctx, language, nameOf(kind, name))
 	return found, err
 }
 
 // byName returns the live records that show a name in a language, and all that have it in
 // some language.
-func (records *Records) byName(ctx context.Context, lang calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
+func (records *Records) byName(ctx context.Context, language calendar.Lang, name calendar.Name) (shown []*calendar.Record, named []calendar.ID, err error) {
 	found, err := records.store.Find(ctx, eventstore.Lookup{Names: []calendar.Name{name}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("find %q in %s: %w", name.Key, name.Space, err)
 	}
 	named = found.Named[0]
 	loaded, err := records.Load(ctx, named...)
-	return slices.DeleteFunc(loaded, func(rec *calendar.Record) bool {
-		if rec == nil {
+	return slices.DeleteFunc(loaded, func(record *calendar.Record) bool {
+		if record == nil {
 			return true
 		}
-		text, _ := rec.Name(lang)
-		return nameOf(rec.Kind, text) != name
+		text, _ := record.Name(language)
+		return nameOf(record.Kind, text) != name
 	}), named, err
 }
 

@@ -23,11 +23,11 @@ const maxAttempts = 8
 func attempts[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
 	wait := &backoff.ExponentialBackOff{InitialInterval: 2 * time.Millisecond, RandomizationFactor: 1, Multiplier: 4, MaxInterval: time.Second}
 	return backoff.Retry(ctx, func() (T, error) {
-		out, err := attempt()
+		result, err := attempt()
 		if !isLost(err) {
 			err = backoff.Permanent(err)
 		}
-		return out, err
+		return result, err
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(maxAttempts))
 }
 
@@ -40,9 +40,9 @@ func isLost(err error) bool {
 // decision is one write on its way through the checks of docs/spec/interface.md 7.2.
 type decision struct {
 	calendar.Decision
-	service *Service
-	request *Request
-	lang    calendar.Lang
+	service  *Service
+	request  *Request
+	language calendar.Lang
 
 	attrs    *calendar.Attrs // of the input, as it was sent
 	problems calendar.Problems
@@ -63,7 +63,7 @@ func (service *Service) begin(request *Request) *decision {
 	for _, bad := range request.Extra {
 		d.problems.Add(bad.Field, bad.Reason, bad.Args...)
 	}
-	d.lang = calendar.Language(request.Input, request.Lang, &d.problems)
+	d.language = calendar.Language(request.Input, request.Lang, &d.problems)
 	return d
 }
 
@@ -102,20 +102,20 @@ func (service *Service) write(ctx context.Context, request *Request, op calendar
 		op = calendar.OpUpdateBySlug
 	}
 	decision := service.begin(request)
-	decision.attrs = spec.Decode(request.Input, op, decision.lang, &decision.Decision, &decision.problems)
-	res, err := decision.replay(ctx)
-	if err == nil && res.Record == nil {
-		res, err = attempts(ctx, func() (Result, error) { return decision.attempt(ctx, decide) })
+	decision.attrs = spec.Decode(request.Input, op, decision.language, &decision.Decision, &decision.problems)
+	result, err := decision.replay(ctx)
+	if err == nil && result.Record == nil {
+		result, err = attempts(ctx, func() (Result, error) { return decision.attempt(ctx, decide) })
 		if err != nil {
 			// Another caller may have carried out the same request meanwhile, and that is
 			// why it is refused here.
 			if again, failed := decision.replay(ctx); failed != nil || again.Record != nil {
-				res, err = again, failed
+				result, err = again, failed
 			}
 		}
 	}
-	res.Lang = decision.lang
-	return res, readable(err, request.Kind)
+	result.Lang = decision.language
+	return result, readable(err, request.Kind)
 }
 
 // attempt decides and appends once.
@@ -124,10 +124,10 @@ func (decision *decision) attempt(ctx context.Context, decide decider) (Result, 
 	if decision.request.Epoch != 0 && decision.request.Epoch != decision.changes.Epoch.History {
 		return Result{}, fmt.Errorf("%s: %w", decision.request.Kind, eventstore.ErrHistory)
 	}
-	rec, err := decide(decision, ctx)
-	res := Result{Record: rec, Existing: decision.existing}
+	record, err := decide(decision, ctx)
+	result := Result{Record: record, Existing: decision.existing}
 	if err == nil && decision.existing {
-		res.Position, err = decision.service.records.Head(ctx)
+		result.Position, err = decision.service.records.Head(ctx)
 	}
 	switch {
 	case errors.Is(err, errApplied):
@@ -137,21 +137,21 @@ func (decision *decision) attempt(ctx context.Context, decide decider) (Result, 
 	case decision.request.Key != "":
 		decision.changes.Receipt = &eventstore.Receipt{
 			User: decision.request.Caller.ID, Key: decision.request.Key, Fingerprint: decision.request.Fingerprint, Time: eventstore.Moment(decision.service.now()),
-			Record: rec.ID, Version: rec.Version, Position: res.Position,
+			Record: record.ID, Version: record.Version, Position: result.Position,
 		}
 	case decision.existing: // it is answered because it was found, which has to be durable, too
-		return res, decision.service.store.Sync(ctx)
+		return result, decision.service.store.Sync(ctx)
 	}
-	done := decision.append(ctx, rec.ID)
+	done := decision.append(ctx, record.ID)
 	switch {
 	case done.Err != nil:
 		return Result{}, done.Err
 	case done.Receipt != nil:
 		return decision.replayOf(ctx, done.Receipt)
 	case !decision.existing:
-		res.Position = done.Position
+		result.Position = done.Position
 	}
-	return res, nil
+	return result, nil
 }
 
 // append appends the changes of the attempt, of a record and of others along with it.
@@ -172,11 +172,11 @@ func (decision *decision) start(ctx context.Context) {
 		return holder != 0 && holder != id
 	}
 	decision.Parent = func(id calendar.ID) *calendar.Record {
-		rec := decision.live(ctx, calendar.KindCategory, id)
-		if rec != nil {
-			decision.guardPlace(rec)
+		record := decision.live(ctx, calendar.KindCategory, id)
+		if record != nil {
+			decision.guardPlace(record)
 		}
-		return rec
+		return record
 	}
 }
 
@@ -200,8 +200,8 @@ func (decision *decision) replayOf(ctx context.Context, first *eventstore.Receip
 	if first.Fingerprint != decision.request.Fingerprint {
 		return Result{}, fmt.Errorf("receipt %q: %w", decision.request.Key, eventstore.ErrKeyReused)
 	}
-	_, rec, err := decision.service.records.version(ctx, decision.request.Kind, first.Record, first.Version)
-	return Result{Record: rec, Position: first.Position, Replayed: true}, err
+	_, record, err := decision.service.records.version(ctx, decision.request.Kind, first.Record, first.Version)
+	return Result{Record: record, Position: first.Position, Replayed: true}, err
 }
 
 // create is an attempt of Create.
@@ -224,15 +224,15 @@ func (decision *decision) create(ctx context.Context) (*calendar.Record, error) 
 	if err != nil {
 		return nil, err
 	}
-	rec, err := decision.put(nil, change)
+	record, err := decision.put(nil, change)
 	if err != nil {
 		return nil, err
 	}
-	if equal := decision.equal(ctx, rec); equal != nil {
+	if equal := decision.equal(ctx, record); equal != nil {
 		decision.changes.Drafts, decision.changes.Guards = nil, nil
-		decision.existing, rec = true, equal
+		decision.existing, record = true, equal
 	}
-	return rec, decision.Err
+	return record, decision.Err
 }
 
 // update is an attempt of Update.
@@ -244,18 +244,18 @@ func (decision *decision) update(ctx context.Context) (*calendar.Record, error) 
 	if err != nil {
 		return nil, err
 	}
-	rec, err := decision.target(ctx)
+	record, err := decision.target(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(decision.checkFlat(), decision.hashPassword(ctx)); err != nil {
 		return nil, err
 	}
-	change, err := calendar.Update(rec, attrs, &decision.Decision)
+	change, err := calendar.Update(record, attrs, &decision.Decision)
 	if err != nil {
 		return nil, err
 	}
-	return decision.put(rec, change)
+	return decision.put(record, change)
 }
 
 // remove is an attempt of Delete.
@@ -263,50 +263,50 @@ func (decision *decision) remove(ctx context.Context) (*calendar.Record, error) 
 	if err := decision.problems.Err(); err != nil {
 		return nil, err
 	}
-	rec, err := decision.target(ctx)
+	record, err := decision.target(ctx)
 	if err == nil {
-		err = decision.adopt(ctx, rec)
+		err = decision.adopt(ctx, record)
 	}
 	if err != nil {
 		return nil, err
 	}
-	change, err := calendar.Remove(rec, &decision.Decision)
+	change, err := calendar.Remove(record, &decision.Decision)
 	if err != nil {
 		return nil, err
 	}
-	next, err := decision.put(rec, change)
-	if rec.Kind.IsTerm() {
-		next = rec // it is shown as it was
+	next, err := decision.put(record, change)
+	if record.Kind.IsTerm() {
+		next = record // it is shown as it was
 	}
 	return next, err
 }
 
 // target returns the record of an update or delete when it exists (step 7), the caller may
 // edit it (step 8) and If-Match fits (step 9).
-func (decision *decision) target(ctx context.Context) (rec *calendar.Record, err error) {
+func (decision *decision) target(ctx context.Context) (record *calendar.Record, err error) {
 	target := decision.request.Target
 	if target.Slug != "" {
-		rec, err = decision.service.records.BySlug(ctx, decision.request.Kind, target.Slug)
+		record, err = decision.service.records.BySlug(ctx, decision.request.Kind, target.Slug)
 	} else {
-		rec, err = decision.service.records.find(ctx, target.ID)
+		record, err = decision.service.records.find(ctx, target.ID)
 	}
-	there := rec != nil && rec.Kind == decision.request.Kind
+	there := record != nil && record.Kind == decision.request.Kind
 	if there {
-		err = decision.checkApplied(ctx, rec)
+		err = decision.checkApplied(ctx, record)
 	}
-	if err == nil && (!there || rec.Deleted) {
+	if err == nil && (!there || record.Deleted) {
 		err = decision.service.records.Absent(ctx, decision.request.Kind, target.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := calendar.MayEdit(decision.request.Caller, rec, decision.Now); err != nil {
+	if err := calendar.MayEdit(decision.request.Caller, record, decision.Now); err != nil {
 		return nil, err
 	}
-	if decision.request.IfMatch != nil && !slices.Contains(decision.request.IfMatch, 0) && !slices.Contains(decision.request.IfMatch, rec.Version) {
+	if decision.request.IfMatch != nil && !slices.Contains(decision.request.IfMatch, 0) && !slices.Contains(decision.request.IfMatch, record.Version) {
 		return nil, calendar.Fail(calendar.CodePrecondition, decision.request.Kind)
 	}
-	return rec, nil
+	return record, nil
 }
 
 // hashPassword makes the hash of a password that was sent; once, for it is slow.
@@ -338,9 +338,9 @@ func (decision *decision) holder(ctx context.Context, claim calendar.Claim) cale
 
 // live returns a record of a kind that is not deleted, nil if none exists.
 func (decision *decision) live(ctx context.Context, kind calendar.Kind, id calendar.ID) *calendar.Record {
-	rec, err := decision.service.records.one(ctx, kind, id)
+	record, err := decision.service.records.one(ctx, kind, id)
 	decision.Err = cmp.Or(decision.Err, err)
-	return rec
+	return record
 }
 
 // newID returns a fresh id.
@@ -380,6 +380,6 @@ func (decision *decision) guard(claim calendar.Name, count int) {
 
 // guardPlace holds the write to the place of a category that it looked at, so that two moves
 // at the same time make no cycle and nothing is put below a category that ends meanwhile.
-func (decision *decision) guardPlace(rec *calendar.Record) {
-	decision.guard(calendar.PlaceName(rec), 1)
+func (decision *decision) guardPlace(record *calendar.Record) {
+	decision.guard(calendar.PlaceName(record), 1)
 }

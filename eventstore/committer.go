@@ -23,8 +23,8 @@ func NewItems(appends []Append) []*Item {
 	items := make([]*Item, len(appends))
 	for i := range appends {
 		items[i] = &Item{Append: appends[i]}
-		for n := range appends[i].Drafts {
-			entry := appends[i].Entry(n)
+		for count := range appends[i].Drafts {
+			entry := appends[i].Entry(count)
 			entry.Leaf = Leaf(&entry)
 			items[i].Entries = append(items[i].Entries, entry)
 		}

@@ -85,7 +85,7 @@ type Store interface {
 
 	// Read returns up to r.Limit entries of the log or of one record, without a gap.
 	// Pages end after PageBytes too; an empty one is behind the last.
-	Read(ctx context.Context, r Range) ([]Entry, error)
+	Read(ctx context.Context, bounds Range) ([]Entry, error)
 
 	// Commits returns up to limit commits with their leaves, from the one that holds
 	// the entry at a position on.

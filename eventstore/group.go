@@ -100,8 +100,8 @@ func (group *Group) Decide() {
 }
 
 func (group *Group) decide(item *Item) Result {
-	if n := len(item.Entries); n > 0 && group.Written[item.Entries[n-1].Leaf] > 0 {
-		return Result{Position: group.Written[item.Entries[n-1].Leaf]}
+	if count := len(item.Entries); count > 0 && group.Written[item.Entries[count-1].Leaf] > 0 {
+		return Result{Position: group.Written[item.Entries[count-1].Leaf]}
 	}
 	if item.Receipt != nil {
 		switch receipt := group.Receipts[item.Receipt.Name()]; {
@@ -156,8 +156,8 @@ func (entry *Entry) after(before *Held) *Held {
 // no claim would have two holders, that what is redacted is erased, and the checkpoint.
 func (group *Group) refusal(item *Item, after map[calendar.ID]*Held) error {
 	for _, guard := range item.Guards {
-		if n := group.Counts[guard.Name]; n != guard.Count {
-			return fmt.Errorf("name %v is found %d times, not %d: %w", guard.Name, n, guard.Count, ErrConflict)
+		if count := group.Counts[guard.Name]; count != guard.Count {
+			return fmt.Errorf("name %v is found %d times, not %d: %w", guard.Name, count, guard.Count, ErrConflict)
 		}
 	}
 	taken := map[calendar.Claim]calendar.ID{}
@@ -212,16 +212,16 @@ func (group *Group) accept(item *Item, after map[calendar.ID]*Held) {
 		for _, claim := range before.Claims {
 			delete(group.Holders, claim)
 		}
-		for _, n := range before.Names {
-			group.Counts[n]--
+		for _, name := range before.Names {
+			group.Counts[name]--
 		}
 	}
 	for id, held := range after {
 		for _, claim := range held.Claims {
 			group.Holders[claim] = id
 		}
-		for _, n := range held.Names {
-			group.Counts[n]++
+		for _, name := range held.Names {
+			group.Counts[name]++
 		}
 		group.Records[id] = held
 	}

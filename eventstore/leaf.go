@@ -61,8 +61,8 @@ func (entry *Entry) SecretHash() *[32]byte {
 	if entry.Secret == nil {
 		return entry.SecretSum
 	}
-	sum := sha256.Sum256(entry.Secret)
-	return &sum
+	digest := sha256.Sum256(entry.Secret)
+	return &digest
 }
 
 // BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry. Each can
@@ -88,7 +88,9 @@ func BodyHashes(entry *Entry) (bodies [5][32]byte) {
 	return bodies
 }
 
-func appendNumber(data []byte, n int64) []byte { return binary.BigEndian.AppendUint64(data, uint64(n)) }
+func appendNumber(data []byte, number int64) []byte {
+	return binary.BigEndian.AppendUint64(data, uint64(number))
+}
 
 // appendText appends a text led by its length.
 func appendText[T string | []byte](data []byte, text T) []byte {
@@ -111,10 +113,10 @@ func Moment(instant time.Time) time.Time { return time.UnixMilli(instant.UnixMil
 
 // Entry returns the entry that a draft of the Append becomes, without its position. Each
 // call draws other salts, so it has another leaf.
-func (a *Append) Entry(i int) Entry {
-	draft := &a.Drafts[i]
+func (addition *Append) Entry(i int) Entry {
+	draft := &addition.Drafts[i]
 	return Entry{
-		Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: Moment(a.Time), Actor: a.Actor, Cause: a.Cause,
+		Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: Moment(addition.Time), Actor: addition.Actor, Cause: addition.Cause,
 		Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: draft.Secret, Salts: newSalts(draft.Secret != nil),
 	}
 }

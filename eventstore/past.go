@@ -83,11 +83,11 @@ func Former(ctx context.Context, store Store, kind calendar.Kind, slug string) (
 	if err != nil {
 		return nil, err
 	}
-	var out []calendar.ID
+	var result []calendar.ID
 	for _, taken := range found.Taken[0] {
-		if len(out) < MaxFormer && !slices.Contains(out, taken.Record) {
-			out = append(out, taken.Record)
+		if len(result) < MaxFormer && !slices.Contains(result, taken.Record) {
+			result = append(result, taken.Record)
 		}
 	}
-	return out, nil
+	return result, nil
 }

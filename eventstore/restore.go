@@ -37,21 +37,21 @@ const restorePage = 250
 // the times that they had. While no entry is left out the commits have the hashes that they
 // had. Errors: ErrAhead; a *ClaimError where two records of a part hold the same;
 // ErrUnavailable where something was erased meanwhile; those of both stores.
-func Restore(ctx context.Context, insert func(context.Context, *Group) error, c *Copy) error {
-	head, err := c.From.Head(ctx, Point{})
-	if err == nil && c.Until.Position > head.Position {
+func Restore(ctx context.Context, insert func(context.Context, *Group) error, copied *Copy) error {
+	head, err := copied.From.Head(ctx, Point{})
+	if err == nil && copied.Until.Position > head.Position {
 		err = ErrAhead
 	}
 	if err != nil {
 		return err
 	}
-	c.UUID, c.Entries, c.Same = head.UUID, 0, 0
-	whole, greatest := c.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
+	copied.UUID, copied.Entries, copied.Same = head.UUID, 0, 0
+	whole, greatest := copied.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
 	group := NewGroup(Epoch{}, nil)
 	var redacted []Entry
 	take := func(entry *Entry) (err error) {
 		if _, known := greatest[entry.ID]; !known && !whole {
-			then, err := c.From.At(ctx, c.Until, entry.ID)
+			then, err := copied.From.At(ctx, copied.Until, entry.ID)
 			if err != nil {
 				return err
 			}
@@ -62,18 +62,18 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 		if !whole && entry.Version > greatest[entry.ID] {
 			return nil
 		}
-		if c.Entries++; entry.Position == c.Entries {
-			c.Same = c.Entries
+		if copied.Entries++; entry.Position == copied.Entries {
+			copied.Same = copied.Entries
 		}
 		draft := Draft{Kind: entry.Kind, ID: entry.ID, Expected: entry.Version - 1}
 		if entry.Redacted != nil { // what it left of its record is not known
-			redacted = append(redacted, Entry{ID: entry.ID, Position: c.Entries, Redacted: entry.Redacted})
+			redacted = append(redacted, Entry{ID: entry.ID, Position: copied.Entries, Redacted: entry.Redacted})
 		} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
 			return Damaged(entry.Position, "state: %v", err)
 		}
 		return group.decide(&Item{Append: Append{Drafts: []Draft{draft}}, Entries: []Entry{*entry}}).Err
 	}
-	for entry, err := range Log(ctx, c.From, head.Position) {
+	for entry, err := range Log(ctx, copied.From, head.Position) {
 		if err == nil {
 			err = take(entry)
 		}
@@ -83,7 +83,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 		if entry.Position < entry.Commit.Last {
 			continue
 		}
-		if group.end(); c.Same == entry.Position && group.Mark != entry.Mark() {
+		if group.end(); copied.Same == entry.Position && group.Mark != entry.Mark() {
 			return Damaged(entry.Position, "the chain does not fit its commit")
 		}
 		if len(group.Entries) >= restorePage {
@@ -96,8 +96,8 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 			}
 			clear(group.before)
 		}
-		if c.Progress != nil {
-			c.Progress(entry.Position, head.Position)
+		if copied.Progress != nil {
+			copied.Progress(entry.Position, head.Position)
 		}
 	}
 	for _, entry := range redacted {
@@ -108,8 +108,8 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 		entry.Redacted = &Redacted{By: held.Position, Hashes: entry.Redacted.Hashes} // nothing follows an erasure
 		group.Redacted = append(group.Redacted, entry)
 	}
-	if c.Receipts != nil {
-		for receipt, err := range c.Receipts {
+	if copied.Receipts != nil {
+		for receipt, err := range copied.Receipts {
 			if err != nil {
 				return err
 			}
@@ -117,14 +117,14 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, c 
 		}
 	}
 	if whole {
-		for signed, err := range Checkpoints(ctx, c.From, head.Position) {
+		for signed, err := range Checkpoints(ctx, copied.From, head.Position) {
 			if err != nil {
 				return err
 			}
 			group.Signs[signed.Size] = *signed
 		}
 	}
-	if c.From.Epoch() != head.Epoch {
+	if copied.From.Epoch() != head.Epoch {
 		return fmt.Errorf("%w: something was erased meanwhile", ErrUnavailable)
 	}
 	return insert(ctx, group)

@@ -38,8 +38,8 @@ func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	if err != nil {
 		return 0, fmt.Errorf("compare the read model with the event store: %w", err)
 	}
-	for _, n := range got.counts {
-		records += n
+	for _, count := range got.counts {
+		records += count
 	}
 	return records, differ(marks.All.Position, want, got)
 }
@@ -47,14 +47,14 @@ func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index)
 // digest sums up live documents.
 type digest struct {
 	counts [calendar.KindTag + 1]int // by kind
-	sum    [sha256.Size]byte         // XOR of the leaves of the documents
+	digest [sha256.Size]byte         // XOR of the leaves of the documents
 }
 
 // add adds a document: the SHA-256 of "<kind> <id> <version> <body>".
 func (digest *digest) add(kind calendar.Kind, id calendar.ID, version int64, body []byte) {
 	digest.counts[kind]++
 	leaf := sha256.Sum256(append(fmt.Appendf(make([]byte, 0, 64+len(body)), "%s %d %d ", kind, id, version), body...))
-	subtle.XORBytes(digest.sum[:], digest.sum[:], leaf[:])
+	subtle.XORBytes(digest.digest[:], digest.digest[:], leaf[:])
 }
 
 // digestOf sums up what an index holds.

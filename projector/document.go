@@ -45,10 +45,10 @@ type writeOutcome struct {
 // offer writes the documents of states, which are in order. A record stops at its first
 // state that cannot be read or is refused; those of quarantined ones wait.
 func offer(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark, quarantined map[calendar.ID]bool) (writeOutcome, error) {
-	var out writeOutcome
+	var outcome writeOutcome
 	stopped := map[calendar.ID]readmodel.Quarantined{}
 	stop := func(id calendar.ID, position calendar.Position, reason error) {
-		out.refused = reason
+		outcome.refused = reason
 		stopped[id] = readmodel.Quarantined{ID: id, Position: position, Reason: reason.Error()}
 	}
 	batch := readmodel.Batch{Reach: reach}
@@ -58,7 +58,7 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 			continue
 		}
 		if _, stops := stopped[state.ID]; stops || quarantined[state.ID] {
-			out.waiting++
+			outcome.waiting++
 		} else if d, err := document(*state); err != nil {
 			stop(state.ID, state.Position, err)
 		} else {
@@ -68,31 +68,31 @@ func offer(ctx context.Context, index readmodel.Index, states []eventstore.State
 	if len(batch.Documents) > 0 {
 		errs, err := index.Write(ctx, batch)
 		if err != nil {
-			return out, err
+			return outcome, err
 		}
 		for i, err := range slices.Backward(errs) {
 			switch document := &batch.Documents[i]; {
 			case err == nil:
-				out.documents++
+				outcome.documents++
 			case errors.Is(err, readmodel.ErrRefused):
 				stop(document.Record.ID, document.Position, err)
 			default:
-				return out, fmt.Errorf("document of record %d: %w", document.Record.ID, err)
+				return outcome, fmt.Errorf("document of record %d: %w", document.Record.ID, err)
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(stopped)) {
-		out.quarantined = append(out.quarantined, stopped[id])
+		outcome.quarantined = append(outcome.quarantined, stopped[id])
 	}
-	return out, nil
+	return outcome, nil
 }
 
 // quarantine returns which records an index has quarantined.
 func quarantine(ctx context.Context, index readmodel.Index) (map[calendar.ID]bool, error) {
 	list, err := index.Quarantined(ctx)
-	out := make(map[calendar.ID]bool, len(list))
+	result := make(map[calendar.ID]bool, len(list))
 	for _, quarantined := range list {
-		out[quarantined.ID] = true
+		result[quarantined.ID] = true
 	}
-	return out, err
+	return result, err
 }

@@ -118,18 +118,18 @@ func (projector *Projector) run(ctx context.Context) error {
 	batches := make(chan batch, 1)
 	next := func(after eventstore.Mark) { reading.Go(func() { batches <- projector.read(ctx, after) }) }
 	for next(mark); ; {
-		b := <-batches
-		if err := b.check(mark.Position); err != nil {
+		entries := <-batches
+		if err := entries.check(mark.Position); err != nil {
 			return err
 		}
-		full := len(b.entries) == projector.options.Batch
+		full := len(entries.entries) == projector.options.Batch
 		if full { // more are waiting, and are read while these are written
-			next(b.mark)
+			next(entries.mark)
 		}
-		if err := projector.project(ctx, &b); err != nil {
+		if err := projector.project(ctx, &entries); err != nil {
 			return err
 		}
-		if mark = b.mark; !full {
+		if mark = entries.mark; !full {
 			next(mark)
 		}
 	}
@@ -160,20 +160,20 @@ type batch struct {
 
 // read reads the entries after a mark.
 func (projector *Projector) read(ctx context.Context, after eventstore.Mark) batch {
-	b, err := again(ctx, projector, "read entries", func() (b batch, err error) {
+	entries, err := again(ctx, projector, "read entries", func() (b batch, err error) {
 		b.entries, b.mark, err = projector.source.Read(ctx, after, projector.options.Batch)
 		return b, err
 	})
-	b.err = err
-	return b
+	entries.err = err
+	return entries
 }
 
 // check makes sure that the entries follow a position without a gap and end with their
 // mark.
 func (batch *batch) check(after calendar.Position) error {
-	n := len(batch.entries)
-	if batch.err == nil && (n == 0 || batch.entries[0].Position != after+1 || batch.entries[n-1].Position != batch.mark.Position || batch.mark.Position != after+calendar.Position(n)) {
-		return fmt.Errorf("projector: %w: %d entries after %d with the mark %s", eventstore.ErrDamaged, n, after, batch.mark)
+	count := len(batch.entries)
+	if batch.err == nil && (count == 0 || batch.entries[0].Position != after+1 || batch.entries[count-1].Position != batch.mark.Position || batch.mark.Position != after+calendar.Position(count)) {
+		return fmt.Errorf("projector: %w: %d entries after %d with the mark %s", eventstore.ErrDamaged, count, after, batch.mark)
 	}
 	return batch.err
 }
@@ -240,7 +240,7 @@ func again[T any](ctx context.Context, projector *Projector, what string, operat
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = projector.options.MaxWait/100, projector.options.MaxWait
 	outage := lifecycle.Outage{Log: projector.options.Log, Message: "projector cannot " + what}
-	out, err := backoff.Retry(ctx, func() (T, error) {
+	result, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
 		if ctx.Err() != nil || slices.ContainsFunc(permanent, func(target error) bool { return errors.Is(err, target) }) {
 			err = backoff.Permanent(err)
@@ -251,11 +251,11 @@ func again[T any](ctx context.Context, projector *Projector, what string, operat
 		projector.count(func(stats *Stats) { stats.Failure, stats.Retries = what+": "+err.Error(), stats.Retries+1 })
 	}))
 	if err != nil {
-		return out, fmt.Errorf("projector: %s: %w", what, err)
+		return result, fmt.Errorf("projector: %s: %w", what, err)
 	}
 	if outage.Ongoing() {
 		outage.Note(ctx, nil)
 		projector.count(func(stats *Stats) { stats.Failure = "" })
 	}
-	return out, nil
+	return result, nil
 }

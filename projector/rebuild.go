@@ -83,20 +83,20 @@ func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index)
 	}
 	mark, err := projector.begin(ctx)
 	for err == nil && mark.Position < head.Position {
-		var b batch
+		var entries batch
 		var last eventstore.Head
-		b.entries, err = store.Read(ctx, eventstore.Range{After: uint64(mark.Position), Limit: projector.options.Batch})
-		if n := len(b.entries); err == nil && n > 0 {
-			last, err = store.Head(ctx, eventstore.Point{Position: b.entries[n-1].Position})
+		entries.entries, err = store.Read(ctx, eventstore.Range{After: uint64(mark.Position), Limit: projector.options.Batch})
+		if count := len(entries.entries); err == nil && count > 0 {
+			last, err = store.Head(ctx, eventstore.Point{Position: entries.entries[count-1].Position})
 		}
 		if err == nil && store.Epoch().History != history {
 			err = eventstore.ErrHistory
 		}
-		b.mark, b.err = last.Mark, err
-		if err = b.check(mark.Position); err == nil {
-			err = projector.project(ctx, &b)
+		entries.mark, entries.err = last.Mark, err
+		if err = entries.check(mark.Position); err == nil {
+			err = projector.project(ctx, &entries)
 		}
-		mark = b.mark
+		mark = entries.mark
 	}
 	if err != nil {
 		return fmt.Errorf("catch up to %d: %w", head.Position, err)

@@ -19,15 +19,15 @@ const (
 )
 
 // cell is a square of a map.
-type cell struct{ zoom, x, y int }
+type cell struct{ zoom, x, year int }
 
 // cellAt returns the cell of a place at a zoom of the map.
-func cellAt(lat, lng float64, zoom int) cell {
-	n := math.Exp2(float64(zoom + 2))
-	within := func(v float64) int { return int(min(max(math.Floor(v), 0), n-1)) }
-	x := within((lng + 180) / 360 * n)
-	y := within((1 - math.Asinh(math.Tan(lat*math.Pi/180))/math.Pi) / 2 * n)
-	return cell{zoom + 2, x, y}
+func cellAt(latitude, longitude float64, zoom int) cell {
+	number := math.Exp2(float64(zoom + 2))
+	within := func(value float64) int { return int(min(max(math.Floor(value), 0), number-1)) }
+	x := within((longitude + 180) / 360 * number)
+	year := within((1 - math.Asinh(math.Tan(latitude*math.Pi/180))/math.Pi) / 2 * number)
+	return cell{zoom + 2, x, year}
 }
 
 // Cluster is what lies in a cell.
@@ -50,12 +50,12 @@ type Clusters struct {
 
 // Clusters answers the criteria of a map.
 func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	return planned(ctx, service, criteria, func(plan *listPlan) (out *Clusters) {
+	return planned(ctx, service, criteria, func(plan *listPlan) (clusters *Clusters) {
 		plan.stepped(func(plan *listPlan) int {
-			out = plan.clusters()
-			return out.Total
+			clusters = plan.clusters()
+			return clusters.Total
 		})
-		return out
+		return clusters
 	})
 }
 
@@ -68,8 +68,8 @@ func (plan *listPlan) clusters() *Clusters {
 	var cells []cell
 	var options []option // by cell
 	for _, id := range placed {
-		at, _ := venues.find(id)
-		key := cellAt(venues.points[at].lat, venues.points[at].lng, plan.zoom)
+		index, _ := venues.find(id)
+		key := cellAt(venues.points[index].latitude, venues.points[index].longitude, plan.zoom)
 		if _, known := places[key]; !known {
 			places[key] = len(cells)
 			cells, options = append(cells, key), append(options, option{})
@@ -85,49 +85,49 @@ func (plan *listPlan) clusters() *Clusters {
 	page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Tallies: []readmodel.Tally{tally}})
 	counted := &page.Tallied[0]
 	counts := countsOf(options, counted)
-	out := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}
+	clusters := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}
 	for i, cell := range cells {
 		if counts[i] > 0 {
-			out.Clusters = append(out.Clusters, venues.cluster(cell, options[i].numbers, counts[i], counted.Values))
+			clusters.Clusters = append(clusters.Clusters, venues.cluster(cell, options[i].numbers, counts[i], counted.Values))
 		}
 	}
-	slices.SortFunc(out.Clusters, func(a, b Cluster) int {
+	slices.SortFunc(clusters.Clusters, func(a, b Cluster) int {
 		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID))
 	})
-	if out.Truncated = len(out.Clusters) > mostClusters; out.Truncated {
-		out.Clusters = out.Clusters[:mostClusters]
+	if clusters.Truncated = len(clusters.Clusters) > mostClusters; clusters.Truncated {
+		clusters.Clusters = clusters.Clusters[:mostClusters]
 	}
-	return out
+	return clusters
 }
 
 // cluster makes what a cell shows of its venues.
 func (directory *directory) cluster(cell cell, ids []calendar.ID, events int, counts map[calendar.ID]int) Cluster {
-	out := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.y), Events: events, West: 180, South: 90, East: -180, North: -90}
-	var lat, lng, weight float64
+	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.year), Events: events, West: 180, South: 90, East: -180, North: -90}
+	var latitude, longitude, weight float64
 	var places []point
 	for _, id := range ids {
-		n := counts[id]
+		count := counts[id]
 		i, ok := directory.find(id)
-		if n == 0 || !ok {
+		if count == 0 || !ok {
 			continue
 		}
 		p := directory.points[i]
-		lat, lng, weight = lat+p.lat*float64(n), lng+p.lng*float64(n), weight+float64(n)
-		out.West, out.East = min(out.West, p.lng), max(out.East, p.lng)
-		out.South, out.North = min(out.South, p.lat), max(out.North, p.lat)
-		out.Venues, places = append(out.Venues, directory.records[i]), append(places, p)
+		latitude, longitude, weight = latitude+p.latitude*float64(count), longitude+p.longitude*float64(count), weight+float64(count)
+		cluster.West, cluster.East = min(cluster.West, p.longitude), max(cluster.East, p.longitude)
+		cluster.South, cluster.North = min(cluster.South, p.latitude), max(cluster.North, p.latitude)
+		cluster.Venues, places = append(cluster.Venues, directory.records[i]), append(places, p)
 	}
 	if len(places) == 1 {
-		out.Lat, out.Lng = places[0].lat, places[0].lng
-		return out
+		cluster.Lat, cluster.Lng = places[0].latitude, places[0].longitude
+		return cluster
 	}
-	out.Lat, out.Lng = math.Round(lat/weight*1e6)/1e6, math.Round(lng/weight*1e6)/1e6
+	cluster.Lat, cluster.Lng = math.Round(latitude/weight*1e6)/1e6, math.Round(longitude/weight*1e6)/1e6
 	for zoom := cell.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
-		first := cellAt(places[0].lat, places[0].lng, zoom)
-		if slices.ContainsFunc(places, func(p point) bool { return cellAt(p.lat, p.lng, zoom) != first }) {
-			out.Expansion = zoom
+		first := cellAt(places[0].latitude, places[0].longitude, zoom)
+		if slices.ContainsFunc(places, func(p point) bool { return cellAt(p.latitude, p.longitude, zoom) != first }) {
+			cluster.Expansion = zoom
 			break
 		}
 	}
-	return out
+	return cluster
 }

@@ -33,16 +33,16 @@ func viewOf(caller calendar.Caller) view {
 func (parser *parser) link() {
 	parser.Sent, parser.Links = make([]LinkParam, 0, len(parser.input)), make([]LinkParam, 0, len(parser.input)+3)
 	for i := range parser.params {
-		row := &parser.params[i].Param
-		_, sent := parser.input[row.Name]
-		parser.hides = parser.hides || sent && row.Hides
-		value, carried := parser.carried(row.Name)
+		parameter := &parser.params[i].Param
+		_, sent := parser.input[parameter.Name]
+		parser.hides = parser.hides || sent && parameter.Hides
+		value, carried := parser.carried(parameter.Name)
 		if !carried {
 			continue
 		}
 		before := len(parser.Links)
-		parser.Links = row.AppendTo(parser.Links, value)
-		if sent || row.Name == param.AsOf {
+		parser.Links = parameter.AppendTo(parser.Links, value)
+		if sent || parameter.Name == param.AsOf {
 			parser.Sent = append(parser.Sent, parser.Links[before:]...)
 		}
 	}
@@ -96,5 +96,5 @@ func (parser *parser) makeKey() string {
 		bounds = [...]window{parser.window, parser.lap}
 	}
 	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
-		parser.Kind, parser.Lang, view, owner, withdrawn, parser.Page, parser.PerPage, parser.of, bounds, parser.Links, []byte(parser.resolved))
+		parser.Kind, parser.Lang, view, owner, withdrawn, parser.Page, parser.PerPage, parser.kind, bounds, parser.Links, []byte(parser.resolved))
 }

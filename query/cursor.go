@@ -31,8 +31,8 @@ type cursor struct {
 func (cursor cursor) encode(params string) string {
 	cursor.Sum = nil
 	content, _ := json.Marshal(cursor) // numbers alone
-	sum := sha256.Sum256(cache.Key(nil).Text(params).Text(string(content)))
-	cursor.Sum = sum[:cursorSum]
+	digest := sha256.Sum256(cache.Key(nil).Text(params).Text(string(content)))
+	cursor.Sum = digest[:cursorSum]
 	content, _ = json.Marshal(cursor)
 	return base64.RawURLEncoding.EncodeToString(content)
 }
@@ -79,10 +79,10 @@ func (parser *parser) readCursor() {
 // checkWalk refuses a cursor of a list with other parameters.
 func (parser *parser) checkWalk() {
 	walk := parser.walk
-	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.past.AsOf).Number(int64(parser.of.Kind)).Number(int64(parser.of.ID))
+	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.past.AsOf).Number(int64(parser.kind.Kind)).Number(int64(parser.kind.ID))
 	key = key.Text(fmt.Sprint(parser.window, parser.lap))
 	for _, linkParam := range parser.Sent {
-		if row := parser.params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !row.Free {
+		if parameter := parser.params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !parameter.Free {
 			key = key.Text(linkParam.Name).Text(linkParam.Value)
 		}
 	}
@@ -101,11 +101,11 @@ func (criteria *Criteria) InSteps() bool { return criteria.walk != nil }
 
 // LinksOf are the Links with another cursor.
 func (criteria *Criteria) LinksOf(cursor string) []LinkParam {
-	out := slices.Clone(criteria.Links)
-	for i := range out {
-		if out[i].Name == "cursor" {
-			out[i].Value = cursor
+	linkParams := slices.Clone(criteria.Links)
+	for i := range linkParams {
+		if linkParams[i].Name == "cursor" {
+			linkParams[i].Value = cursor
 		}
 	}
-	return out
+	return linkParams
 }

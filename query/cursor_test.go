@@ -52,7 +52,7 @@ func TestCursorBelongs(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	service, _, _, _ := setup(t, recordsIn(t, "listings.txt"))
-	service.o.QueryBudget = 1
+	service.settings.QueryBudget = 1
 	for sent, want := range map[string]int{
 		"sort=start": 0, "sort=distance&geoloc_lat=1&geoloc_lng=1": 2, "facets=city,month&collapse=repeats": 5, "facets=city&free=maybe": 0,
 	} {

@@ -24,8 +24,8 @@ type directory struct {
 
 // point is where a venue lies, in degrees; others are known nowhere.
 type point struct {
-	lat, lng float64
-	known    bool
+	latitude, longitude float64
+	known               bool
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -33,7 +33,7 @@ var directoryFields = strings.Fields("name venue organizer slug parent city coun
 
 // directory returns the directory of a kind, an empty one after an error.
 func (plan *listPlan) directory(kind calendar.Kind) *directory {
-	isCurrent := func(directory *directory) bool { return directory.shown == plan.gen.VisibleState }
+	isCurrent := func(directory *directory) bool { return directory.shown == plan.generation.VisibleState }
 	found, err := plan.directories[kind].get(plan.ctx, isCurrent, func(previous *directory) (*directory, error) {
 		stamp, err := plan.view.Stamp(plan.ctx, kind)
 		if err == nil && (previous == nil || previous.stamp != stamp) {
@@ -43,7 +43,7 @@ func (plan *listPlan) directory(kind calendar.Kind) *directory {
 			return nil, err
 		}
 		next := *previous
-		next.shown, next.stamp = plan.gen.VisibleState, stamp
+		next.shown, next.stamp = plan.generation.VisibleState, stamp
 		return &next, nil
 	})
 	if plan.err = cmp.Or(plan.err, err); err != nil {
@@ -64,9 +64,9 @@ func (plan *listPlan) readDirectory(kind calendar.Kind) (*directory, error) {
 		}
 		return nil
 	})
-	for at := range d.records {
-		for _, above := range d.above(at) {
-			d.options[above].numbers = append(d.options[above].numbers, d.records[at].ID)
+	for index := range d.records {
+		for _, above := range d.above(index) {
+			d.options[above].numbers = append(d.options[above].numbers, d.records[index].ID)
 		}
 	}
 	return d, err
@@ -76,9 +76,9 @@ func (directory *directory) add(record *calendar.Record) {
 	fields := record.Fields.Copy(directoryFields)
 	directory.records = append(directory.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields})
 	directory.options = append(directory.options, numbered(record.ID.String(), record.ID))
-	lat, hasLat := fields.Number("geo_lat")
-	lng, hasLng := fields.Number("geo_lng")
-	directory.points = append(directory.points, point{lat, lng, hasLat && hasLng})
+	latitude, hasLat := fields.Number("geo_lat")
+	longitude, hasLng := fields.Number("geo_lng")
+	directory.points = append(directory.points, point{latitude, longitude, hasLat && hasLng})
 	for detail, names := range directory.names {
 		if key := readmodel.PlaceKey(fields.String(detail)); key != "" {
 			names[key] = append(names[key], record.ID)
@@ -92,27 +92,27 @@ func (directory *directory) find(id calendar.ID) (int, bool) {
 }
 
 // above returns the places of the live categories above one, the nearest first.
-func (directory *directory) above(at int) (out []int) {
+func (directory *directory) above(index int) (result []int) {
 	for range directory.records { // a lagging model could show a cycle
-		above, known := directory.find(directory.records[at].Fields.ID("parent"))
+		above, known := directory.find(directory.records[index].Fields.ID("parent"))
 		if !known {
 			break
 		}
-		out, at = append(out, above), above
+		result, index = append(result, above), above
 	}
-	return out
+	return result
 }
 
 // withBelow adds to categories all that stand below them.
 func (directory *directory) withBelow(ids []calendar.ID) []calendar.ID {
-	out := slices.Clone(ids)
+	result := slices.Clone(ids)
 	for _, id := range ids {
-		if at, known := directory.find(id); known {
-			out = append(out, directory.options[at].numbers...)
+		if index, known := directory.find(id); known {
+			result = append(result, directory.options[index].numbers...)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(result)
+	return slices.Compact(result)
 }
 
 // placed returns the cities or countries of the venues that the caller sees.

@@ -129,13 +129,13 @@ func (plan *listPlan) facet(name string) *facetCount {
 	}
 	count.options = slices.Clip(count.options)
 	for _, chosen := range plan.chosen[name] {
-		at := slices.IndexFunc(count.options, func(option option) bool {
+		index := slices.IndexFunc(count.options, func(option option) bool {
 			return option.word == chosen.word || count.kind == 0 && option.same(chosen)
 		})
-		if at < 0 {
-			at, count.options = len(count.options), append(count.options, chosen)
+		if index < 0 {
+			index, count.options = len(count.options), append(count.options, chosen)
 		}
-		count.chosen[count.options[at].word] = true
+		count.chosen[count.options[index].word] = true
 	}
 	return count
 }
@@ -171,11 +171,11 @@ func tallyOf(field string, options []option) (tally readmodel.Tally) {
 // countsOf returns the counts of the options of tallyOf.
 func countsOf(options []option, got *readmodel.TallyAnswer) []int {
 	counts, parts := make([]int, len(options)), got.Parts
-	for at := range options {
-		if numbers := options[at].numbers; len(numbers) == 1 {
-			counts[at] = got.Values[numbers[0]]
+	for index := range options {
+		if numbers := options[index].numbers; len(numbers) == 1 {
+			counts[index] = got.Values[numbers[0]]
 		} else {
-			counts[at], parts = parts[0], parts[1:]
+			counts[index], parts = parts[0], parts[1:]
 		}
 	}
 	return counts
@@ -183,7 +183,7 @@ func countsOf(options []option, got *readmodel.TallyAnswer) []int {
 
 // made makes the facet of what was counted: the first values, and the chosen ones.
 func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
-	out, limit := Facet{Name: facetCount.name}, maxMonths
+	facet, limit := Facet{Name: facetCount.name}, maxMonths
 	if facetCount.field == readmodel.FieldMonth {
 		for id := range got.Values {
 			facetCount.options = append(facetCount.options, month(int64(id)))
@@ -203,21 +203,21 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	}
 	for i, value := range all {
 		if value.Count > 0 && (i < facetCount.own || facetCount.own == 0) {
-			out.Total++
+			facet.Total++
 		}
-		if value.Selected || value.Count > 0 && out.Total <= limit {
-			out.Values = append(out.Values, value)
+		if value.Selected || value.Count > 0 && facet.Total <= limit {
+			facet.Values = append(facet.Values, value)
 		}
 	}
-	return out
+	return facet
 }
 
 // values returns the values of the options.
 func (facetCount *facetCount) values(got *readmodel.TallyAnswer) (all []FacetValue) {
-	for at, n := range countsOf(facetCount.options, got) {
-		option := &facetCount.options[at]
-		value := FacetValue{Value: option.word, Label: option.label, Count: n, Selected: facetCount.chosen[option.word]}
-		if facetCount.kind == 0 || (n > 0 || value.Selected) && facetCount.describe(&value, at, got) {
+	for index, count := range countsOf(facetCount.options, got) {
+		option := &facetCount.options[index]
+		value := FacetValue{Value: option.word, Label: option.label, Count: count, Selected: facetCount.chosen[option.word]}
+		if facetCount.kind == 0 || (count > 0 || value.Selected) && facetCount.describe(&value, index, got) {
 			all = append(all, value)
 		}
 	}
@@ -226,15 +226,15 @@ func (facetCount *facetCount) values(got *readmodel.TallyAnswer) (all []FacetVal
 
 // describe fills in what a value shows of its records, and reports whether it is shown. Of a
 // chosen record that the caller does not see that is what was sent.
-func (facetCount *facetCount) describe(value *FacetValue, at int, got *readmodel.TallyAnswer) bool {
+func (facetCount *facetCount) describe(value *FacetValue, index int, got *readmodel.TallyAnswer) bool {
 	switch known := facetCount.records; {
 	case facetCount.isPlace():
-		value.Label = facetCount.spelling(&facetCount.options[at], got)
-	case at < len(known.records) && facetCount.sees(known.records[at]):
-		record := known.records[at]
+		value.Label = facetCount.spelling(&facetCount.options[index], got)
+	case index < len(known.records) && facetCount.sees(known.records[index]):
+		record := known.records[index]
 		value.Label, value.In = record.Name(facetCount.Lang)
 		value.Slug, value.Parent, value.City = record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-		value.Level = len(known.above(at))
+		value.Level = len(known.above(index))
 	case !value.Selected:
 		return false
 	default:
@@ -256,7 +256,7 @@ func (facetCount *facetCount) spelling(place *option, got *readmodel.TallyAnswer
 		venue, _ := facetCount.records.find(id)
 		spelling := facetCount.records.records[venue].Fields.String(facetCount.name)
 		counts[spelling]++
-		if n := counts[spelling] - counts[label]; n > 0 || n == 0 && spelling < label {
+		if count := counts[spelling] - counts[label]; count > 0 || count == 0 && spelling < label {
 			label = spelling
 		}
 	}

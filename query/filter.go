@@ -63,10 +63,10 @@ func (plan *listPlan) listed() readmodel.Filter {
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
 func (plan *listPlan) withStatus() readmodel.Filter {
-	out := readmodel.Or{}
+	result := readmodel.Or{}
 	for _, status := range plan.statuses {
 		if status == calendar.StatusPublish {
-			out = append(out, plan.published)
+			result = append(result, plan.published)
 			continue
 		}
 		and := readmodel.And{hasStatus(status)}
@@ -76,9 +76,9 @@ func (plan *listPlan) withStatus() readmodel.Filter {
 		if viewOf(plan.Caller) != viewAll {
 			and = append(and, ofAuthor(plan.Caller))
 		}
-		out = append(out, and)
+		result = append(result, and)
 	}
-	return out
+	return result
 }
 
 // blanked admits the events that the caller gets blanked (interface 6.3); nil
@@ -108,16 +108,16 @@ func (criteria *Criteria) name() readmodel.Text {
 // filter makes the filter of the list (interface 4.5, 4.10, 4.11).
 func (plan *listPlan) filter() readmodel.And {
 	and := plan.others()
-	for at := range facets {
-		and = append(and, plan.byFacet(at)...)
+	for index := range facets {
+		and = append(and, plan.byFacet(index)...)
 	}
 	return plan.protect(and)
 }
 
 // byFacet is the filter by the parameter of a facet, none where it was not sent.
-func (plan *listPlan) byFacet(at int) readmodel.And {
-	if chosen := plan.chosen[facets[at].name]; chosen != nil {
-		return readmodel.And{plan.withOptions(&facets[at], chosen)}
+func (plan *listPlan) byFacet(index int) readmodel.And {
+	if chosen := plan.chosen[facets[index].name]; chosen != nil {
+		return readmodel.And{plan.withOptions(&facets[index], chosen)}
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
 	and = plan.lap.overlaps(and)
-	if plan.of.ID != 0 {
-		and = append(and, plan.withOptions(facetOf(linkField(plan.of.Kind)), []option{{numbers: []calendar.ID{plan.of.ID}}}))
+	if plan.kind.ID != 0 {
+		and = append(and, plan.withOptions(facetOf(linkField(plan.kind.Kind)), []option{{numbers: []calendar.ID{plan.kind.ID}}}))
 	}
 	return append(and, plan.byPlaces()...)
 }

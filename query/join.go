@@ -58,8 +58,8 @@ var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, c
 
 // linksOf returns the ids of the records that are to be embedded, or looked at.
 func linksOf(event *calendar.Record, embeds Embeds) (ids []calendar.ID) {
-	for at, kind := range linkKinds {
-		if embeds&(1<<at|EmbedTouched) != 0 {
+	for index, kind := range linkKinds {
+		if embeds&(1<<index|EmbedTouched) != 0 {
 			ids = append(ids, event.Fields.IDs(linkField(kind))...)
 		}
 	}
@@ -73,7 +73,7 @@ type join struct {
 	// counts returns the counted events of terms, by kind; nil: none are known.
 	counts    func(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error)
 	caller    calendar.Caller
-	lang      calendar.Lang
+	language  calendar.Lang
 	now       time.Time
 	embeds    Embeds
 	withdrawn Withdrawn // are not shown
@@ -167,8 +167,8 @@ func (join *join) load(ctx context.Context, ids []calendar.ID) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	join.found = make(map[calendar.ID]joinedRecord, len(ids))
-	for some := range slices.Chunk(ids, loadedAtOnce) {
-		records, err := join.records(ctx, some...)
+	for subset := range slices.Chunk(ids, loadedAtOnce) {
+		records, err := join.records(ctx, subset...)
 		if err != nil {
 			return err
 		}
@@ -180,15 +180,15 @@ func (join *join) load(ctx context.Context, ids []calendar.ID) error {
 			if isShown(record, join.caller, join.now) && !join.withdrawn.has(record.ID) {
 				l.Record, l.Status = record, record.Status(join.now)
 				if record.Kind.IsTerm() {
-					name, _ := record.Name(join.lang)
+					name, _ := record.Name(join.language)
 					l.sortName = readmodel.Fold(name)
 				}
-				shown, _ := record.Fields.Text("description").In(join.lang, record.Home)
+				shown, _ := record.Fields.Text("description").In(join.language, record.Home)
 				if join.left -= len(shown); join.left < 0 {
 					return ErrTooLarge
 				}
 			}
-			join.found[some[i]] = l
+			join.found[subset[i]] = l
 		}
 	}
 	return nil

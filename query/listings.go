@@ -64,8 +64,8 @@ func (parser *parser) readPlace() {
 	if has, ok := parser.parameter("geoloc").Bool(); ok {
 		parser.geoloc = &has
 	}
-	lat, hasLat := parser.parameter("geoloc_lat").Number()
-	lng, hasLng := parser.parameter("geoloc_lng").Number()
+	latitude, hasLat := parser.parameter("geoloc_lat").Number()
+	longitude, hasLng := parser.parameter("geoloc_lng").Number()
 	km, ok := parser.parameter("geoloc_radius").Number()
 	if !ok {
 		km = DefaultRadius
@@ -80,15 +80,15 @@ func (parser *parser) readPlace() {
 	case parser.geoloc != nil && !*parser.geoloc:
 		parser.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	default:
-		parser.near = &circle{lat: lat, lng: lng, km: km}
+		parser.near = &circle{latitude: latitude, longitude: longitude, km: km}
 	}
-	if at := parser.parameter("bbox").Numbers(); at != nil {
+	if distances := parser.parameter("bbox").Numbers(); distances != nil {
 		world := box{west: -180, south: -90, east: 180, north: 90}
-		if len(at) != 4 || !world.holds(at[1], at[0]) || !world.holds(at[3], at[2]) || at[1] > at[3] {
+		if len(distances) != 4 || !world.holds(distances[1], distances[0]) || !world.holds(distances[3], distances[2]) || distances[1] > distances[3] {
 			parser.value.Refuse(calendar.ReasonBox)
 			return
 		}
-		parser.box = &box{west: at[0], south: at[1], east: at[2], north: at[3]}
+		parser.box = &box{west: distances[0], south: distances[1], east: distances[2], north: distances[3]}
 	}
 }
 

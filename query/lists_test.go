@@ -271,7 +271,7 @@ func TestMonths(t *testing.T) {
 		event(t, 104, "First of all", "0001-01-01 12:00:00", "0001-01-01 13:00:00", nil),
 	}, func(t *testing.T, service *Service) {
 		t.Helper()
-		service.o.Site = zone(t, "America/New_York")
+		service.settings.Site = zone(t, "America/New_York")
 		months, err := service.Months(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -309,8 +309,8 @@ func onClock(tb testing.TB, text string) (service *Service, rest string) {
 	tb.Helper()
 	words := strings.SplitN(text+" ", " ", 4)
 	service, _, _, now := setup(tb, nil)
-	service.o.Site = zone(tb, words[2])
-	*now = calendar.WallToInstant(wall(tb, words[0]+" "+words[1]), service.o.Site)
+	service.settings.Site = zone(tb, words[2])
+	*now = calendar.WallToInstant(wall(tb, words[0]+" "+words[1]), service.settings.Site)
 	return service, strings.TrimSpace(words[3])
 }
 

@@ -14,27 +14,27 @@ import (
 // The error of a failing store is in parser.err.
 func (parser *parser) load(kind calendar.Kind, ids ...calendar.ID) []*calendar.Record {
 	parser.LooksUp = true
-	out := make([]*calendar.Record, len(ids))
+	records := make([]*calendar.Record, len(ids))
 	if parser.err != nil || len(ids) == 0 {
-		return out
+		return records
 	}
 	if parser.past.FormOnly {
 		for i, id := range ids {
-			out[i] = &calendar.Record{Kind: kind, ID: id}
+			records[i] = &calendar.Record{Kind: kind, ID: id}
 		}
-		return out
+		return records
 	}
 	found, err := parser.service.records.Load(parser.ctx, ids...)
 	if err != nil {
 		parser.err = err
-		return out
+		return records
 	}
 	for i, record := range found {
 		if record != nil && record.Kind == kind && !record.Deleted {
-			out[i] = record
+			records[i] = record
 		}
 	}
-	return out
+	return records
 }
 
 // linkedTo reads a list of records of a kind that events link to, all of which have to be
@@ -111,8 +111,8 @@ func (parser *parser) bySlug(kind calendar.Kind, slug string) calendar.ID {
 
 // byName finds a term by its shown name, as names are compared; 0: none exists.
 func (parser *parser) byName(kind calendar.Kind, name string) calendar.ID {
-	if parser.service.o.Clean != nil {
-		name = parser.service.o.Clean.Name(name)
+	if parser.service.settings.Clean != nil {
+		name = parser.service.settings.Clean.Name(name)
 	}
 	var found []*calendar.Record
 	if found, parser.err = parser.service.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(name)); len(found) == 0 {

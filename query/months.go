@@ -41,8 +41,8 @@ func (service *Service) Months(ctx context.Context) (*Months, error) {
 
 func (plan *listPlan) months() *Months {
 	listed := readmodel.And{plan.published, notHidden}
-	open := append(listed, not(isProtected))
-	out := &Months{Touched: plan.touched(listed)}
+	open := readmodel.And{plan.published, notHidden, not(isProtected)}
+	months := &Months{Touched: plan.touched(listed)}
 	// On the clock of the site an event may start in the month before or after.
 	near := map[calendar.ID]int{}
 	for month := range plan.tally(calendar.KindEvent, readmodel.FieldMonth, open) {
@@ -50,19 +50,19 @@ func (plan *listPlan) months() *Months {
 			near[at]++
 		}
 	}
-	for some := range slices.Chunk(keys(near), partsAtOnce) {
-		parts := make([]readmodel.Filter, len(some))
-		for i, month := range some {
+	for subset := range slices.Chunk(keys(near), partsAtOnce) {
+		parts := make([]readmodel.Filter, len(subset))
+		for i, month := range subset {
 			parts[i] = plan.StartingIn(firstOf(month)).window.filters()
 		}
 		page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: open, Tallies: []readmodel.Tally{{Parts: parts}}})
 		for i, count := range page.Tallied[0].Parts {
 			if count > 0 {
-				out.Started = append(out.Started, MonthCount{firstOf(some[i]), count})
+				months.Started = append(months.Started, MonthCount{firstOf(subset[i]), count})
 			}
 		}
 	}
-	return out
+	return months
 }
 
 // touched returns the months in which listed events start, and those that they only go on in:
@@ -95,8 +95,8 @@ func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (service *Service) StartingIn(first time.Time) *Criteria {
 	criteria := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
-	begin, _ := calendar.Day(calendar.WallOf(first), service.o.Site)
-	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.o.Site)
+	begin, _ := calendar.Day(calendar.WallOf(first), service.settings.Site)
+	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site)
 	criteria.window[utcStart] = readmodel.Span{Min: begin.Unix(), Max: next.Unix() - 1}
 	return criteria
 }
@@ -108,12 +108,12 @@ func (service *Service) LinkedFrom(ctx context.Context, criteria *Criteria) (map
 	shown := *criteria
 	shown.hides = true
 	return planned(ctx, service, &shown, func(plan *listPlan) map[calendar.ID]bool {
-		filter, out := plan.filter(), map[calendar.ID]bool{}
+		filter, result := plan.filter(), map[calendar.ID]bool{}
 		for _, kind := range linkKinds {
 			for _, id := range plan.withAbove(kind, plan.eventsOf(kind, filter)) {
-				out[id] = true
+				result[id] = true
 			}
 		}
-		return out
+		return result
 	})
 }

@@ -49,8 +49,8 @@ var (
 		{word: "all_day", other: isTrue(readmodel.FieldAllDay)},
 	}
 	languages = func() (all []option) {
-		for _, lang := range calendar.Langs {
-			all = append(all, numbered(lang.String(), readmodel.LanguageID(lang)))
+		for _, language := range calendar.Langs {
+			all = append(all, numbered(language.String(), readmodel.LanguageID(language)))
 		}
 		return all
 	}()
@@ -86,13 +86,13 @@ const maxCostBounds = 20
 func ReadCostBands(text string) ([]string, error) {
 	bounds := strings.Split(text, ",")
 	last := int64(0)
-	for i, b := range bounds {
-		bounds[i] = calendar.Trim(b)
-		at, ok := price(bounds[i])
-		if !ok || at <= last || i >= maxCostBounds {
+	for i, second := range bounds {
+		bounds[i] = calendar.Trim(second)
+		instant, ok := price(bounds[i])
+		if !ok || instant <= last || i >= maxCostBounds {
 			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", maxCostBounds)
 		}
-		last = at
+		last = instant
 	}
 	return bounds, nil
 }
@@ -120,10 +120,10 @@ func (parser *parser) readFacet(facet *facet) {
 	}
 	known := parser.service.options(facet.name)
 	for _, text := range entries {
-		at := slices.IndexFunc(known, func(option option) bool { return option.word == text })
+		index := slices.IndexFunc(known, func(option option) bool { return option.word == text })
 		switch {
-		case at >= 0:
-			chosen = append(chosen, known[at])
+		case index >= 0:
+			chosen = append(chosen, known[index])
 		case facet.read == nil:
 			value.Known(text)
 			return
@@ -150,17 +150,17 @@ const maxBands = 100
 
 // anyOf admits what one of some options of a field does.
 func anyOf(field string, options []option) readmodel.Filter {
-	out, numbers := readmodel.Or{}, readmodel.In{Field: field}
+	result, numbers := readmodel.Or{}, readmodel.In{Field: field}
 	for _, option := range options {
 		if option.other != nil {
-			out = append(out, option.other)
+			result = append(result, option.other)
 		}
 		numbers.IDs = append(numbers.IDs, option.numbers...)
 	}
 	if numbers.IDs != nil {
-		out = append(out, numbers)
+		result = append(result, numbers)
 	}
-	return out
+	return result
 }
 
 // readPlace reads a city or country; which venues lie there is known when the list is made.
@@ -172,8 +172,8 @@ func readMonth(entry string) (option, bool) {
 }
 
 // month is the option of a number of readmodel.FieldMonth.
-func month(n int64) option {
-	option := numbered(fmt.Sprintf("%04d-%02d", n/12, n%12+1), calendar.ID(n))
+func month(number int64) option {
+	option := numbered(fmt.Sprintf("%04d-%02d", number/12, number%12+1), calendar.ID(number))
 	option.label = option.word
 	return option
 }
@@ -192,11 +192,11 @@ func readWeekday(entry string) (option, bool) {
 func readTime(entry string) (option, bool) {
 	first, second, _ := strings.Cut(entry, "-")
 	from, okFrom := minuteOf(first)
-	to, okTo := minuteOf(second)
-	if to == 0 {
-		to = dayMinutes
+	until, okTo := minuteOf(second)
+	if until == 0 {
+		until = dayMinutes
 	}
-	return option{word: entry, label: entry, other: minutes(from, to)}, okFrom && okTo && from < dayMinutes
+	return option{word: entry, label: entry, other: minutes(from, until)}, okFrom && okTo && from < dayMinutes
 }
 
 // minuteOf reads HH:MM, up to 24:00.
@@ -217,12 +217,12 @@ func readCostBand(entry string) (option, bool) {
 	}
 	within := readmodel.AtLeast(readmodel.FieldCost, from)
 	if below != "" {
-		to, okTo := price(below)
-		if !okTo || from >= to {
+		until, okTo := price(below)
+		if !okTo || from >= until {
 			return option{}, false
 		}
-		if to < within.Max { // else it has no bound that a cost could reach
-			within.Max = to - 1
+		if until < within.Max { // else it has no bound that a cost could reach
+			within.Max = until - 1
 		}
 	}
 	return option{word: entry, label: entry, other: within}, true

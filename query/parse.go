@@ -46,7 +46,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	q := parser{
 		Criteria: &Criteria{
 			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, withdrawn: request.Past.Withdrawn,
-			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, of: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
+			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, kind: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
 		service: service, params: request.Params, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
@@ -55,7 +55,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 		q.params = Params(request.Kind)
 	}
 	q.value = param.NewValue(q.input, &q.bad)
-	q.resolved = cache.Numbers(q.resolved, service.o.ProtectedNow)
+	q.resolved = cache.Numbers(q.resolved, service.settings.ProtectedNow)
 	q.read()
 	q.link()
 	if q.walk != nil {
@@ -74,8 +74,8 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 
 // Afford refuses what costs more than a request may.
 func (service *Service) Afford(cost int) error {
-	if cost > service.o.QueryBudget {
-		return &calendar.Error{Code: calendar.CodeQueryTooCostly, Cost: cost, Limit: service.o.QueryBudget}
+	if cost > service.settings.QueryBudget {
+		return &calendar.Error{Code: calendar.CodeQueryTooCostly, Cost: cost, Limit: service.settings.QueryBudget}
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (parser *parser) where(filter readmodel.Filter) {
 func (parser *parser) read() {
 	parser.Lang = parser.value.Language(parser.Lang)
 	parser.Page = parser.parameter("page").Int()
-	parser.PerPage = min(parser.parameter("per_page").Int(), parser.service.o.PerPageMax)
+	parser.PerPage = min(parser.parameter("per_page").Int(), parser.service.settings.PerPageMax)
 	parser.Fields = parser.parameter("_fields").Fields()
 	parser.Embeds = EmbedsOf(parser.Fields)
 	parser.parameter("as_of").Text() // read before, as it says which Service is asked

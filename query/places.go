@@ -11,27 +11,29 @@ import (
 const earthRadius = 6371.0088
 
 // circle is what lies at most so many kilometres from a place, in degrees.
-type circle struct{ lat, lng, km float64 }
+type circle struct{ latitude, longitude, km float64 }
 
 // distance returns the great circle distance of a place from the centre, in kilometres
 // (haversine).
-func (circle *circle) distance(lat, lng float64) float64 {
+func (circle *circle) distance(latitude, longitude float64) float64 {
 	const rad = math.Pi / 180
-	a := math.Sin((lat - circle.lat) * rad / 2)
-	b := math.Sin((lng - circle.lng) * rad / 2)
-	h := a*a + math.Cos(circle.lat*rad)*math.Cos(lat*rad)*b*b
+	a := math.Sin((latitude - circle.latitude) * rad / 2)
+	b := math.Sin((longitude - circle.longitude) * rad / 2)
+	h := a*a + math.Cos(circle.latitude*rad)*math.Cos(latitude*rad)*b*b
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(h, 1)))
 }
 
-func (circle *circle) holds(lat, lng float64) bool { return circle.distance(lat, lng) <= circle.km }
+func (circle *circle) holds(latitude, longitude float64) bool {
+	return circle.distance(latitude, longitude) <= circle.km
+}
 
 // box is what lies between bounds in degrees, both included; west above east crosses
 // longitude 180.
 type box struct{ west, south, east, north float64 }
 
-func (box *box) holds(lat, lng float64) bool {
-	west, east := lng >= box.west, lng <= box.east
-	return lat >= box.south && lat <= box.north && (west && east || box.west > box.east && (west || east))
+func (box *box) holds(latitude, longitude float64) bool {
+	west, east := longitude >= box.west, longitude <= box.east
+	return latitude >= box.south && latitude <= box.north && (west && east || box.west > box.east && (west || east))
 }
 
 func everywhere(_, _ float64) bool { return true }
@@ -39,7 +41,7 @@ func everywhere(_, _ float64) bool { return true }
 // byPlaces are the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
 func (plan *listPlan) byPlaces() (and readmodel.And) {
-	at := func(holds func(lat, lng float64) bool) readmodel.Filter {
+	at := func(holds func(latitude, longitude float64) bool) readmodel.Filter {
 		return in(readmodel.FieldVenue, plan.within(holds)...)
 	}
 	switch {
@@ -57,24 +59,24 @@ func (plan *listPlan) byPlaces() (and readmodel.And) {
 }
 
 // within returns the venues in an area that the caller sees, by id.
-func (plan *listPlan) within(holds func(lat, lng float64) bool) []calendar.ID {
-	venues, out := plan.directory(calendar.KindVenue), []calendar.ID{}
-	for at, point := range venues.points {
-		if point.known && holds(point.lat, point.lng) && plan.sees(venues.records[at]) {
-			out = append(out, venues.records[at].ID)
+func (plan *listPlan) within(holds func(latitude, longitude float64) bool) []calendar.ID {
+	venues, result := plan.directory(calendar.KindVenue), []calendar.ID{}
+	for index, point := range venues.points {
+		if point.known && holds(point.latitude, point.longitude) && plan.sees(venues.records[index]) {
+			result = append(result, venues.records[index].ID)
 		}
 	}
-	return out
+	return result
 }
 
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
 func (plan *listPlan) metres(from *circle) map[calendar.ID]int64 {
-	venues, out := plan.directory(calendar.KindVenue), map[calendar.ID]int64{}
+	venues, result := plan.directory(calendar.KindVenue), map[calendar.ID]int64{}
 	for _, id := range plan.within(from.holds) {
-		at, _ := venues.find(id)
-		out[id] = int64(math.Round(from.distance(venues.points[at].lat, venues.points[at].lng) * 1000))
+		index, _ := venues.find(id)
+		result[id] = int64(math.Round(from.distance(venues.points[index].latitude, venues.points[index].longitude) * 1000))
 	}
-	return out
+	return result
 }
 
 // placeDetails are the details of venues that lists are filtered and counted by.

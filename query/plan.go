@@ -19,16 +19,16 @@ type listPlan struct {
 }
 
 // planned returns what a plan in the present state makes, again when the state moved meanwhile.
-func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (out T, err error) {
+func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (result T, err error) {
 	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
 		plan, err := service.plan(ctx, view, criteria)
 		if err == nil {
-			out = made(plan)
+			result = made(plan)
 			err = plan.err
 		}
 		return err
 	})
-	return out, err
+	return result, err
 }
 
 // plan begins a plan in the state of a view.
@@ -56,13 +56,13 @@ func (plan *listPlan) sees(record *calendar.Record) bool {
 
 // among returns those of some records of a kind that the caller sees.
 func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) []calendar.ID {
-	directory, out := plan.directory(kind), []calendar.ID{}
+	directory, result := plan.directory(kind), []calendar.ID{}
 	for _, id := range ids {
-		if at, known := directory.find(id); known && plan.sees(directory.records[at]) {
-			out = append(out, id)
+		if index, known := directory.find(id); known && plan.sees(directory.records[index]) {
+			result = append(result, id)
 		}
 	}
-	return out
+	return result
 }
 
 // tally counts the values of a field among the records of a kind that a filter admits.
@@ -94,8 +94,8 @@ func (plan *listPlan) countedOf(kind calendar.Kind) map[calendar.ID]int {
 // so that a list has whole branches.
 func (plan *listPlan) withAbove(kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID) {
 	directory := plan.directory(kind)
-	for at, record := range directory.records {
-		if slices.ContainsFunc(directory.options[at].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
+	for index, record := range directory.records {
+		if slices.ContainsFunc(directory.options[index].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
 			ids = append(ids, record.ID)
 		}
 	}

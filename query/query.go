@@ -23,7 +23,7 @@ type Records interface {
 	BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error)
 	// ByName returns the live records of a kind whose shown name in the language
 	// equals name, case aside, by id.
-	ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error)
+	ByName(ctx context.Context, kind calendar.Kind, language calendar.Lang, name string) ([]*calendar.Record, error)
 	// Absent is the error of a record of a kind that Load does not give:
 	// calendar.CodeErased for one that was erased, else calendar.CodeNotFound.
 	Absent(ctx context.Context, kind calendar.Kind, id calendar.ID) error
@@ -149,7 +149,7 @@ type Criteria struct {
 	facetQuery facetQuery
 	collapse   bool
 
-	of      Of // the record that events are of
+	kind    Of // the record that events are of
 	geoloc  *bool
 	near    *circle
 	box     *box

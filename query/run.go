@@ -22,10 +22,10 @@ func (service *Service) Run(ctx context.Context, criteria *Criteria) (*List, err
 // Several answers the criteria of several lists of events as of one state, and calls use
 // with each list in their order; a page past the end is an empty one. It may begin again:
 // use is called for the first again then.
-func (service *Service) Several(ctx context.Context, all []*Criteria, use func(i int, list *List) error) error {
+func (service *Service) Several(ctx context.Context, criteria []*Criteria, use func(i int, list *List) error) error {
 	_, err := planned(ctx, service, nil, func(plan *listPlan) (none struct{}) {
-		for i := 0; i < len(all) && plan.err == nil; i++ {
-			plan.Criteria = all[i]
+		for i := 0; i < len(criteria) && plan.err == nil; i++ {
+			plan.Criteria = criteria[i]
 			if list := plan.list(); plan.err == nil {
 				plan.err = use(i, list)
 			}
@@ -73,16 +73,16 @@ func (plan *listPlan) find() (found *Selection) {
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
-	for at := range facets {
-		if chosen, name := plan.byFacet(at), facets[at].name; slices.Contains(plan.Facets, name) {
+	for index := range facets {
+		if chosen, name := plan.byFacet(index), facets[index].name; slices.Contains(plan.Facets, name) {
 			counted[name] = chosen
 		} else {
 			and = append(and, chosen...)
 		}
 	}
 	narrow := func(without string) (among readmodel.And) {
-		for at := range facets {
-			if name := facets[at].name; name != without {
+		for index := range facets {
+			if name := facets[index].name; name != without {
 				among = append(among, counted[name]...)
 			}
 		}
@@ -142,8 +142,8 @@ func (plan *listPlan) order() []readmodel.Sort {
 	case "description":
 		key.Field = readmodel.FieldDescriptionKey(plan.Lang)
 	case "include":
-		for at, id := range plan.include {
-			ranks[id] = int64(at)
+		for index, id := range plan.include {
+			ranks[id] = int64(index)
 		}
 	case "count":
 		counts := plan.countedOf(plan.Kind)
@@ -164,26 +164,26 @@ func byStart(desc bool) []readmodel.Sort {
 
 // views makes the views of documents, with what events embed.
 func (selection *Selection) views(ctx context.Context, documents []readmodel.Document) ([]View, error) {
-	now, out := selection.moment(), make([]View, len(documents))
+	now, views := selection.moment(), make([]View, len(documents))
 	for i, document := range documents {
-		out[i] = View{
+		views[i] = View{
 			Record: document.Record, Repeats: document.Repeats, Status: document.Record.Status(now),
 			Blanked: calendar.NeedsPassword(selection.Caller, document.Record),
 		}
 		if selection.sort == "distance" {
 			if key := readmodel.Place(selection.query.Sort[:1], document.Record)[0]; key.Has {
-				out[i].Distance = &key.N
+				views[i].Distance = &key.N
 			}
 		}
 	}
 	join := selection.join(selection.Caller, selection.Lang, selection.Embeds)
 	join.withdrawn = selection.withdrawn
-	return out, join.views(ctx, out)
+	return views, join.views(ctx, views)
 }
 
 // join returns the join of what events of the state embed.
-func (state *state) join(caller calendar.Caller, lang calendar.Lang, embeds Embeds) *join {
+func (state *state) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
 	return &join{
-		records: state.load, counts: state.countsOf, caller: caller, lang: lang, now: state.moment(), embeds: embeds, left: state.o.MaxAnswer,
+		records: state.load, counts: state.countsOf, caller: caller, language: language, now: state.moment(), embeds: embeds, left: state.settings.MaxAnswer,
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // Service answers list requests and makes views. It is safe for concurrent use.
 type Service struct {
-	index   readmodel.Index
-	records Records
-	o       Options
+	index    readmodel.Index
+	records  Records
+	settings Options
 
 	shared      lazy[shared] // of the last generation that was asked for
 	directories [calendar.KindTag + 1]lazy[directory]
@@ -25,8 +25,8 @@ type Service struct {
 // Forget drops what is in memory of linked records, which may have been erased.
 func (service *Service) Forget() {
 	service.shared.Store(nil)
-	for k := range service.directories {
-		service.directories[k].Store(nil)
+	for index := range service.directories {
+		service.directories[index].Store(nil)
 	}
 }
 
@@ -43,10 +43,10 @@ func New(index readmodel.Index, records Records, options Options) *Service {
 	if options.CostBands == nil {
 		options.CostBands = []string{"10", "25", "50", "100"}
 	}
-	return &Service{index: index, records: records, o: options, bands: costBands(options.CostBands)}
+	return &Service{index: index, records: records, settings: options, bands: costBands(options.CostBands)}
 }
 
-func (service *Service) now() time.Time { return service.o.Now() }
+func (service *Service) now() time.Time { return service.settings.Now() }
 
 // Await waits until lists show position least, or returns *calendar.Error with
 // CodePositionNotReached after the longest wait, at once when the store has not come
@@ -76,7 +76,7 @@ func (service *Service) Await(ctx context.Context, caller calendar.Caller, least
 	if want <= shown.Position {
 		return want, nil
 	}
-	wait, cancel := context.WithTimeout(ctx, service.o.PositionWait)
+	wait, cancel := context.WithTimeout(ctx, service.settings.PositionWait)
 	defer cancel()
 	if err = service.index.Wait(wait, want); err == nil {
 		return want, nil

@@ -39,7 +39,7 @@ func TestGeneration(t *testing.T) {
 func TestReadFromLocalIndex(t *testing.T) {
 	t.Parallel()
 	service, store, index, _ := setup(t, world(t))
-	service.o.LocalIndex = true
+	service.settings.LocalIndex = true
 	older := store.byID[100]
 	newer := event(t, 100, "Newer", "2030-05-10 10:00:00", "2030-05-10 12:00:00", nil)
 	want := func(what string, record *calendar.Record) {
@@ -134,7 +134,7 @@ func TestAwaitCounts(t *testing.T) {
 		{calendar.KindVenue, 2, nil, true, 0},
 	} {
 		got := wait(t, 0, func(ctx context.Context, service *Service, _ *fakeRecords) string {
-			service.o.LocalIndex = tt.local
+			service.settings.LocalIndex = tt.local
 			service.AwaitCounts(ctx, &calendar.Record{ID: 900, Kind: tt.kind, Version: tt.version, Fields: tt.fields}, 2)
 			return ""
 		})
@@ -215,7 +215,7 @@ func TestHeavyLinks(t *testing.T) {
 	}
 	fair := event(t, 1, "Fair", "2030-05-10 10:00:00", "2030-05-10 12:00:00", fields{"venue": links})
 	service, store, index, _ := setup(t, append(records, fair))
-	service.o.MaxAnswer = 800_000
+	service.settings.MaxAnswer = 800_000
 	want := func(what string, embeds Embeds, sent string, tooLarge bool, limit int) {
 		t.Helper()
 		store.asked.Store(0)

@@ -53,21 +53,21 @@ func (criteria *Criteria) Exact() []LinkParam {
 	if overlaps {
 		names = append(names, "overlap")
 	}
-	out := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool { return slices.Contains(names, linkParam.Name) })
+	linkParams := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool { return slices.Contains(names, linkParam.Name) })
 	for _, zone := range []*time.Location{nil, time.UTC} {
 		first, last := criteria.lap.spans(zone)
 		start, end := criteria.window.spans(zone)
 		// What is a second beyond an open end wraps around, to the other one.
 		for i, bound := range []int64{first.Min, last.Max, start.Max + 1, start.Min - 1, end.Max + 1, end.Min - 1} {
 			if bound != readmodel.AllNumbers.Min && bound != readmodel.AllNumbers.Max {
-				out = append(out, LinkParam{Name: DateParams[i], Value: told(bound, zone)})
+				linkParams = append(linkParams, LinkParam{Name: DateParams[i], Value: told(bound, zone)})
 			}
 		}
 	}
 	if overlaps {
-		out = append(out, LinkParam{Name: "overlap", Value: "true"})
+		linkParams = append(linkParams, LinkParam{Name: "overlap", Value: "true"})
 	}
-	return append(out, LinkParam{Name: "strict_dates", Value: "true"})
+	return append(linkParams, LinkParam{Name: "strict_dates", Value: "true"})
 }
 
 // told is a second as a bound, in the years that there are: in a zone, for nil as a wall clock.
@@ -82,12 +82,12 @@ func told(second int64, zone *time.Location) string {
 // Range is the window that events overlap, as the source of calendar widgets takes it: its
 // end is not in it; false where that cannot tell the list.
 func (criteria *Criteria) Range() (from, until string, ok bool) {
-	sheet, lap := criteria.sheet, criteria.lap
+	sheet, window := criteria.sheet, criteria.lap
 	if sheet.Period {
-		lap.days(sheet.First, sheet.Last, sheet.Zone)
+		window.days(sheet.First, sheet.Last, sheet.Zone)
 	}
 	zone := sheet.Zone
-	start, end := lap.spans(zone)
+	start, end := window.spans(zone)
 	if zone != nil {
 		// All-day events are in it or not by its digits: a day ends at 24:00:00, also where the
 		// next one begins later.

@@ -54,7 +54,7 @@ func TestSheets(t *testing.T) {
 		if clock, is := strings.CutPrefix(line, "at "); is {
 			var sunday string
 			service, sunday = onClock(t, clock)
-			service.o.Sunday = sunday != ""
+			service.settings.Sunday = sunday != ""
 			continue
 		}
 		cells := strings.Split(line+" ", " | ")
@@ -82,7 +82,7 @@ func TestListsOfSheets(t *testing.T) {
 		records = append(records, event(t, id+1, "Event", start.String(), end.String(), fields{"utc_start_date": start - off, "utc_end_date": end - off}))
 	}
 	service, _, _, _ := setup(t, records)
-	service.o.Site = zone(t, "America/New_York")
+	service.settings.Site = zone(t, "America/New_York")
 	pick := func(percent int, before, values string) string {
 		all := strings.Split(values, "|")
 		if rng.IntN(100) >= percent {

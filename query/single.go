@@ -15,8 +15,8 @@ import (
 // linked records come from the store, counts from the read model. While the read model is
 // out of reach the last known counts stand, so single records stay readable. Protected
 // events are not blanked here: the caller of View checks the right to read first.
-func (service *Service) View(ctx context.Context, caller calendar.Caller, record *calendar.Record, lang calendar.Lang, embeds Embeds, moment Moment) (View, error) {
-	j := join{records: moment.Load, caller: caller, lang: lang, now: cmp.Or(moment.Now, service.now()), embeds: embeds, left: service.o.MaxAnswer}
+func (service *Service) View(ctx context.Context, caller calendar.Caller, record *calendar.Record, language calendar.Lang, embeds Embeds, moment Moment) (View, error) {
+	j := join{records: moment.Load, caller: caller, language: language, now: cmp.Or(moment.Now, service.now()), embeds: embeds, left: service.settings.MaxAnswer}
 	if moment.Load == nil {
 		j.records, j.counts = service.records.Load, service.lastingCounts
 	}
@@ -65,10 +65,10 @@ const countWait = 500 * time.Millisecond
 // An index of another process is not waited for: each such wait would cost it a refresh.
 func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
 	ofTerms := record.Kind == calendar.KindEvent && len(record.Fields.IDs("categories"))+len(record.Fields.IDs("tags")) > 0
-	if !service.o.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
+	if !service.settings.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
 		return
 	}
-	wait, cancel := context.WithTimeout(ctx, min(countWait, service.o.PositionWait))
+	wait, cancel := context.WithTimeout(ctx, min(countWait, service.settings.PositionWait))
 	defer cancel()
 	_ = service.index.Wait(wait, position) // counts may lag
 }
@@ -78,7 +78,7 @@ func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record
 // CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected), and returns its view.
 // The password is checked by verify, which is called for protected events that the
 // caller needs it for; nil (reads by slug) refuses them.
-func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds Embeds,
+func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, language calendar.Lang, embeds Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (View, error) {
 	state, err := service.current(ctx)
@@ -113,9 +113,9 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 		}
 	}
 	if state == nil {
-		return service.View(ctx, caller, record, lang, embeds, Moment{})
+		return service.View(ctx, caller, record, language, embeds, Moment{})
 	}
-	return state.join(caller, lang, embeds).view(ctx, record, now)
+	return state.join(caller, language, embeds).view(ctx, record, now)
 }
 
 // find returns a record by slug when there is one, else by id; nil when unknown.
@@ -135,7 +135,7 @@ func (service *Service) find(ctx context.Context, state *state, kind calendar.Ki
 // a document then costs less than a record of the store. Its view has to be closed. nil:
 // while it is behind the store, and while entries are quarantined.
 func (service *Service) current(ctx context.Context) (*state, error) {
-	if !service.o.LocalIndex {
+	if !service.settings.LocalIndex {
 		return nil, nil
 	}
 	head, err := service.records.Head(ctx) // first: what the index shows after it is no older
@@ -151,7 +151,7 @@ func (service *Service) current(ctx context.Context) (*state, error) {
 		return nil, err
 	}
 	state, err := service.stateOf(ctx, view)
-	if err != nil || state.gen.Position < head {
+	if err != nil || state.generation.Position < head {
 		view.Close()
 		return nil, err
 	}

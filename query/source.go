@@ -18,7 +18,7 @@ type source struct {
 // readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
 // the zone or of each event.
 func (parser *parser) readSource() {
-	source, site := &source{timed: newWindow()}, parser.service.o.Site
+	source, site := &source{timed: newWindow()}, parser.service.settings.Site
 	value := parser.parameter("timeZone")
 	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
 		zone, known := calendar.ParseZone(text)
@@ -33,18 +33,18 @@ func (parser *parser) readSource() {
 		}
 		parser.source = source
 		zone, digits := parser.Zone, date.Wall(parser.now, cmp.Or(date.Zone(), site))
-		at := int64(digits)
+		instant := int64(digits)
 		if date.IsInstant() {
-			zone, at = time.UTC, date.Instant(parser.now, site).Unix()
+			zone, instant = time.UTC, date.Instant(parser.now, site).Unix()
 		} else if zone != nil {
-			at = calendar.WallToInstant(digits, zone).Unix()
+			instant = calendar.WallToInstant(digits, zone).Unix()
 		}
 		if first, last := source.timed.spans(zone); name == "start" {
-			first.Min, source.days.Min = at, int64(digits)
+			first.Min, source.days.Min = instant, int64(digits)
 		} else {
-			last.Max, source.days.Max = at-1, int64(digits)-1
+			last.Max, source.days.Max = instant-1, int64(digits)-1
 		}
-		parser.resolved = parser.resolved.Number(int64(digits)).Number(at)
+		parser.resolved = parser.resolved.Number(int64(digits)).Number(instant)
 	}
 	if parser.source != nil {
 		parser.where(source.filter(blanked(parser.Caller)))

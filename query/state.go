@@ -26,7 +26,7 @@ func (state *state) moment() time.Time { return time.Unix(state.second, 0) }
 
 // shared is what requests of one generation share.
 type shared struct {
-	gen Generation
+	generation Generation
 	// second is the moment, Unix time, that decides which scheduled posts are published:
 	// until nextDue all moments decide alike.
 	second  int64
@@ -41,7 +41,7 @@ type shared struct {
 
 // holds reports whether it is valid for a state of the index at a moment.
 func (shared *shared) holds(shown readmodel.VisibleState, now time.Time) bool {
-	return shared.gen.VisibleState == shown && shared.gen.Due <= now.Unix() && now.Unix() < shared.nextDue
+	return shared.generation.VisibleState == shown && shared.generation.Due <= now.Unix() && now.Unix() < shared.nextDue
 }
 
 // lazy is a value that is loaded by the first caller who needs it; others wait. An error is
@@ -80,9 +80,9 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 		return Generation{}, err
 	}
 	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
-		return shared.gen, nil
+		return shared.generation, nil
 	}
-	return planned(ctx, service, nil, func(plan *listPlan) Generation { return Generation{shown, plan.gen.Due} })
+	return planned(ctx, service, nil, func(plan *listPlan) Generation { return Generation{shown, plan.generation.Due} })
 }
 
 // stateOf adds to a view what its generation shares.
@@ -92,10 +92,10 @@ func (service *Service) stateOf(ctx context.Context, view readmodel.View) (*stat
 	g, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
 		due, next, err := dueTimes(ctx, view, now.Unix())
 		return &shared{
-			gen: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
+			generation: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
 			// All moments from the last due publication on decide alike. With that one the
 			// filters are the same in most generations.
-			published: published(due), counted: countedEvents(due, service.o.ProtectedNow),
+			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
 		}, err
 	})
 	return &state{service, g, view}, err
@@ -118,10 +118,10 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 				return 0, 0, err
 			}
 			for _, document := range page.Documents {
-				if at := int64(document.Record.Fields.Wall("date_utc")); in.Max == now {
-					last = max(last, at)
+				if instant := int64(document.Record.Fields.Wall("date_utc")); in.Max == now {
+					last = max(last, instant)
 				} else {
-					next = min(next, at)
+					next = min(next, instant)
 				}
 			}
 		}
@@ -137,13 +137,13 @@ func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]cale
 	var each []readmodel.Filter
 	one := make([]readmodel.Filter, 0, 2)                                              // few events have one of them
 	for _, kind := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} { // in order, so that servers know the request again
-		some := missing[kind]
-		if len(some) == 0 {
+		subset := missing[kind]
+		if len(subset) == 0 {
 			continue
 		}
-		slices.Sort(some)
-		ids, one = append(ids, some...), append(one, in(linkField(kind), some...))
-		for _, id := range some {
+		slices.Sort(subset)
+		ids, one = append(ids, subset...), append(one, in(linkField(kind), subset...))
+		for _, id := range subset {
 			each = append(each, in(linkField(kind), id))
 		}
 	}
@@ -156,9 +156,9 @@ func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]cale
 	if err != nil {
 		return counts, err
 	}
-	for i, n := range page.Tallied[0].Parts {
-		counts[ids[i]] = n
-		state.counts.Store(ids[i], n)
+	for i, count := range page.Tallied[0].Parts {
+		counts[ids[i]] = count
+		state.counts.Store(ids[i], count)
 	}
 	return counts, nil
 }
@@ -167,8 +167,8 @@ func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known 
 	known, missing = map[calendar.ID]int{}, map[calendar.Kind][]calendar.ID{}
 	for kind, ids := range terms {
 		for _, id := range ids {
-			if n, ok := shared.counts.Load(id); ok {
-				known[id], _ = n.(int)
+			if number, ok := shared.counts.Load(id); ok {
+				known[id], _ = number.(int)
 			} else {
 				missing[kind] = append(missing[kind], id)
 			}
@@ -188,9 +188,9 @@ func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.
 // load returns the records of ids, in their order, nil for unknown ones.
 func (state *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	found, err := state.view.Get(ctx, ids)
-	out := make([]*calendar.Record, len(ids))
+	records := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
-		out[i] = found[id].Record
+		records[i] = found[id].Record
 	}
-	return out, err
+	return records, err
 }

@@ -52,37 +52,37 @@ type Suggestion struct {
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
 // they show is the public view, no matter who asks.
-func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (out []Suggested, position calendar.Position, err error) {
-	out, err = planned(ctx, service, criteria, func(plan *listPlan) []Suggested {
-		position = plan.gen.Position
-		out := make([]Suggested, len(plan.kinds))
+func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (suggesteds []Suggested, position calendar.Position, err error) {
+	suggesteds, err = planned(ctx, service, criteria, func(plan *listPlan) []Suggested {
+		position = plan.generation.Position
+		result := make([]Suggested, len(plan.kinds))
 		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i, kind := range plan.kinds {
 			group.Go(func() error {
 				of := *criteria
 				of.Kind = kind
 				plan := &listPlan{state: plan.state, Criteria: &of, ctx: all}
-				out[i] = plan.suggest()
+				result[i] = plan.suggest()
 				return plan.err
 			})
 		}
 		plan.err = group.Wait()
-		return out
+		return result
 	})
-	return out, position, err
+	return suggesteds, position, err
 }
 
-func (plan *listPlan) suggest() (out Suggested) {
+func (plan *listPlan) suggest() (suggested Suggested) {
 	at := plan.stepped(func(plan *listPlan) int {
-		if out.List = nil; plan.Kind == calendar.KindEvent {
-			out.List = plan.suggestEvents()
+		if suggested.List = nil; plan.Kind == calendar.KindEvent {
+			suggested.List = plan.suggestEvents()
 		} else {
-			out.List = plan.suggestOthers()
+			suggested.List = plan.suggestOthers()
 		}
-		return len(out.List)
+		return len(suggested.List)
 	})
-	out.Kind, out.Spelling = at.Kind, at.spelling()
-	return out
+	suggested.Kind, suggested.Spelling = at.Kind, at.spelling()
+	return suggested
 }
 
 func (plan *listPlan) suggestEvents() []Suggestion {
@@ -92,16 +92,16 @@ func (plan *listPlan) suggestEvents() []Suggestion {
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
 		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(plan.Lang)},
 	})
-	out := make([]Suggestion, len(page.Documents))
+	suggestions := make([]Suggestion, len(page.Documents))
 	for i, document := range page.Documents {
-		out[i] = Suggestion{Record: document.Record, Status: document.Record.Status(plan.moment()), Count: document.Repeats.Count}
+		suggestions[i] = Suggestion{Record: document.Record, Status: document.Record.Status(plan.moment()), Count: document.Repeats.Count}
 		for _, id := range slices.Backward(plan.among(calendar.KindVenue, document.Record.Fields.IDs("venue"))) {
 			venues := plan.directory(calendar.KindVenue)
-			at, _ := venues.find(id)
-			out[i].Venue = venues.records[at]
+			index, _ := venues.find(id)
+			suggestions[i].Venue = venues.records[index]
 		}
 	}
-	return out
+	return suggestions
 }
 
 func (plan *listPlan) suggestOthers() (all []Suggestion) {
@@ -117,11 +117,11 @@ func (plan *listPlan) suggestOthers() (all []Suggestion) {
 	counts := plan.eventsOf(plan.Kind, append(plan.coming(plan.upcomingAt), in(linkField(plan.Kind), found...)))
 	named, directory, rank := map[string]int{}, plan.directory(plan.Kind), readmodel.Relevance{Text: name}
 	for _, id := range found {
-		at, ok := directory.find(id)
+		index, ok := directory.find(id)
 		if !ok || counts[id] == 0 {
 			continue
 		}
-		record := directory.records[at]
+		record := directory.records[index]
 		label, _ := record.Name(plan.Lang)
 		suggestion := Suggestion{Record: record, Status: record.Status(plan.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
 		named[suggestion.name]++

@@ -51,11 +51,11 @@ func (criteria *Criteria) steps() []int {
 func (plan *listPlan) stepped(try func(*listPlan) (total int)) *listPlan {
 	steps := plan.steps()
 	for _, step := range steps {
-		criteria, at := *plan.Criteria, *plan
-		criteria.step, at.Criteria = step, &criteria
-		total := try(&at)
-		if plan.err = at.err; total > 0 || at.err != nil || len(steps) == 1 {
-			return &at
+		criteria, listPlan := *plan.Criteria, *plan
+		criteria.step, listPlan.Criteria = step, &criteria
+		total := try(&listPlan)
+		if plan.err = listPlan.err; total > 0 || listPlan.err != nil || len(steps) == 1 {
+			return &listPlan
 		}
 	}
 	return plan

@@ -57,17 +57,17 @@ func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *S
 // Zones returns the earliest start and the latest end of the events whose times can be told
 // by the clock of a zone, by its name, as the caller sees them.
 func (selection *Selection) Zones(ctx context.Context) (map[string]Span, error) {
-	out := map[string]Span{}
-	return out, selection.records(ctx, selection.query, func(record *calendar.Record) {
+	result := map[string]Span{}
+	return result, selection.records(ctx, selection.query, func(record *calendar.Record) {
 		name := readmodel.Zone(record)
 		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(selection.Caller, record) { // told in UTC, or by the day
 			return
 		}
 		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
-		if known, ok := out[name]; ok {
+		if known, ok := result[name]; ok {
 			start, end = min(start, known.Start), max(end, known.End)
 		}
-		out[name] = Span{start, end}
+		result[name] = Span{start, end}
 	})
 }
 

@@ -32,9 +32,9 @@ func newWindow() window {
 
 // filters are the ranges of the window.
 func (window *window) filters() (and readmodel.And) {
-	for at, span := range window {
+	for index, span := range window {
 		if span != readmodel.AllNumbers {
-			and = append(and, readmodel.Range{Field: windowFields[at], Span: span})
+			and = append(and, readmodel.Range{Field: windowFields[index], Span: span})
 		}
 	}
 	return and
@@ -42,12 +42,12 @@ func (window *window) filters() (and readmodel.And) {
 
 // overlaps adds what events overlap that window holds the bounds of (listings, section 2).
 func (window *window) overlaps(and readmodel.And) readmodel.And {
-	for at := 0; at < len(window); at += 2 {
-		start, end := windowFields[at], windowFields[at+1]
-		if last := window[at+1].Max; last != readmodel.AllNumbers.Max {
+	for index := 0; index < len(window); index += 2 {
+		start, end := windowFields[index], windowFields[index+1]
+		if last := window[index+1].Max; last != readmodel.AllNumbers.Max {
 			and = append(and, readmodel.AtMost(start, last))
 		}
-		if first := window[at].Min; first != readmodel.AllNumbers.Min {
+		if first := window[index].Min; first != readmodel.AllNumbers.Min {
 			and = append(and, readmodel.Or{readmodel.AtLeast(end, first+1), readmodel.AtLeast(start, first)})
 		}
 	}
@@ -86,14 +86,14 @@ var DateParams = []string{"start_date", "end_date", "starts_before", "starts_aft
 func (parser *parser) readWindow() {
 	strict, _ := parser.parameter("strict_dates").Bool()
 	overlap, _ := parser.parameter("overlap").Bool()
-	site, sheet := parser.service.o.Site, &parser.sheet
+	site, sheet := parser.service.settings.Site, &parser.sheet
 	window := &parser.window
 	if overlap || sheet.Period {
 		window = &parser.lap
 	}
 	fixed := sheet.Past || sheet.Period
-	for at, name := range DateParams {
-		fixed = fixed || at > 1 && parser.sent(name)
+	for index, name := range DateParams {
+		fixed = fixed || index > 1 && parser.sent(name)
 		date, ok := parser.parameter(name).Date(parser.now, site)
 		if !ok {
 			continue
@@ -172,7 +172,7 @@ func (parser *parser) readWhen() bool {
 			parser.bad.Add(name, calendar.ReasonTogether, value.Name)
 		}
 	}
-	first, last := param.DaysOf(word, parser.now, parser.service.o.Site, parser.service.o.Sunday)
+	first, last := param.DaysOf(word, parser.now, parser.service.settings.Site, parser.service.settings.Sunday)
 	parser.lap.days(first, last, parser.sheet.Zone)
 	parser.resolved = parser.resolved.Number(int64(first))
 	parser.Moves = true

@@ -62,13 +62,13 @@ type auditProof struct {
 }
 
 // work prints the proof that an entry is in the log.
-func (cmd *auditProof) work(ctx context.Context, console *console) error {
-	position := cmd.Position
+func (auditProof *auditProof) work(ctx context.Context, console *console) error {
+	position := auditProof.Position
 	newest, err := console.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
-	size := cmp.Or(cmd.Size, newest.Size)
+	size := cmp.Or(auditProof.Size, newest.Size)
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
@@ -81,17 +81,17 @@ func (cmd *auditProof) work(ctx context.Context, console *console) error {
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = console.out.Write(proof.Text(int64(position)-1, hashes, signed.Note))
+		_, _ = console.output.Write(proof.Text(int64(position)-1, hashes, signed.Note))
 		return nil
 	}
-	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if out.Leaf, err = console.proofs.Leaf(ctx, position); err != nil {
+	inclusion := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
+	if inclusion.Leaf, err = console.proofs.Leaf(ctx, position); err != nil {
 		return err
 	}
-	if out.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
+	if inclusion.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
 		return err
 	}
-	return console.printJSON(out)
+	return console.printJSON(inclusion)
 }
 
 type auditKeys struct {
@@ -107,7 +107,7 @@ func (*keyList) work(ctx context.Context, console *console) error {
 	seen := map[string]bool{}
 	show := func(vkey string) {
 		if !seen[vkey] {
-			fmt.Fprintln(console.out, vkey)
+			fmt.Fprintln(console.output, vkey)
 		}
 		seen[vkey] = true
 	}
@@ -141,7 +141,7 @@ func (*keyConfirm) work(ctx context.Context, console *console) error {
 	}
 	size, err := console.signer.Confirm(ctx)
 	if err == nil {
-		fmt.Fprintf(console.out, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
+		fmt.Fprintf(console.output, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
 	}
 	return err
 }
@@ -152,8 +152,8 @@ type keyNew struct {
 
 // work prints a new key. With an origin a new log begins with it, where there is one already
 // or the key belongs to the data directory.
-func (cmd *keyNew) work(ctx context.Context, console *console) error {
-	signer, origin := console.signer, cmd.Origin
+func (keyNew *keyNew) work(ctx context.Context, console *console) error {
+	signer, origin := console.signer, keyNew.Origin
 	if signer == nil {
 		signer = proof.NewSigner(console.proofs, proof.Keyring{Origin: console.LogOrigin, Address: console.address()}, proof.SignerOptions{})
 	}
@@ -173,7 +173,7 @@ func (cmd *keyNew) work(ctx context.Context, console *console) error {
 		return err
 	}
 	fmt.Fprintf(console.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", privateKey.Public)
-	fmt.Fprint(console.out, privateKey.Text())
+	fmt.Fprint(console.output, privateKey.Text())
 	return nil
 }
 
@@ -229,7 +229,7 @@ func (trustOptions *trustOptions) work(ctx context.Context, console *console) er
 		return err
 	}
 	if !console.JSON {
-		fmt.Fprintf(console.out, "chain head %x\n", verified.Head)
+		fmt.Fprintf(console.output, "chain head %x\n", verified.Head)
 	}
 	return printVerified(console, &verified, len(trustOptions.Keys)+len(trustOptions.Checkpoints) > 0)
 }
@@ -269,11 +269,11 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) e
 		return err
 	}
 	into := *console
-	into.out = file
+	into.output = file
 	finish := file.Sync
 	if strings.HasSuffix(exportOptions.File, ".gz") {
 		writer := gzip.NewWriter(file)
-		into.out, finish = writer, writer.Close
+		into.output, finish = writer, writer.Close
 	}
 	err = errors.Join(perform(ctx, &into, exportOptions, nil), finish(), file.Sync(), file.Close())
 	if err == nil {
@@ -286,5 +286,5 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) e
 }
 
 func (*exportOptions) work(ctx context.Context, console *console) error {
-	return audit.Export(ctx, console.events, console.out)
+	return audit.Export(ctx, console.events, console.output)
 }

@@ -13,7 +13,9 @@ type completionCommand struct {
 }
 
 // Run prints the script of a shell: it asks the program for the words that may follow.
-func (cmd *completionCommand) Run(console *console) error { return console.print(cmd.Shell, nil) }
+func (completionCommand *completionCommand) Run(console *console) error {
+	return console.print(completionCommand.Shell, nil)
+}
 
 // complete prints the words that may stand at the end of a line.
 func complete(writer io.Writer, model *kong.Application, line string) error {

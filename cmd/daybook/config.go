@@ -39,18 +39,18 @@ type settingsReader struct {
 }
 
 // parser returns the parser of a command line that fills config.
-func (settingsReader *settingsReader) parser(config *config, out io.Writer, exit func(int)) (*kong.Kong, error) {
+func (settingsReader *settingsReader) parser(config *config, output io.Writer, exit func(int)) (*kong.Kong, error) {
 	settingsReader.given = map[*kong.Value]settingValue{}
-	k, err := kong.New(newCommands(config), append(settingsReader.mappers(),
-		kong.Name("daybook"), kong.Vars{"version": "daybook " + version}, kong.Description(description), kong.Writers(out, out), kong.Exit(exit),
+	parser, err := kong.New(newCommands(config), append(settingsReader.mappers(),
+		kong.Name("daybook"), kong.Vars{"version": "daybook " + version}, kong.Description(description), kong.Writers(output, output), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText),
 		kong.Resolvers(kong.ResolverFunc(settingsReader.resolve)), kong.WithBeforeReset(func() error { settingsReader.from = byDefault; return nil }))...)
 	if err != nil {
 		return nil, err
 	}
-	settingsReader.model = k.Model
-	k.Model.HelpFlag.Help = "print this help"
-	return k, nil
+	settingsReader.model = parser.Model
+	parser.Model.HelpFlag.Help = "print this help"
+	return parser, nil
 }
 
 // mapper is a mapper of one value, or of a list with commas between. An empty text is no value
@@ -130,8 +130,8 @@ func (settingsReader *settingsReader) resolve(_ *kong.Context, parent *kong.Path
 }
 
 // read reads a command line. All that is wrong with settings is in one error.
-func (settingsReader *settingsReader) read(k *kong.Kong, config *config, args []string) (*kong.Context, error) {
-	parsed, err := k.Parse(args)
+func (settingsReader *settingsReader) read(parser *kong.Kong, config *config, args []string) (*kong.Context, error) {
+	parsed, err := parser.Parse(args)
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
 		parsed = failed.Context
 	}
@@ -257,10 +257,10 @@ func (*configPrint) Run(console *console, settingsReader *settingsReader, parsed
 			continue
 		}
 		if value.From != from {
-			fmt.Fprintf(console.out, "# %s\n", value.From)
+			fmt.Fprintf(console.output, "# %s\n", value.From)
 		}
 		from = value.From
-		fmt.Fprintf(console.out, "%s=%s\n", variable(flag.Value), value.Value)
+		fmt.Fprintf(console.output, "%s=%s\n", variable(flag.Value), value.Value)
 	}
 	if console.JSON {
 		return console.printJSON(all)

@@ -68,10 +68,10 @@ var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "e
 
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
-// runs here, next to all processes. in is the task's input; nil: none.
-func perform(ctx context.Context, console *console, task task, in io.Reader) error {
+// runs here, next to all processes. input is the task's input; nil: none.
+func perform(ctx context.Context, console *console, task task, input io.Reader) error {
 	existing := !makesStore[console.name]
-	console.in, console.backend = in, &backend{config: console.config, log: console.warnings()}
+	console.input, console.backend = input, &backend{config: console.config, log: console.warnings()}
 	if console.Store == "" || ofModel[console.name] && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if err := wantStore(console.config); err != nil {
@@ -81,7 +81,7 @@ func perform(ctx context.Context, console *console, task task, in io.Reader) err
 		var answer io.ReadCloser
 		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
 		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() (err error) {
-			answer, err = order.give(ctx, console.Data, in)
+			answer, err = order.give(ctx, console.Data, input)
 			return err
 		})
 		switch {
@@ -154,11 +154,11 @@ var errNoServer = errors.New("no server takes orders")
 
 // give gives an order to the server that holds a data directory. The error is
 // errNoServer when there is no server yet, or no more; none has taken the order then.
-func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadCloser, error) {
+func (order order) give(ctx context.Context, directory string, input io.Reader) (io.ReadCloser, error) {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, ExpectContinueTimeout: 2 * firstWait,
 		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-			err = atSocket(dir, func(path string) error {
+			err = atSocket(directory, func(path string) error {
 				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
 				return err
 			})
@@ -172,12 +172,12 @@ func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadC
 	ctx, cancel := context.WithCancelCause(ctx)
 	// A process that is stopped takes connections, but answers nothing.
 	silent := time.AfterFunc(firstWait, func() {
-		cancel(fmt.Errorf("the process that serves from %s does not answer", dir))
+		cancel(fmt.Errorf("the process that serves from %s does not answer", directory))
 	})
-	if in != nil {
-		in = io.NopCloser(in) // who takes no order leaves it open
+	if input != nil {
+		input = io.NopCloser(input) // who takes no order leaves it open
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/"+url.PathEscape(string(text)), in)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/"+url.PathEscape(string(text)), input)
 	if err != nil {
 		return nil, err
 	}
@@ -199,9 +199,9 @@ func (order order) give(ctx context.Context, dir string, in io.Reader) (io.ReadC
 // follow passes on what a task answers.
 func follow(answer io.ReadCloser, console *console) error {
 	defer func() { _ = answer.Close() }()
-	for dec := json.NewDecoder(answer); ; {
+	for decoder := json.NewDecoder(answer); ; {
 		var f frame
-		if err := dec.Decode(&f); err != nil {
+		if err := decoder.Decode(&f); err != nil {
 			return fmt.Errorf("the running server broke off: %w", err)
 		}
 		switch {
@@ -211,7 +211,7 @@ func follow(answer io.ReadCloser, console *console) error {
 			return &exitError{*f.Exit, errors.New(f.Cause)}
 		}
 		_, _ = console.err.Write(f.Err)
-		if _, err := console.out.Write(f.Out); err != nil {
+		if _, err := console.output.Write(f.Out); err != nil {
 			return err
 		}
 	}
@@ -225,10 +225,10 @@ const (
 
 // atSocket calls use with a path of the socket that tasks of other processes of this machine
 // come by, short enough for the system.
-func atSocket(dir string, use func(path string) error) error {
-	path := filepath.Join(dir, socketName)
+func atSocket(directory string, use func(path string) error) error {
+	path := filepath.Join(directory, socketName)
 	if len(path) > maxSocket { // by a short link, which every Unix follows
-		target, err := filepath.Abs(dir)
+		target, err := filepath.Abs(directory)
 		if err != nil {
 			return err
 		}
@@ -248,9 +248,9 @@ func atSocket(dir string, use func(path string) error) error {
 
 // listenControl opens the socket, with the store open: where somebody removed the lock another
 // process may serve. Only the owner of the data directory can open it.
-func listenControl(ctx context.Context, dir string) (listener net.Listener, err error) {
-	removeSocket(dir)
-	err = atSocket(dir, func(path string) error {
+func listenControl(ctx context.Context, directory string) (listener net.Listener, err error) {
+	removeSocket(directory)
+	err = atSocket(directory, func(path string) error {
 		before := syscall.Umask(0o177)
 		defer syscall.Umask(before)
 		listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
@@ -264,7 +264,7 @@ func listenControl(ctx context.Context, dir string) (listener net.Listener, err 
 
 // removeSocket removes the socket of a data directory, which a killed process may have left.
 // It needs the directory's lock.
-func removeSocket(dir string) { _ = os.Remove(filepath.Join(dir, socketName)) }
+func removeSocket(directory string) { _ = os.Remove(filepath.Join(directory, socketName)) }
 
 // taskDrain is how long tasks may go on when the server ends, and tellWait how long
 // a client may take to hear of it then.
@@ -287,7 +287,7 @@ func newControl(ctx context.Context, backend *backend) *http.Server {
 // answer runs one task and answers with a line for each piece of what it prints.
 func (backend *backend) answer(writer http.ResponseWriter, request *http.Request) {
 	conn := http.NewResponseController(writer)
-	o, t, err := backend.taken([]byte(request.URL.Path[1:]))
+	order, task, err := backend.taken([]byte(request.URL.Path[1:]))
 	if err = cmp.Or(err, conn.EnableFullDuplex()); err != nil {
 		http.Error(writer, err.Error(), http.StatusConflict)
 		return
@@ -296,11 +296,11 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 	writer.WriteHeader(http.StatusOK)
 	_ = conn.Flush() // the order is taken
 	var mu sync.Mutex
-	enc := json.NewEncoder(writer)
+	encoder := json.NewEncoder(writer)
 	send := func(f frame) error {
 		mu.Lock()
 		defer mu.Unlock()
-		return cmp.Or(enc.Encode(f), conn.Flush())
+		return cmp.Or(encoder.Encode(f), conn.Flush())
 	}
 	ctx := request.Context()
 	stop := context.AfterFunc(ctx, func() { // what waits for input ends, and is told
@@ -309,14 +309,14 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 	})
 	defer stop()
 	settings := *backend.config
-	settings.OutputOptions, settings.LanguageOptions = o.OutputOptions, o.LanguageOptions // its zone is that of the server
+	settings.OutputOptions, settings.LanguageOptions = order.OutputOptions, order.LanguageOptions // its zone is that of the server
 	c := &console{
-		in:       request.Body,
-		out:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
+		input:    request.Body,
+		output:   writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
-		terminal: o.Terminal, name: o.Task, config: &settings, backend: backend,
+		terminal: order.Terminal, name: order.Task, config: &settings, backend: backend,
 	}
-	err = runTask(ctx, t, c)
+	err = runTask(ctx, task, c)
 	status, cause := exitStatus(err), ""
 	if err != nil {
 		cause = err.Error()
@@ -328,26 +328,26 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 }
 
 // taken returns an order and its task.
-func (backend *backend) taken(text []byte) (o order, t task, err error) {
-	k, err := new(settingsReader).parser(new(config), io.Discard, nil)
-	if err = cmp.Or(err, json.Unmarshal(text, &o)); err != nil {
-		return o, nil, err
+func (backend *backend) taken(text []byte) (order order, t task, err error) {
+	parser, err := new(settingsReader).parser(new(config), io.Discard, nil)
+	if err = cmp.Or(err, json.Unmarshal(text, &order)); err != nil {
+		return order, nil, err
 	}
 	switch zone := backend.zone().Name; {
-	case o.Version != version:
-		return o, nil, fmt.Errorf("the running server is daybook %s, this command %s", version, o.Version)
-	case o.Store != backend.Store:
-		return o, nil, errors.New("--store: the running server has another one")
-	case o.Timezone != "" && o.zone().Name != zone:
-		return o, nil, fmt.Errorf("--timezone: the running server has %s, not %s", zone, o.Timezone)
+	case order.Version != version:
+		return order, nil, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
+	case order.Store != backend.Store:
+		return order, nil, errors.New("--store: the running server has another one")
+	case order.Timezone != "" && order.zone().Name != zone:
+		return order, nil, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
 	}
-	for _, node := range k.Model.Leaves(false) {
-		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == o.Task {
-			o.Arguments = t
-			return o, t, json.Unmarshal(text, &o)
+	for _, node := range parser.Model.Leaves(false) {
+		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
+			order.Arguments = t
+			return order, t, json.Unmarshal(text, &order)
 		}
 	}
-	return o, nil, fmt.Errorf("the running server has no task %q", o.Task)
+	return order, nil, fmt.Errorf("the running server has no task %q", order.Task)
 }
 
 type writerFunc func([]byte) (int, error)
@@ -359,13 +359,13 @@ var errLocked = errors.New("in use")
 // lockData takes the lock of a data directory for a command, so that one process at a
 // time has its store open. The kernel releases it when the process ends in any way. Others
 // read in the file which process that is.
-func lockData(dir string, create bool, command string) (*os.File, error) {
+func lockData(directory string, create bool, command string) (*os.File, error) {
 	if create {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := os.MkdirAll(directory, 0o700); err != nil {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
-	path := filepath.Join(dir, lockFile)
+	path := filepath.Join(directory, lockFile)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil { // one that cannot be written is a lock all the same
 		if unwritten, openErr := os.Open(path); openErr == nil {
@@ -379,7 +379,7 @@ func lockData(dir string, create bool, command string) (*os.File, error) {
 		defer func() { _ = file.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			holder, _ := io.ReadAll(io.LimitReader(file, 100))
-			err = fmt.Errorf("%s is %w by %s", dir, errLocked, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
+			err = fmt.Errorf("%s is %w by %s", directory, errLocked, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
 		}
 		return nil, err
 	}

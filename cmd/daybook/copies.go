@@ -23,17 +23,17 @@ type migrateCommand struct {
 
 // Run brings the schema of a PostgreSQL event store to the present form as the role that
 // owns it, so that the service can run as one that owns nothing.
-func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
+func (migrateCommand *migrateCommand) Run(ctx context.Context, console *console) error {
 	switch {
-	case cmd.To != "" && console.Store != "":
+	case migrateCommand.To != "" && console.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
-	case cmd.To != "":
-		return perform(ctx, console, cmd, nil)
+	case migrateCommand.To != "":
+		return perform(ctx, console, migrateCommand, nil)
 	case console.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
 	options := console.Database
-	options.Log, options.ServiceRole = console.warnings(), cmd.ServiceRole
+	options.Log, options.ServiceRole = console.warnings(), migrateCommand.ServiceRole
 	err := postgres.Migrate(ctx, console.Store, options)
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", options.Schema, err)
@@ -43,7 +43,7 @@ func (cmd *migrateCommand) Run(ctx context.Context, console *console) error {
 
 // work takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
-func (cmd *migrateCommand) work(ctx context.Context, console *console) error {
+func (migrateCommand *migrateCommand) work(ctx context.Context, console *console) error {
 	if console.status != nil {
 		return fmt.Errorf("%s is %w by the service, which has to end first", console.Data, errLocked)
 	}
@@ -52,13 +52,13 @@ func (cmd *migrateCommand) work(ctx context.Context, console *console) error {
 		return fmt.Errorf("verify the store that is copied: %w", err)
 	}
 	options := console.Database
-	options.ServiceRole, options.PollOnly = cmd.ServiceRole, true
+	options.ServiceRole, options.PollOnly = migrateCommand.ServiceRole, true
 	whole := &eventstore.Copy{From: console.file, Receipts: console.file.Receipts(ctx)}
 	after, err := copied(ctx, console, whole, func() (closingStore, error) {
-		if err := postgres.Restore(ctx, cmd.To, options, whole); err != nil {
+		if err := postgres.Restore(ctx, migrateCommand.To, options, whole); err != nil {
 			return nil, err
 		}
-		return postgres.Open(ctx, cmd.To, options)
+		return postgres.Open(ctx, migrateCommand.To, options)
 	})
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func (cmd *migrateCommand) work(ctx context.Context, console *console) error {
 		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
-	fmt.Fprintf(console.out, "%d entries were carried as they were written; chain head %x\n"+
+	fmt.Fprintf(console.output, "%d entries were carried as they were written; chain head %x\n"+
 		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, console.Data)
 	return nil
 }
@@ -104,31 +104,31 @@ type auditReplay struct {
 }
 
 // wantEmpty refuses a directory that holds something else than one name.
-func wantEmpty(dir, but string) error {
-	found, err := os.ReadDir(dir)
+func wantEmpty(directory, but string) error {
+	found, err := os.ReadDir(directory)
 	for _, entry := range found {
 		if entry.Name() != but {
-			return fmt.Errorf("%s must be empty, it holds %s", dir, entry.Name())
+			return fmt.Errorf("%s must be empty, it holds %s", directory, entry.Name())
 		}
 	}
 	return err
 }
 
-// work fills a store in a directory within dir, which takes its place when it is
-// whole: of a run that was cut off there is no store, and dir is not empty.
-func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) {
-	dir := cmd.Into
-	point, err := console.pointOf(ctx, cmd.Until, false)
+// work fills a store in a directory within directory, which takes its place when it is
+// whole: of a run that was cut off there is no store, and directory is not empty.
+func (auditReplay *auditReplay) work(ctx context.Context, console *console) (err error) {
+	directory := auditReplay.Into
+	point, err := console.pointOf(ctx, auditReplay.Until, false)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return err
 	}
-	if err := wantEmpty(dir, ""); err != nil {
+	if err := wantEmpty(directory, ""); err != nil {
 		return err
 	}
-	at, err := os.MkdirTemp(dir, "replay-")
+	at, err := os.MkdirTemp(directory, "replay-")
 	if err != nil {
 		return err
 	}
@@ -148,19 +148,19 @@ func (cmd *auditReplay) work(ctx context.Context, console *console) (err error) 
 	case err != nil:
 		return err
 	}
-	if err := wantEmpty(dir, filepath.Base(at)); err != nil { // another run was quicker, and its store stays
+	if err := wantEmpty(directory, filepath.Base(at)); err != nil { // another run was quicker, and its store stays
 		return err
 	}
-	if err := os.Rename(filepath.Join(at, sqlite.FileName), filepath.Join(dir, sqlite.FileName)); err != nil {
+	if err := os.Rename(filepath.Join(at, sqlite.FileName), filepath.Join(directory, sqlite.FileName)); err != nil {
 		return err
 	}
-	if file, err := os.Open(dir); err == nil {
+	if file, err := os.Open(directory); err == nil {
 		_ = file.Sync() // not every file system can; then the rename lasts when it lasts
 		_ = file.Close()
 	}
-	fmt.Fprintf(console.out, "%s until %s in %s; chain head %x\n", counted(part.Entries, "entry", "entries"), point, dir, found.Head)
+	fmt.Fprintf(console.output, "%s until %s in %s; chain head %x\n", counted(part.Entries, "entry", "entries"), point, directory, found.Head)
 	if part.Same < part.Entries {
-		fmt.Fprintf(console.out, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
+		fmt.Fprintf(console.output, "renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
 	}
 	return nil
 }

@@ -37,24 +37,24 @@ type eraseCommand struct {
 }
 
 // Run asks whether a record is to be erased, and erases it.
-func (cmd *eraseCommand) Run(ctx context.Context, console *console) error {
-	if cmd.Compact {
-		return cmd.compact(ctx, console)
+func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) error {
+	if eraseCommand.Compact {
+		return eraseCommand.compact(ctx, console)
 	}
-	switch n := utf8.RuneCountInString(calendar.PlainReason(cmd.Reason)); {
-	case cmd.Kind == 0 || cmd.ID == 0:
+	switch count := utf8.RuneCountInString(calendar.PlainReason(eraseCommand.Reason)); {
+	case eraseCommand.Kind == 0 || eraseCommand.ID == 0:
 		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
-	case cmd.Kind == calendar.KindImage:
+	case eraseCommand.Kind == calendar.KindImage:
 		return usageError("an image is erased with the last record that shows it")
-	case n == 0 || n > calendar.MaxReason:
+	case count == 0 || count > calendar.MaxReason:
 		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
-	if !cmd.Yes {
-		if !console.terminal || console.in == nil {
+	if !eraseCommand.Yes {
+		if !console.terminal || console.input == nil {
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
-		fmt.Fprintf(console.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", cmd.Kind, cmd.ID)
-		line, err := bufio.NewReader(console.in).ReadString('\n')
+		fmt.Fprintf(console.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", eraseCommand.Kind, eraseCommand.ID)
+		line, err := bufio.NewReader(console.input).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -62,7 +62,7 @@ func (cmd *eraseCommand) Run(ctx context.Context, console *console) error {
 			return errors.New("nothing was erased")
 		}
 	}
-	return perform(ctx, console, cmd, nil)
+	return perform(ctx, console, eraseCommand, nil)
 }
 
 // The states of a place that bytes of a record are in.
@@ -90,17 +90,19 @@ type eraseRun struct {
 
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
-func (cmd *eraseCommand) work(ctx context.Context, console *console) error {
-	run := &eraseRun{console: console, kind: cmd.Kind, id: cmd.ID}
-	request := command.Request{Kind: cmd.Kind, Target: command.Target{ID: cmd.ID}, Cause: eventstore.Cause{Reason: calendar.PlainReason(cmd.Reason)}}
-	if cmd.By != "" {
+func (eraseCommand *eraseCommand) work(ctx context.Context, console *console) error {
+	run := &eraseRun{console: console, kind: eraseCommand.Kind, id: eraseCommand.ID}
+	request := command.Request{Kind: eraseCommand.Kind, Target: command.Target{ID: eraseCommand.ID}, Cause: eventstore.Cause{Reason: calendar.PlainReason(eraseCommand.Reason)}}
+	if eraseCommand.By != "" {
 		users, err := console.users.List(ctx)
 		if err != nil {
 			return err
 		}
-		by := slices.IndexFunc(users, func(user access.User) bool { return user.Name == cmd.By && user.Role == calendar.Administrator })
+		by := slices.IndexFunc(users, func(user access.User) bool {
+			return user.Name == eraseCommand.By && user.Role == calendar.Administrator
+		})
 		if by < 0 {
-			return fmt.Errorf("--by: no administrator has the name %q", cmd.By)
+			return fmt.Errorf("--by: no administrator has the name %q", eraseCommand.By)
 		}
 		request.Caller.ID = users[by].ID
 	}
@@ -110,7 +112,7 @@ func (cmd *eraseCommand) work(ctx context.Context, console *console) error {
 	}
 	for _, step := range []func(context.Context) error{run.files, run.stream, run.readModel, run.reasons} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", cmd.Kind, cmd.ID, run.erased.Position, err)
+			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", eraseCommand.Kind, eraseCommand.ID, run.erased.Position, err)
 		}
 	}
 	return run.tell()
@@ -215,8 +217,8 @@ func (erasing *eraseRun) urls() []string {
 	if erasing.kind == calendar.KindUser {
 		return urls
 	}
-	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
-		root := erasing.BaseURL + lang + "/" + erasing.APIPrefix + "/" + httpapi.Namespace + "/" + erasing.kind.Collection()
+	for _, language := range []string{"", "/cn", "/es", "/fr"} {
+		root := erasing.BaseURL + language + "/" + erasing.APIPrefix + "/" + httpapi.Namespace + "/" + erasing.kind.Collection()
 		urls = append(urls, root+"/"+erasing.id.String())
 		if erasing.kind.IsTerm() { // they are not read by slug
 			continue
@@ -229,10 +231,10 @@ func (erasing *eraseRun) urls() []string {
 }
 
 // compact takes what was erased out of the files of PostgreSQL, as their owner.
-func (cmd *eraseCommand) compact(ctx context.Context, console *console) error {
+func (eraseCommand *eraseCommand) compact(ctx context.Context, console *console) error {
 	switch {
-	case cmd.Kind != 0:
-		return usageError("--compact takes no argument, not %q", cmd.Kind)
+	case eraseCommand.Kind != 0:
+		return usageError("--compact takes no argument, not %q", eraseCommand.Kind)
 	case console.Store == "":
 		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")
 	}
@@ -240,9 +242,9 @@ func (cmd *eraseCommand) compact(ctx context.Context, console *console) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(console.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", console.Database.Schema)
+	fmt.Fprintf(console.output, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", console.Database.Schema)
 	for _, statement := range left {
-		fmt.Fprintf(console.out, "left to a superuser of the database, else done by the server in time: %s\n", statement)
+		fmt.Fprintf(console.output, "left to a superuser of the database, else done by the server in time: %s\n", statement)
 	}
 	return nil
 }

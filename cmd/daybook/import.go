@@ -28,36 +28,36 @@ type importCommand struct {
 }
 
 // Run applies changes from a file.
-func (cmd *importCommand) Run(ctx context.Context, console *console) error {
-	in, named := console.in, false // by a name that stays
-	cmd.Lines = -1
-	if cmd.File != "-" {
-		file, err := os.Open(cmd.File)
+func (importCommand *importCommand) Run(ctx context.Context, console *console) error {
+	input, named := console.input, false // by a name that stays
+	importCommand.Lines = -1
+	if importCommand.File != "-" {
+		file, err := os.Open(importCommand.File)
 		if err != nil {
 			return err // it names the file
 		}
 		defer func() { _ = file.Close() }()
 		at, err := file.Stat()
 		if err == nil && (at.Mode().IsRegular() || at.IsDir()) { // others would be read away, and a directory cannot be read
-			path, _ := filepath.Abs(cmd.File)
+			path, _ := filepath.Abs(importCommand.File)
 			named = !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") // what a process holds open has no name
-			if cmd.Lines, err = importer.Count(file); err == nil {
+			if importCommand.Lines, err = importer.Count(file); err == nil {
 				_, err = file.Seek(0, io.SeekStart)
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("import %s: %w", cmd.File, err)
+			return fmt.Errorf("import %s: %w", importCommand.File, err)
 		}
-		in = file
+		input = file
 	}
 	switch {
-	case cmd.Source != "":
+	case importCommand.Source != "":
 	case named:
-		cmd.Source = sourceName(cmd.File)
+		importCommand.Source = sourceName(importCommand.File)
 	default:
-		return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", cmd.File)
+		return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", importCommand.File)
 	}
-	return perform(ctx, console, cmd, in)
+	return perform(ctx, console, importCommand, input)
 }
 
 var strangeToSources = regexp.MustCompile(`[^A-Za-z0-9._-]`)
@@ -81,19 +81,19 @@ type importOutcome struct {
 	Stopped string `json:"stopped,omitempty"` // why it did not come to the end of its lines
 }
 
-func (cmd *importCommand) work(ctx context.Context, console *console) error {
+func (importCommand *importCommand) work(ctx context.Context, console *console) error {
 	caller, err := console.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
 	bar := newProgress(console, "import", "lines")
 	im, err := importer.New(console.events, console.command, console.users, importer.Options{
-		Source: cmd.Source, Caller: caller, Progress: func(report importer.Report) { bar.set(int(report.Lines), cmd.Lines) },
+		Source: importCommand.Source, Caller: caller, Progress: func(report importer.Report) { bar.set(int(report.Lines), importCommand.Lines) },
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
 	}
-	report, stopped := im.Run(ctx, console.in)
+	report, stopped := im.Run(ctx, console.input)
 	bar.end()
 	outcome := importOutcome{Report: report}
 	outcome.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null

@@ -45,10 +45,10 @@ type console struct {
 	*config  // the settings of the command
 	*backend // of a task; nil: it is not open
 
-	in       io.Reader
-	out, err io.Writer
-	terminal bool   // err is a terminal: progress bars are welcome
-	name     string // with its act, as "user add"
+	input       io.Reader
+	output, err io.Writer
+	terminal    bool   // err is a terminal: progress bars are welcome
+	name        string // with its act, as "user add"
 }
 
 // warnings is the log of a command.
@@ -60,7 +60,7 @@ func (console *console) warnings() *slog.Logger {
 func (console *console) printJSON(value any) error {
 	text, err := formats.Marshal(value)
 	if err == nil {
-		_, err = fmt.Fprintf(console.out, "%s\n", text)
+		_, err = fmt.Fprintf(console.output, "%s\n", text)
 	}
 	return err
 }
@@ -82,13 +82,13 @@ func (console *console) print(name string, value any) error {
 	if err := outputs.ExecuteTemplate(&text, name, value); err != nil {
 		return err
 	}
-	_, err := console.out.Write(text.Bytes())
+	_, err := console.output.Write(text.Bytes())
 	return err
 }
 
 // counted is a number with the word for what it counts.
-func counted(n any, one, more string) string {
-	text := fmt.Sprint(n)
+func counted(number any, one, more string) string {
+	text := fmt.Sprint(number)
 	if text == "1" {
 		return text + " " + one
 	}
@@ -101,11 +101,11 @@ type printer struct {
 	err error
 }
 
-func (printer *printer) Write(data []byte) (n int, err error) {
+func (printer *printer) Write(data []byte) (count int, err error) {
 	if printer.err == nil {
-		n, printer.err = printer.Writer.Write(data)
+		count, printer.err = printer.Writer.Write(data)
 	}
-	return n, printer.err
+	return count, printer.err
 }
 
 // exitError is an error that chooses the exit status.
@@ -141,9 +141,9 @@ func helpText(value *kong.Value) string {
 }
 
 // run is the program. It returns the exit status and never exits by itself.
-func run(ctx context.Context, args, env []string, in io.Reader, out, errw io.Writer) int {
-	printed := &printer{Writer: out}
-	c := &console{in: in, out: printed, err: errw, terminal: isTerminal(errw)}
+func run(ctx context.Context, args, env []string, input io.Reader, output, errw io.Writer) int {
+	printed := &printer{Writer: output}
+	c := &console{input: input, output: printed, err: errw, terminal: isTerminal(errw)}
 	err := cmp.Or(execute(ctx, c, args, env), printed.err)
 	if err != nil && err.Error() != "" {
 		name, _, _ := strings.Cut(c.name, " ")
@@ -169,7 +169,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 	helped := false
 	console.config = &config{}
 	reader := &settingsReader{env: env}
-	kong, err := reader.parser(console.config, console.out, func(int) { helped = true })
+	kong, err := reader.parser(console.config, console.output, func(int) { helped = true })
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	if line, asked := lookupEnv(env, "COMP_LINE"); asked && args[0] == "completion" {
-		return complete(console.out, kong.Model, line)
+		return complete(console.output, kong.Model, line)
 	}
 	parsed, err := reader.read(kong, console.config, args)
 	if helped {
@@ -212,6 +212,6 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (*versionCommand) Run(console *console) error {
-	_, err := fmt.Fprintln(console.out, "daybook", version)
+	_, err := fmt.Fprintln(console.output, "daybook", version)
 	return err
 }

@@ -81,10 +81,10 @@ func readAtMost(name string, most int) ([]byte, error) {
 }
 
 // readHome reads the texts of the home page, and leaves of them what is safe.
-func readHome(dir string) (texts pages.Home, err error) {
+func readHome(directory string) (texts pages.Home, err error) {
 	clean, none := htmltext.New(), pages.HomeText{}
-	for _, lang := range calendar.Langs {
-		name := filepath.Join(dir, "home."+lang.String()+".html")
+	for _, language := range calendar.Langs {
+		name := filepath.Join(directory, "home."+language.String()+".html")
 		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -95,14 +95,14 @@ func readHome(dir string) (texts pages.Home, err error) {
 		if err != nil {
 			return texts, fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
-		texts[lang] = pages.HomeText{HTML: clean.HTML(string(data)), Lang: lang}
+		texts[language] = pages.HomeText{HTML: clean.HTML(string(data)), Lang: language}
 	}
 	if texts == (pages.Home{}) {
 		return texts, errors.New("must name a directory that holds home.en.html")
 	}
-	for _, lang := range calendar.Langs {
-		if texts[lang] == none {
-			texts[lang] = texts[calendar.LangEN]
+	for _, language := range calendar.Langs {
+		if texts[language] == none {
+			texts[language] = texts[calendar.LangEN]
 		}
 	}
 	return texts, nil

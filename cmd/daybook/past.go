@@ -34,12 +34,12 @@ type recordArguments struct {
 type historyShow struct{ recordArguments }
 
 // work prints the history of a record.
-func (cmd *historyShow) work(ctx context.Context, console *console) error {
-	versions, err := console.reader.Present(ctx, console.auditor(), cmd.Kind, cmd.ID)
+func (historyShow *historyShow) work(ctx context.Context, console *console) error {
+	versions, err := console.reader.Present(ctx, console.auditor(), historyShow.Kind, historyShow.ID)
 	if err != nil {
 		return err
 	}
-	return console.printEntries(ctx, history.Walk{Record: cmd.ID, From: 1, To: versions.Version, Ascending: true})
+	return console.printEntries(ctx, history.Walk{Record: historyShow.ID, From: 1, To: versions.Version, Ascending: true})
 }
 
 type historyDiff struct {
@@ -50,8 +50,8 @@ type historyDiff struct {
 }
 
 // work prints what differs between two versions.
-func (cmd *historyDiff) work(ctx context.Context, console *console) error {
-	diff, err := console.reader.Diff(ctx, console.auditor(), cmd.Kind, cmd.ID, cmd.From, cmd.To)
+func (historyDiff *historyDiff) work(ctx context.Context, console *console) error {
+	diff, err := console.reader.Diff(ctx, console.auditor(), historyDiff.Kind, historyDiff.ID, historyDiff.From, historyDiff.To)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ type historyAt struct {
 
 // auditor reads all of the past.
 func (config *config) auditor() history.Viewer {
-	lang, _ := calendar.ParseLang(config.Lang)
-	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: lang}
+	language, _ := calendar.ParseLang(config.Lang)
+	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: language}
 }
 
 // printEntries prints the entries of a walk, to its end.
@@ -99,12 +99,12 @@ func (console *console) pointOf(ctx context.Context, text string, versions bool)
 }
 
 // work prints a record as it was, in the version that counts at the point.
-func (cmd *historyAt) work(ctx context.Context, console *console) error {
-	point, err := console.pointOf(ctx, cmd.Point, true)
+func (historyAt *historyAt) work(ctx context.Context, console *console) error {
+	point, err := console.pointOf(ctx, historyAt.Point, true)
 	if err != nil {
 		return err
 	}
-	versions, err := console.reader.Versions(ctx, console.auditor(), cmd.Kind, cmd.ID)
+	versions, err := console.reader.Versions(ctx, console.auditor(), historyAt.Kind, historyAt.ID)
 	if err != nil {
 		return err
 	}
@@ -131,20 +131,20 @@ type changesTail struct {
 }
 
 // Run prints entries as they come, until a signal.
-func (cmd *changesTail) Run(ctx context.Context, console *console) error {
+func (changesTail *changesTail) Run(ctx context.Context, console *console) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := perform(ctx, console, cmd, nil)
+	err := perform(ctx, console, changesTail, nil)
 	if ctx.Err() != nil { // that is how it ends
 		return nil
 	}
 	return err
 }
 
-func (cmd *changesTail) work(ctx context.Context, console *console) error {
+func (changesTail *changesTail) work(ctx context.Context, console *console) error {
 	head, err := console.reader.Head(ctx)
-	walk := history.Walk{From: int64(cmp.Or(cmd.From, head+1)), Ascending: true}
-	if kind, ok := calendar.ParseKind(cmd.Kind); ok {
+	walk := history.Walk{From: int64(cmp.Or(changesTail.From, head+1)), Ascending: true}
+	if kind, ok := calendar.ParseKind(changesTail.Kind); ok {
 		walk.Filter.Kinds = []calendar.Kind{kind}
 	}
 	for err == nil {

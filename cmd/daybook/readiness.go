@@ -159,6 +159,6 @@ func (*readyCommand) Run(ctx context.Context, console *console) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("not ready: %s", h.Status)
 	}
-	fmt.Fprintln(console.out, h.Status)
+	fmt.Fprintln(console.output, h.Status)
 	return nil
 }

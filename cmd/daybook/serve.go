@@ -76,24 +76,24 @@ type demoCommand struct {
 }
 
 // Run runs the service on a made-up calendar.
-func (cmd *demoCommand) Run(ctx context.Context, console *console) error {
+func (demoCommand *demoCommand) Run(ctx context.Context, console *console) error {
 	town, err := demo.Read()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
 	if home := &console.PageOptions.Brand.Home; *home == (pages.Home{}) {
-		for _, lang := range calendar.Langs {
-			home[lang] = pages.HomeText{HTML: town.Home[lang], Lang: lang}
+		for _, language := range calendar.Langs {
+			home[language] = pages.HomeText{HTML: town.Home[language], Lang: language}
 		}
 	}
-	dir, err := os.MkdirTemp("", "daybook-demo-")
+	directory, err := os.MkdirTemp("", "daybook-demo-")
 	if err != nil {
 		return fmt.Errorf("demo directory: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	console.Data, console.Demo = dir, new(demo.Highlights)
+	defer func() { _ = os.RemoveAll(directory) }()
+	console.Data, console.Demo = directory, new(demo.Highlights)
 	return serve(ctx, console, func(ctx context.Context, base string) (err error) {
-		options := demo.Options{Seed: cmd.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
+		options := demo.Options{Seed: demoCommand.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
 			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, 0); err != nil {
 				return err

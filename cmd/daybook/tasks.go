@@ -23,23 +23,23 @@ type rebuildCommand struct {
 
 // work fills a new read model from the present state next to the old one, compares it with
 // the store and puts it in its place.
-func (cmd *rebuildCommand) work(ctx context.Context, console *console) error {
-	if cmd.Back {
+func (rebuildCommand *rebuildCommand) work(ctx context.Context, console *console) error {
+	if rebuildCommand.Back {
 		err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
 		if err == nil {
-			fmt.Fprintln(console.out, "the former read model is in its place again")
+			fmt.Fprintln(console.output, "the former read model is in its place again")
 		}
 		return err
 	}
 	bar := newProgress(console, "rebuild", "records")
-	n := 0
+	count := 0
 	err := console.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
-		n, err = m.Rebuild(ctx, bar.set)
+		count, err = m.Rebuild(ctx, bar.set)
 		return err
 	})
 	bar.end()
 	if err == nil {
-		fmt.Fprintf(console.out, "the read model holds %d records and agrees with the event store\n", n)
+		fmt.Fprintf(console.output, "the read model holds %d records and agrees with the event store\n", count)
 	}
 	return err
 }
@@ -52,13 +52,13 @@ type retryCommand struct {
 }
 
 // work projects a quarantined record again.
-func (cmd *retryCommand) work(ctx context.Context, console *console) error {
+func (retryCommand *retryCommand) work(ctx context.Context, console *console) error {
 	if console.status == nil && console.localIndex() {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, cmd.ID) })
+	err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, retryCommand.ID) })
 	if err == nil {
-		fmt.Fprintf(console.out, "record %d is projected\n", cmd.ID)
+		fmt.Fprintf(console.output, "record %d is projected\n", retryCommand.ID)
 	}
 	return err
 }
@@ -82,26 +82,26 @@ type userAdd struct {
 }
 
 // Run adds a user.
-func (cmd *userAdd) Run(ctx context.Context, console *console) error {
-	console.newLog = cmd.NewLog
-	return perform(ctx, console, cmd, nil)
+func (userAdd *userAdd) Run(ctx context.Context, console *console) error {
+	console.newLog = userAdd.NewLog
+	return perform(ctx, console, userAdd, nil)
 }
 
 // work adds a user, and makes a store if none exists.
-func (cmd *userAdd) work(ctx context.Context, console *console) error {
-	if cmd.NewLog {
+func (userAdd *userAdd) work(ctx context.Context, console *console) error {
+	if userAdd.NewLog {
 		if head, err := console.events.Head(ctx, eventstore.Point{}); err != nil || head.Position > 0 {
 			return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(head.Position, "entry", "entries")))
 		}
 	}
-	role, _ := calendar.ParseRole(cmd.Role)
-	_, token, err := console.users.Add(ctx, cmd.Name, role, 0)
+	role, _ := calendar.ParseRole(userAdd.Role)
+	_, token, err := console.users.Add(ctx, userAdd.Name, role, 0)
 	return printToken(console, token, err)
 }
 
 func printToken(console *console, token string, err error) error {
 	if err == nil {
-		fmt.Fprintln(console.out, token)
+		fmt.Fprintln(console.output, token)
 	}
 	return err
 }
@@ -111,8 +111,8 @@ type userToken struct {
 }
 
 // work gives a user a new token.
-func (cmd *userToken) work(ctx context.Context, console *console) error {
-	_, token, err := console.users.NewToken(ctx, cmd.Name, 0)
+func (userToken *userToken) work(ctx context.Context, console *console) error {
+	_, token, err := console.users.NewToken(ctx, userToken.Name, 0)
 	return printToken(console, token, err)
 }
 
@@ -121,8 +121,8 @@ type userRevoke struct {
 }
 
 // work withdraws the token of a user.
-func (cmd *userRevoke) work(ctx context.Context, console *console) error {
-	user, err := console.users.Revoke(ctx, cmd.Name, 0)
+func (userRevoke *userRevoke) work(ctx context.Context, console *console) error {
+	user, err := console.users.Revoke(ctx, userRevoke.Name, 0)
 	if err == nil {
 		fmt.Fprintf(console.err, "the token of %s is withdrawn\n", user.Name)
 	}
@@ -137,9 +137,9 @@ func (*userList) work(ctx context.Context, console *console) error {
 	if err != nil {
 		return err
 	}
-	writer := tabwriter.NewWriter(console.out, 0, 0, 2, ' ', 0)
+	writer := tabwriter.NewWriter(console.output, 0, 0, 2, ' ', 0)
 	table := *console
-	table.out = writer
+	table.output = writer
 	err = table.print("users", append([]access.User{}, users...)) // [], not null
 	return errors.Join(err, writer.Flush())
 }

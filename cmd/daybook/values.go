@@ -137,8 +137,8 @@ const (
 func readNumber(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
 
 func readMebibytes(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 32)
-	return n << 20, err
+	number, err := strconv.ParseInt(text, 10, 32)
+	return number << 20, err
 }
 
 func readSeconds(text string) (time.Duration, error) {
@@ -235,11 +235,11 @@ func readable(text string) error {
 }
 
 func headerPair(value string) ([2]string, error) {
-	a, b, ok := strings.Cut(value, ":")
-	if !ok || !httpguts.ValidHeaderFieldName(a) || !httpguts.ValidHeaderFieldName(b) {
+	first, second, ok := strings.Cut(value, ":")
+	if !ok || !httpguts.ValidHeaderFieldName(first) || !httpguts.ValidHeaderFieldName(second) {
 		return [2]string{}, fmt.Errorf("%q must be a pair of header names, as X-Count:X-Pages", value)
 	}
-	return [2]string{textproto.CanonicalMIMEHeaderKey(a), textproto.CanonicalMIMEHeaderKey(b)}, nil
+	return [2]string{textproto.CanonicalMIMEHeaderKey(first), textproto.CanonicalMIMEHeaderKey(second)}, nil
 }
 
 // hidden stands in the place of a secret.

@@ -107,7 +107,7 @@ func (bench *bench) attack(args []string) {
 	}
 	<-time.After(must(time.ParseDuration(args[2])))
 	a.mutex.Lock()
-	fmt.Fprintln(bench.out, a.got)
+	fmt.Fprintln(bench.output, a.got)
 }
 
 // begin waits for the right to begin. What no one takes at its time is lost.

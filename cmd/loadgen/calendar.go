@@ -98,30 +98,30 @@ type calendar struct {
 
 // open fills a calendar and, unless it is on servers, starts the service on it.
 func (bench *bench) open(group group, directory string, events int) *calendar {
-	c := &calendar{bench: bench, words: newWords(), group: group, directory: directory, store: []string{"--data", directory + "/data"}}
+	service := &calendar{bench: bench, words: newWords(), group: group, directory: directory, store: []string{"--data", directory + "/data"}}
 	check(os.MkdirAll(directory, 0o700))
 	if group.Needs != nil {
-		c.name = fmt.Sprintf("bench%x", time.Now().UnixNano())
-		c.store = append(c.store, "--store", server("postgres"), "--store-schema", c.name)
-		bench.cleanup = append(bench.cleanup, c.drop)
+		service.name = fmt.Sprintf("bench%x", time.Now().UnixNano())
+		service.store = append(service.store, "--store", server("postgres"), "--store-schema", service.name)
+		bench.cleanup = append(bench.cleanup, service.drop)
 	}
-	c.token = bench.run(bench.binary, append([]string{"user", "add", "loadgen", "--role", "administrator"}, c.store...)...)
+	service.token = bench.run(bench.binary, append([]string{"user", "add", "loadgen", "--role", "administrator"}, service.store...)...)
 	path := directory + "/import"
 	lines := must(os.Create(path))
-	c.lists["body"] = []string{"$" + group.Weight}
+	service.lists["body"] = []string{"$" + group.Weight}
 	for _, k := range read[[]kind]("kinds.json") {
-		c.turn.Store(0)
+		service.turn.Store(0)
 		for range cmp.Or(k.Count, events) {
-			must(fmt.Fprintln(lines, c.expand("$import_"+k.Name)))
+			must(fmt.Fprintln(lines, service.expand("$import_"+k.Name)))
 		}
 	}
 	check(lines.Close())
-	bench.run(bench.binary, append([]string{"import", path}, c.store...)...)
+	bench.run(bench.binary, append([]string{"import", path}, service.store...)...)
 	if group.Needs == nil {
-		c.serve()
-		c.learn()
+		service.serve()
+		service.learn()
 	}
-	return c
+	return service
 }
 
 // serve starts the service with all roles and waits until its lists show everything.

@@ -48,10 +48,10 @@ func read[T any](file string) (value T) {
 
 // bench is one run of the program.
 type bench struct {
-	ctx         context.Context // of the whole run
-	out, stderr io.Writer
-	directory   string   // removed at the end
-	cleanup     []func() // of a group
+	ctx            context.Context // of the whole run
+	output, stderr io.Writer
+	directory      string   // removed at the end
+	cleanup        []func() // of a group
 
 	binary, source   string
 	span, mixed      time.Duration
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			code = 1
 		}
 	}()
-	b := &bench{ctx: ctx, out: stdout, stderr: stderr}
+	b := &bench{ctx: ctx, output: stdout, stderr: stderr}
 	flags := flag.NewFlagSet("loadgen", flag.ContinueOnError)
 	flags.StringVar(&b.binary, "binary", "", "daybook program to measure; built from -source if empty")
 	flags.StringVar(&b.source, "source", ".", "sources of the program and of the benchmark of the event store in PostgreSQL")
@@ -100,7 +100,7 @@ func (bench *bench) measure(words []string) {
 		bench.run("go", "build", "-C", bench.source, "-o", bench.binary, "./cmd/daybook")
 	}
 	begin := time.Now()
-	fmt.Fprintf(bench.out, "daybook benchmarks, %s, %s, %d cores\n", begin.Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
+	fmt.Fprintf(bench.output, "daybook benchmarks, %s, %s, %d cores\n", begin.Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
 	for _, g := range groups {
 		g.Rows = slices.DeleteFunc(g.Rows, func(r row) bool {
 			return (len(words) > 0 || g.Name == "hostile") && !slices.ContainsFunc(words, func(word string) bool {
@@ -115,17 +115,17 @@ func (bench *bench) measure(words []string) {
 	if bench.measured == 0 {
 		check(fmt.Errorf("no row of %q was measured", words))
 	}
-	fmt.Fprintf(bench.out, "\n%d of %d rows are not met; the whole run took %s\n", bench.missed, bench.measured, time.Since(begin).Round(time.Second))
+	fmt.Fprintf(bench.output, "\n%d of %d rows are not met; the whole run took %s\n", bench.missed, bench.measured, time.Since(begin).Round(time.Second))
 }
 
 // measureGroup measures the rows of a group.
 func (bench *bench) measureGroup(group group) {
 	size := cmp.Or(bench.events, group.Size)
-	fmt.Fprintf(bench.out, "\n"+group.Title+"\n%-50s %-9s %12s %12s %7s\n", size, group.Name, "bound", "measured", "against", "ratio")
+	fmt.Fprintf(bench.output, "\n"+group.Title+"\n%-50s %-9s %12s %12s %7s\n", size, group.Name, "bound", "measured", "against", "ratio")
 	for _, name := range group.Needs {
 		if server(name) == "" {
 			for _, row := range group.Rows {
-				fmt.Fprintf(bench.out, "%-50s not measured: no %s\n", row.Name, name)
+				fmt.Fprintf(bench.output, "%-50s not measured: no %s\n", row.Name, name)
 			}
 			return
 		}
@@ -152,11 +152,11 @@ func server(name string) string { return os.Getenv("DAYBOOK_TEST_" + strings.ToU
 
 // run runs a command and returns what it prints.
 func (bench *bench) run(name string, args ...string) string {
-	cmd := exec.CommandContext(bench.ctx, name, args...)
-	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), bench.stderr
-	out, err := cmd.Output()
+	command := exec.CommandContext(bench.ctx, name, args...)
+	command.Env, command.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), bench.stderr
+	data, err := command.Output()
 	if err != nil {
-		check(fmt.Errorf("%s: %w\n%s", cmd, err, out))
+		check(fmt.Errorf("%s: %w\n%s", command, err, data))
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(data))
 }

@@ -49,8 +49,8 @@ func client(connections int, addresses uint32) *http.Client {
 	}}
 }
 
-func (bench *bench) request(method, url, body string) *http.Request {
-	request := must(http.NewRequestWithContext(bench.ctx, method, url, strings.NewReader(body)))
+func (bench *bench) request(method, address, body string) *http.Request {
+	request := must(http.NewRequestWithContext(bench.ctx, method, address, strings.NewReader(body)))
 	request.Header.Set("Content-Type", "application/json")
 	return request
 }
@@ -69,13 +69,13 @@ func (calendar *calendar) make(request request) *http.Request {
 }
 
 // send sends a request and copies the body of the answer, which must not be an error.
-func send(client *http.Client, request *http.Request, to io.Writer) (http.Header, error) {
+func send(client *http.Client, request *http.Request, writer io.Writer) (http.Header, error) {
 	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if _, err = io.Copy(to, answer.Body); answer.StatusCode >= http.StatusBadRequest {
+	if _, err = io.Copy(writer, answer.Body); answer.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("%s %s: %s", request.Method, request.URL, answer.Status)
 	}
 	return answer.Header, err
@@ -128,8 +128,8 @@ func (calendar *calendar) load(span time.Duration, mix []request) load {
 		made[i].Body = calendar.expand(made[i].Body)
 	}
 	var sent atomic.Int64
-	return measure(clients, span, func(one *http.Client) error {
-		_, err := send(one, calendar.make(made[int(sent.Add(1))%len(made)]), io.Discard)
+	return measure(clients, span, func(client *http.Client) error {
+		_, err := send(client, calendar.make(made[int(sent.Add(1))%len(made)]), io.Discard)
 		return err
 	})
 }
@@ -161,11 +161,11 @@ func (calendar *calendar) openLoop(rate int, span time.Duration, mix []request) 
 }
 
 // serveBare answers every request with the bytes of the answer at a URL until it is killed.
-func (bench *bench) serveBare(url string) {
+func (bench *bench) serveBare(address string) {
 	var body bytes.Buffer
-	must(send(http.DefaultClient, bench.request(http.MethodGet, url, ""), &body))
+	must(send(http.DefaultClient, bench.request(http.MethodGet, address, ""), &body))
 	listener := must((&net.ListenConfig{}).Listen(bench.ctx, "tcp", "127.0.0.1:0"))
-	fmt.Fprintf(bench.out, "http://%s/\n", listener.Addr())
+	fmt.Fprintf(bench.output, "http://%s/\n", listener.Addr())
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
 		writer.Header().Set("Content-Type", "application/json; charset=utf-8")
 		writer.Header().Set("Content-Length", digits(int64(body.Len())))

@@ -83,10 +83,10 @@ func (calendar *calendar) measureRow(row row) {
 		values[i], others[i] = f.value, f.other
 	}
 	judged := median(values)
-	fmt.Fprintf(calendar.out, "%-50s %-9s %12.5g", row.Name, row.Bound, judged)
+	fmt.Fprintf(calendar.output, "%-50s %-9s %12.5g", row.Name, row.Bound, judged)
 	if other := median(others); other != 0 {
 		judged /= other
-		fmt.Fprintf(calendar.out, " %12.5g %7.2f", other, judged)
+		fmt.Fprintf(calendar.output, " %12.5g %7.2f", other, judged)
 	}
 	var order string
 	var limit float64
@@ -97,7 +97,7 @@ func (calendar *calendar) measureRow(row row) {
 		verdict = "not met"
 		calendar.missed++
 	}
-	fmt.Fprintf(calendar.out, "  %s\n%s", verdict, f.notes)
+	fmt.Fprintf(calendar.output, "  %s\n%s", verdict, f.notes)
 }
 
 func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
@@ -149,12 +149,12 @@ func (calendar *calendar) commits(side side) figure {
 // is answered, in milliseconds.
 func (calendar *calendar) visible(side side) figure {
 	calendar.rest()
-	return figure{value: measure(1, 2*calendar.span, func(one *http.Client) error {
-		header, err := send(one, calendar.make(side.Requests[0]), io.Discard)
+	return figure{value: measure(1, 2*calendar.span, func(client *http.Client) error {
+		header, err := send(client, calendar.make(side.Requests[0]), io.Discard)
 		if err == nil {
 			list := calendar.make(side.Requests[1])
 			list.Header.Set("Daybook-Min-Position", header.Get("Daybook-Position"))
-			_, err = send(one, list, io.Discard)
+			_, err = send(client, list, io.Discard)
 		}
 		return err
 	}).P50.Seconds() * 1000}

@@ -150,8 +150,8 @@ func (calendar *calendar) bulk(side) figure {
 // by turns. The queries are recorded before, by another process.
 func (calendar *calendar) queries(s side) figure {
 	index := calendar.prefix()
-	serve := func(url string) {
-		calendar.serve("--index", url, "--index-prefix", index)
+	serve := func(address string) {
+		calendar.serve("--index", address, "--index-prefix", index)
 		calendar.rest()
 	}
 	proxy, requests := record()

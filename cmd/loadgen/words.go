@@ -19,7 +19,7 @@ func newWords() *words { return &words{lists: read[map[string][]string]("words.j
 
 func pick[T any](from []T) T { return from[rand.IntN(len(from))] }
 
-func digits(n int64) string { return strconv.FormatInt(n, 10) }
+func digits(number int64) string { return strconv.FormatInt(number, 10) }
 
 // expand replaces names like $n in a text: by a number that comes once, dates, a text of a list,
 // and ${60} by a number below 60.

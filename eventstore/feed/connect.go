@@ -60,11 +60,11 @@ func Connect(urls string, connectOptions ConnectOptions) (*nats.Conn, jetstream.
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := append(connectOptions.options(), files...)
-	conn, err := nats.Connect(urls, opts...)
+	options := append(connectOptions.options(), files...)
+	conn, err := nats.Connect(urls, options...)
 	if err != nil && hint(err) == "" {
 		connectOptions.Log.Warn("NATS is out of reach, trying on", "error", err)
-		conn, err = nats.Connect(urls, append(opts, nats.RetryOnFailedConnect(true))...)
+		conn, err = nats.Connect(urls, append(options, nats.RetryOnFailedConnect(true))...)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect: %w", explain(err))
@@ -109,14 +109,14 @@ func (connectOptions *ConnectOptions) options() []nats.Option {
 // files returns the options that read files, each tried once: the client would name
 // neither setting nor file.
 func (connectOptions *ConnectOptions) files() ([]nats.Option, error) {
-	var opts []nats.Option
+	var options []nats.Option
 	var tried nats.Options
 	if connectOptions.NKey != "" {
 		opt, err := nats.NkeyOptionFromSeed(connectOptions.NKey)
 		if err != nil {
 			return nil, fmt.Errorf("nkey file %s: %w", connectOptions.NKey, err)
 		}
-		opts = append(opts, opt)
+		options = append(options, opt)
 	}
 	for _, f := range []struct {
 		setting, path string
@@ -138,9 +138,9 @@ func (connectOptions *ConnectOptions) files() ([]nats.Option, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", f.setting, f.path, err)
 		}
-		opts = append(opts, f.option)
+		options = append(options, f.option)
 	}
-	return opts, nil
+	return options, nil
 }
 
 // explain adds the setting that is to be looked at.

@@ -88,7 +88,7 @@ func Encode(entry *eventstore.Entry, prefix, origin string, limit int) (*nats.Ms
 	if err != nil {
 		return nil, fmt.Errorf("encode entry %d: %w", entry.Position, err)
 	}
-	msg := &nats.Msg{
+	message := &nats.Msg{
 		Subject: Subject(prefix, entry.Kind, entry.ID),
 		Header: nats.Header{
 			HeaderSpecVersion: {"1.0"},
@@ -103,16 +103,16 @@ func Encode(entry *eventstore.Entry, prefix, origin string, limit int) (*nats.Ms
 		},
 	}
 	if entry.Redacted != nil {
-		msg.Header[HeaderRedacted] = []string{entry.Redacted.By.String()}
+		message.Header[HeaderRedacted] = []string{entry.Redacted.By.String()}
 	}
 	if whole := len(data) + len(entry.Fields) + len(entry.State) + headroom; whole > limit {
-		msg.Header[HeaderOmitted] = []string{omitted}
-		msg.Data = data
-		return msg, nil
+		message.Header[HeaderOmitted] = []string{omitted}
+		message.Data = data
+		return message, nil
 	}
 	// Byte for byte: these parts are canonical, and are hashed as they are.
-	msg.Data = fmt.Appendf(data[:len(data)-1], `,"fields":%s,"state":%s}`, orNull(entry.Fields), orNull(entry.State))
-	return msg, nil
+	message.Data = fmt.Appendf(data[:len(data)-1], `,"fields":%s,"state":%s}`, orNull(entry.Fields), orNull(entry.State))
+	return message, nil
 }
 
 // headroom is what headers, key names and the expectations of a publish take at

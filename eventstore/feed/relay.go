@@ -187,7 +187,7 @@ type group struct {
 // publish sends the entries after a mark. Each message expects the one before it as the
 // last of the stream, so the last one of a group, which alone asks for an acknowledgement,
 // can be stored only when all are.
-func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin string, out chan<- group) (err error) {
+func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin string, result chan<- group) (err error) {
 	// The server refuses larger messages, and ones that a small stream cannot hold several
 	// of would empty it.
 	limit := int(min(relay.jetStream.Conn().MaxPayload(), relay.relayOptions.MaxBytes/8, MaxPayload))
@@ -201,13 +201,13 @@ func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin st
 			_, g.end = relay.relayOptions.Observe(ctx, g.first, g.last)
 		}
 		for i := range entries {
-			msg, err := relay.message(&entries[i], origin, limit)
+			message, err := relay.message(&entries[i], origin, limit)
 			switch {
 			case err != nil:
 			case i < len(entries)-1:
-				err = relay.jetStream.Conn().PublishMsg(msg)
+				err = relay.jetStream.Conn().PublishMsg(message)
 			default:
-				g.ack, err = relay.jetStream.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
+				g.ack, err = relay.jetStream.PublishMsgAsync(message, jetstream.WithRetryAttempts(0))
 			}
 			if err != nil {
 				g.end(err)
@@ -215,7 +215,7 @@ func (relay *Relay) publish(ctx context.Context, mark eventstore.Mark, origin st
 			}
 		}
 		select {
-		case out <- g:
+		case result <- g:
 		case <-ctx.Done():
 			g.end(ctx.Err())
 			return ctx.Err()
@@ -229,12 +229,12 @@ func (relay *Relay) message(entry *eventstore.Entry, origin string, limit int) (
 	if entry.Change == eventstore.ErasedChange(entry.Kind) && entry.Position > relay.clean {
 		return nil, errErased
 	}
-	msg, err := Encode(entry, relay.relayOptions.Prefix, origin, limit)
+	message, err := Encode(entry, relay.relayOptions.Prefix, origin, limit)
 	if err == nil {
-		msg.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(relay.relayOptions.Prefix)}
-		msg.Header[jetstream.ExpectedLastSeqHeader] = []string{(entry.Position - 1).String()}
+		message.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(relay.relayOptions.Prefix)}
+		message.Header[jetstream.ExpectedLastSeqHeader] = []string{(entry.Position - 1).String()}
 	}
-	return msg, err
+	return message, err
 }
 
 // acknowledge waits for the acknowledgements of groups.

@@ -223,7 +223,7 @@ func (source *Source) messages(ctx context.Context, limit int) (entries []events
 	defer cancel()
 	wait := jetstream.NextContext(within)
 	for size := 0; len(entries) < limit && size < eventstore.PageBytes; {
-		msg, err := source.live.Next(wait)
+		message, err := source.live.Next(wait)
 		if err != nil && len(entries) > 0 {
 			break
 		}
@@ -237,12 +237,12 @@ func (source *Source) messages(ctx context.Context, limit int) (entries []events
 		if err != nil {
 			return nil, err
 		}
-		meta, err := msg.Metadata()
+		meta, err := message.Metadata()
 		want := source.mark.Position + calendar.Position(len(entries)) + 1
 		if err == nil && meta.Sequence.Stream < uint64(want) {
 			continue
 		}
-		entry, whole, decodeErr := Decode(msg.Headers(), msg.Data())
+		entry, whole, decodeErr := Decode(message.Headers(), message.Data())
 		if err = errors.Join(err, decodeErr); err == nil && (!whole || entry.Position != want) {
 			err = fmt.Errorf("stream does not have the whole entry %d next", want)
 		}

@@ -164,17 +164,17 @@ func (store *Store) write(group *eventstore.Group) {
 
 // insert inserts an id into a list in order.
 func insert(ids []calendar.ID, id calendar.ID) []calendar.ID {
-	at, there := slices.BinarySearch(ids, id)
+	index, there := slices.BinarySearch(ids, id)
 	if there {
 		return ids
 	}
-	return slices.Insert(ids, at, id)
+	return slices.Insert(ids, index, id)
 }
 
 // redact takes away what is left of a record whose last entry erased it.
 func (store *Store) redact(id calendar.ID) {
-	for _, at := range store.history[id] {
-		if entry := &store.entries[at]; entry.Redacted == nil && entry.Version < store.records[id].Version {
+	for _, index := range store.history[id] {
+		if entry := &store.entries[index]; entry.Redacted == nil && entry.Version < store.records[id].Version {
 			entry.Redact(store.records[id].Position)
 		}
 	}
@@ -183,8 +183,8 @@ func (store *Store) redact(id calendar.ID) {
 
 // mark returns the mark of the head.
 func (contents *contents) mark() (mark calendar.Mark) {
-	if n := len(contents.entries); n > 0 {
-		mark = contents.entries[n-1].Mark()
+	if count := len(contents.entries); count > 0 {
+		mark = contents.entries[count-1].Mark()
 	}
 	return mark
 }
@@ -239,28 +239,28 @@ func (store *Store) NewID(ctx context.Context) (calendar.ID, error) {
 // Load implements eventstore.Store.
 func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	return reading(ctx, store, func() ([]eventstore.State, error) {
-		out := make([]eventstore.State, len(ids))
+		states := make([]eventstore.State, len(ids))
 		for i, id := range ids {
 			if held := store.records[id]; held != nil {
-				out[i] = held.State
+				states[i] = held.State
 			}
 		}
-		return out, nil
+		return states, nil
 	})
 }
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	return reading(ctx, store, func() ([]eventstore.Entry, error) {
-		out := make([]eventstore.Entry, len(ids))
+		entries := make([]eventstore.Entry, len(ids))
 		for i, id := range ids {
-			for _, at := range store.history[id] {
-				if point.Counts(&store.entries[at]) {
-					out[i] = store.entries[at]
+			for _, index := range store.history[id] {
+				if point.Counts(&store.entries[index]) {
+					entries[i] = store.entries[index]
 				}
 			}
 		}
-		return out, nil
+		return entries, nil
 	})
 }
 
@@ -270,8 +270,8 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventst
 		for _, claim := range lookup.Claims {
 			found.Holders = append(found.Holders, store.claims[claim])
 		}
-		for _, n := range lookup.Names {
-			found.Named = append(found.Named, store.names[n])
+		for _, name := range lookup.Names {
+			found.Named = append(found.Named, store.names[name])
 		}
 		for _, claim := range lookup.Slugs {
 			var taken []eventstore.TakenClaim
@@ -293,19 +293,19 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventst
 
 // Records implements eventstore.Store.
 func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.Held, error) {
-	return reading(ctx, store, func() (out []eventstore.Held, err error) {
-		at, _ := slices.BinarySearch(store.ids, after+1)
-		for _, id := range store.ids[at:] {
-			if held := store.records[id]; len(out) < limit && (kind == 0 || held.Kind == kind) {
-				out = append(out, *held)
+	return reading(ctx, store, func() (helds []eventstore.Held, err error) {
+		index, _ := slices.BinarySearch(store.ids, after+1)
+		for _, id := range store.ids[index:] {
+			if held := store.records[id]; len(helds) < limit && (kind == 0 || held.Kind == kind) {
+				helds = append(helds, *held)
 			}
 		}
-		if out = cut(out, func(held *eventstore.Held) int { return held.Size() }); kind != 0 || limit <= 0 {
-			return out, nil
+		if helds = cut(helds, func(held *eventstore.Held) int { return held.Size() }); kind != 0 || limit <= 0 {
+			return helds, nil
 		}
 		last := calendar.ID(math.MaxInt64)
-		if len(out) > 0 {
-			last = out[len(out)-1].ID
+		if len(helds) > 0 {
+			last = helds[len(helds)-1].ID
 		}
 		stray := func(id calendar.ID) {
 			if store.records[id] == nil && id > after && id <= last {
@@ -320,40 +320,40 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 				stray(id)
 			}
 		}
-		return out, err
+		return helds, err
 	})
 }
 
 // Read implements eventstore.Store.
-func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	return reading(ctx, store, func() (out []eventstore.Entry, err error) {
-		if r.Record == 0 {
-			out = page(store.entries, r.After, r.Limit)
+func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error) {
+	return reading(ctx, store, func() (entries []eventstore.Entry, err error) {
+		if bounds.Record == 0 {
+			entries = page(store.entries, bounds.After, bounds.Limit)
 		}
-		for _, at := range page(store.history[r.Record], r.After, r.Limit) {
-			out = append(out, store.entries[at])
+		for _, index := range page(store.history[bounds.Record], bounds.After, bounds.Limit) {
+			entries = append(entries, store.entries[index])
 		}
-		return cut(out, (*eventstore.Entry).Size), nil
+		return cut(entries, (*eventstore.Entry).Size), nil
 	})
 }
 
 // Commits implements eventstore.Store.
 func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
 	return reading(ctx, store, func() ([]eventstore.Commit, error) {
-		at, _ := slices.BinarySearchFunc(store.commits, from, func(commit eventstore.Commit, position calendar.Position) int {
+		index, _ := slices.BinarySearchFunc(store.commits, from, func(commit eventstore.Commit, position calendar.Position) int {
 			return cmp.Compare(commit.Last, position)
 		})
-		return page(store.commits, at, limit), nil
+		return page(store.commits, index, limit), nil
 	})
 }
 
 // page returns a copy of up to limit elements after the first n.
-func page[T any, N int | uint64](all []T, n N, limit int) []T {
-	if n >= N(len(all)) || limit <= 0 {
+func page[T any, N int | uint64](every []T, n N, limit int) []T {
+	if n >= N(len(every)) || limit <= 0 {
 		return nil
 	}
-	all = all[n:]
-	return slices.Clone(all[:min(limit, len(all))])
+	every = every[n:]
+	return slices.Clone(every[:min(limit, len(every))])
 }
 
 // cut returns the beginning of a page that PageBytes allows, one at least.

@@ -10,11 +10,11 @@ import (
 // It is for the role that owns the schema. left are the statements that this role may not
 // run: a superuser runs them, or the server does what they do in time. Each table is
 // locked while it is written, and takes its size again on the disk meanwhile.
-func Compact(ctx context.Context, url string, options Options) (left []string, err error) {
+func Compact(ctx context.Context, address string, options Options) (left []string, err error) {
 	if err := options.complete(); err != nil {
 		return nil, err
 	}
-	conn, err := dial(ctx, url, options.Schema)
+	conn, err := dial(ctx, address, options.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ const (
 )
 
 // parse reads a URL and completes it with what the store needs.
-func parse(url string) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(url)
+func parse(address string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, err // it hides the password
 	}
@@ -52,7 +52,7 @@ func parse(url string) (*pgxpool.Config, error) {
 		}
 	}
 	// Of several hosts the one that takes writes is meant: a standby lags behind.
-	said := strings.Contains(url, "target_session_attrs") || os.Getenv("PGTARGETSESSIONATTRS") != ""
+	said := strings.Contains(address, "target_session_attrs") || os.Getenv("PGTARGETSESSIONATTRS") != ""
 	for _, fallbackConfig := range connConfig.Fallbacks {
 		if !said && (fallbackConfig.Host != connConfig.Host || fallbackConfig.Port != connConfig.Port) {
 			connConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
@@ -62,8 +62,8 @@ func parse(url string) (*pgxpool.Config, error) {
 }
 
 // openPools makes the pool of readers and the one connection that writes.
-func (store *Store) openPools(ctx context.Context, config *pgxpool.Config, url string) (err error) {
-	config.BeforeConnect = func(_ context.Context, connConfig *pgx.ConnConfig) error { return renewSecrets(connConfig, url) }
+func (store *Store) openPools(ctx context.Context, config *pgxpool.Config, address string) (err error) {
+	config.BeforeConnect = func(_ context.Context, connConfig *pgx.ConnConfig) error { return renewSecrets(connConfig, address) }
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, store.options.ReadTimeout)
 		defer cancel()
@@ -93,8 +93,8 @@ func (store *Store) openPools(ctx context.Context, config *pgxpool.Config, url s
 
 // renewSecrets reads the password and the files of a URL again for each connection, so
 // that a rotation needs no restart.
-func renewSecrets(connConfig *pgx.ConnConfig, url string) error {
-	now, err := pgx.ParseConfig(url)
+func renewSecrets(connConfig *pgx.ConnConfig, address string) error {
+	now, err := pgx.ParseConfig(address)
 	if err != nil {
 		return err // it hides the password
 	}

@@ -107,9 +107,9 @@ type Store struct {
 // it; see Migrate. What pgx and pgxpool read from the URL holds, like pool_max_conns and
 // default_query_exec_mode. Open starts the committer and the wait for other processes,
 // which Close ends.
-func Open(ctx context.Context, url string, options Options) (*Store, error) {
+func Open(ctx context.Context, address string, options Options) (*Store, error) {
 	store := &Store{options: options, poke: make(chan struct{}, 1), signal: eventstore.NewSignal(eventstore.Head{})}
-	if err := store.open(ctx, url); err != nil {
+	if err := store.open(ctx, address); err != nil {
 		store.pools((*pgxpool.Pool).Close)
 		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
 	}
@@ -124,8 +124,8 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return store, nil
 }
 
-func (store *Store) open(ctx context.Context, url string) error {
-	config, conn, err := migrate(ctx, url, &store.options)
+func (store *Store) open(ctx context.Context, address string) error {
+	config, conn, err := migrate(ctx, address, &store.options)
 	if err != nil {
 		return err
 	}
@@ -133,16 +133,16 @@ func (store *Store) open(ctx context.Context, url string) error {
 	switch {
 	case store.options.PoolSize > 0:
 		config.MaxConns = int32(store.options.PoolSize)
-	case !strings.Contains(url, "pool_max_conns"):
+	case !strings.Contains(address, "pool_max_conns"):
 		config.MaxConns = 16
 	}
 	if !store.options.PollOnly {
-		store.listenURL = cmp.Or(store.options.ListenURL, url)
+		store.listenURL = cmp.Or(store.options.ListenURL, address)
 		if _, err := parse(store.listenURL); err != nil {
 			return fmt.Errorf("listen URL: %w", err)
 		}
 	}
-	if err := store.openPools(ctx, config, url); err != nil {
+	if err := store.openPools(ctx, config, address); err != nil {
 		return err
 	}
 	return store.request(ctx, nil)

@@ -13,14 +13,14 @@ import (
 )
 
 // all runs a query and returns its rows; scan reads one.
-func all[T any](ctx context.Context, store *Store, scan pgx.RowToFunc[T], query string, args ...any) (out []T, err error) {
+func all[T any](ctx context.Context, store *Store, scan pgx.RowToFunc[T], query string, args ...any) (results []T, err error) {
 	err = store.request(ctx, func(batch *pgx.Batch) {
 		batch.Queue(store.q(query), args...).Query(func(rows pgx.Rows) (err error) {
-			out, err = pgx.CollectRows(rows, scan)
+			results, err = pgx.CollectRows(rows, scan)
 			return err
 		})
 	})
-	return out, err
+	return results, err
 }
 
 // pageOf returns a query for columns of the rows e of another one, in order, up to those
@@ -60,12 +60,12 @@ func numbers(ids []calendar.ID) []int64 {
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	counts, at := "position", number(point.Position)
+	counts, instant := "position", number(point.Position)
 	if point.Position == 0 {
-		counts, at = "time", point.Time.UnixMilli()
+		counts, instant = "time", point.Time.UnixMilli()
 	}
 	found, err := all(ctx, store, scanEntry, "SELECT "+entryColumns+" FROM unnest($2::bigint[]) q (record) CROSS JOIN LATERAL "+
-		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinEntry, at, numbers(ids))
+		"(SELECT * FROM @entries WHERE record = q.record AND "+counts+" <= $1::bigint ORDER BY version DESC LIMIT 1) e"+joinEntry, instant, numbers(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +81,13 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found e
 		each(batch, store.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
 			func(ids []calendar.ID) { found.Named = append(found.Named, ids) }, column(lookup.Names, digest))
 		found.Taken = make([][]eventstore.TakenClaim, len(lookup.Slugs))
-		each(batch, store.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (at int, err error) {
+		each(batch, store.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (index int, err error) {
 			var taken eventstore.TakenClaim
-			if err = row.Scan(&at, &taken.Position, &taken.Record); err == nil {
-				taken.Claim = lookup.Slugs[at]
-				found.Taken[at] = append(found.Taken[at], taken)
+			if err = row.Scan(&index, &taken.Position, &taken.Record); err == nil {
+				taken.Claim = lookup.Slugs[index]
+				found.Taken[index] = append(found.Taken[index], taken)
 			}
-			return at, err
+			return index, err
 		}, func(int) {}, column(lookup.Slugs, digest))
 	})
 	if err == nil && lookup.Signed.Limit > 0 {
@@ -122,10 +122,10 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 }
 
 // Read implements eventstore.Store.
-func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	where, order, args := "position > $1::bigint", "position", []any{number(calendar.Position(r.After)), max(r.Limit, 0)}
-	if r.Record != 0 {
-		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(r.Record))
+func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error) {
+	where, order, args := "position > $1::bigint", "position", []any{number(calendar.Position(bounds.After)), max(bounds.Limit, 0)}
+	if bounds.Record != 0 {
+		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(bounds.Record))
 	}
 	return all(ctx, store, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
 		joinEntry, "(octet_length(fields) + octet_length(state))", order), args...)
@@ -159,11 +159,11 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (head even
 		err = store.request(ctx, nil)
 		return store.signal.Head(), err
 	}
-	counted, at := "SELECT position, greatest(time, @last_time(position, time)) AS time FROM @entries WHERE position = $1::bigint", number(point.Position)
+	counted, instant := "SELECT position, greatest(time, @last_time(position, time)) AS time FROM @entries WHERE position = $1::bigint", number(point.Position)
 	if point.Position == 0 {
 		counted = `SELECT greatest(position, @last_counted(position, $1::bigint)) AS position, time FROM (
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) l`
-		at = point.Time.UnixMilli()
+		instant = point.Time.UnixMilli()
 	}
 	found, err := all(ctx, store, func(row pgx.CollectableRow) (head eventstore.Head, err error) {
 		var millis int64
@@ -172,7 +172,7 @@ func (store *Store) Head(ctx context.Context, point eventstore.Point) (head even
 		copy(head.Hash[:], hash)
 		head.Time = time.UnixMilli(millis).UTC()
 		return head, err
-	}, "SELECT c.position, c.time, k.hash FROM ("+counted+") c CROSS JOIN LATERAL (SELECT hash FROM @commits WHERE first <= c.position ORDER BY first DESC LIMIT 1) k", at)
+	}, "SELECT c.position, c.time, k.hash FROM ("+counted+") c CROSS JOIN LATERAL (SELECT hash FROM @commits WHERE first <= c.position ORDER BY first DESC LIMIT 1) k", instant)
 	if head = store.signal.Head(); err != nil {
 		return head, err
 	}

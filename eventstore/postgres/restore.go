@@ -12,23 +12,23 @@ import (
 // Restore fills the empty store of a schema, which is made if none exists, in one
 // transaction of the role that owns it. Errors: eventstore.ErrNotEmpty, those of the other
 // store.
-func Restore(ctx context.Context, url string, options Options, from *eventstore.Copy) error {
-	_, conn, err := migrate(ctx, url, &options)
+func Restore(ctx context.Context, address string, options Options, from *eventstore.Copy) error {
+	_, conn, err := migrate(ctx, address, &options)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // what counts is committed
 	return translateOn(ctx, conn, heard(conn, func() error {
-		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
+		return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(transaction pgx.Tx) error {
 			store := &Store{options: options} // for its options
-			if err := store.lockEmpty(ctx, tx); err != nil {
+			if err := store.lockEmpty(ctx, transaction); err != nil {
 				return err
 			}
 			insert := func(ctx context.Context, group *eventstore.Group) error {
 				batch := &pgx.Batch{}
 				store.queue(batch, group)
 				store.put(batch, keptReceipts, column(group.Stored, keptReceiptRow))
-				return tx.SendBatch(ctx, batch).Close()
+				return transaction.SendBatch(ctx, batch).Close()
 			}
 			if err := eventstore.Restore(ctx, insert, from); err != nil {
 				return err
@@ -37,20 +37,20 @@ func Restore(ctx context.Context, url string, options Options, from *eventstore.
 			batch.Queue(store.q("SELECT setval('@ids', max(id)) FROM @records HAVING max(id) > (SELECT last_value FROM @ids)"))
 			batch.Queue(store.q("UPDATE @identity SET uuid = $1::uuid"), from.UUID)
 			batch.Queue(notify, options.Schema+"_head", from.Entries.String())
-			return tx.SendBatch(ctx, batch).Close()
+			return transaction.SendBatch(ctx, batch).Close()
 		})
 	}))
 }
 
 // lockEmpty locks the log, which must be empty.
-func (store *Store) lockEmpty(ctx context.Context, tx pgx.Tx) error {
+func (store *Store) lockEmpty(ctx context.Context, transaction pgx.Tx) error {
 	for _, text := range []string{lockLog, lockIDs} {
-		if _, err := tx.Exec(ctx, text, store.options.Schema); err != nil {
+		if _, err := transaction.Exec(ctx, text, store.options.Schema); err != nil {
 			return err
 		}
 	}
 	var empty bool
-	err := tx.QueryRow(ctx, store.q("SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)")).Scan(&empty)
+	err := transaction.QueryRow(ctx, store.q("SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)")).Scan(&empty)
 	if err == nil && !empty {
 		err = fmt.Errorf("schema %s: %w", store.options.Schema, eventstore.ErrNotEmpty)
 	}

@@ -115,8 +115,8 @@ func (store *Store) put(batch *pgx.Batch, table table, rows [][]any) {
 }
 
 // list returns a column of rows.
-func list[T any](rows [][]any, at int) []T {
-	return column(rows, func(row []any) T { value, _ := row[at].(T); return value })
+func list[T any](rows [][]any, index int) []T {
+	return column(rows, func(row []any) T { value, _ := row[index].(T); return value })
 }
 
 // drop queues the delete of claims or names.
@@ -130,11 +130,11 @@ func (store *Store) drop(batch *pgx.Batch, table table, pairs []eventstore.Pair)
 // column returns what a function makes of each of a list, never nil: for PostgreSQL that
 // is no list.
 func column[T, V any](from []T, of func(T) V) []V {
-	out := make([]V, len(from))
+	result := make([]V, len(from))
 	for i, value := range from {
-		out[i] = of(value)
+		result[i] = of(value)
 	}
-	return out
+	return result
 }
 
 // each queues a query for a list, unless that is empty, and what is done with each row.
@@ -194,13 +194,13 @@ func scanPair(row pgx.CollectableRow) (pair eventstore.Pair, err error) {
 }
 
 func scanReceipt(row pgx.CollectableRow) (*eventstore.Receipt, error) {
-	out := &eventstore.Receipt{}
+	receipt := &eventstore.Receipt{}
 	var fingerprint []byte
 	var kept int64
-	err := row.Scan(&out.User, &out.Key, &fingerprint, &out.Record, &out.Version, &out.Position, &kept)
-	copy(out.Fingerprint[:], fingerprint)
-	out.Time = time.UnixMilli(kept).UTC()
-	return out, err
+	err := row.Scan(&receipt.User, &receipt.Key, &fingerprint, &receipt.Record, &receipt.Version, &receipt.Position, &kept)
+	copy(receipt.Fingerprint[:], fingerprint)
+	receipt.Time = time.UnixMilli(kept).UTC()
+	return receipt, err
 }
 
 func scanCheckpoint(row pgx.CollectableRow) (checkpoint eventstore.Checkpoint, err error) {
@@ -224,12 +224,12 @@ func number(position calendar.Position) int64 { return int64(min(position, math.
 // digest is what a claim or a name is found by: keys may be longer than an index takes.
 func digest(claim calendar.Claim) []byte {
 	data := binary.BigEndian.AppendUint64(nil, uint64(len(claim.Space)))
-	sum := sha256.Sum256(append(append(data, claim.Space...), claim.Key...))
-	return sum[:]
+	digest := sha256.Sum256(append(append(data, claim.Space...), claim.Key...))
+	return digest[:]
 }
 
 // receiptDigest is what a receipt is found by.
 func receiptDigest(receiptKey eventstore.ReceiptKey) []byte {
-	sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(receiptKey.User)), receiptKey.Key...))
-	return sum[:]
+	digest := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(receiptKey.User)), receiptKey.Key...))
+	return digest[:]
 }

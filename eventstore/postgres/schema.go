@@ -25,8 +25,8 @@ const minVersion = 140000
 // Migrate makes the schema of a store if none exists and gives Options.ServiceRole
 // its rights, without opening the store. It is for the role that owns the schema; the
 // service may then run as one that owns nothing.
-func Migrate(ctx context.Context, url string, options Options) error {
-	_, conn, err := migrate(ctx, url, &options)
+func Migrate(ctx context.Context, address string, options Options) error {
+	_, conn, err := migrate(ctx, address, &options)
 	if err != nil {
 		return err
 	}
@@ -35,9 +35,9 @@ func Migrate(ctx context.Context, url string, options Options) error {
 
 // migrate is Migrate, and returns the settings of connections and the one that it used. It
 // completes the options.
-func migrate(ctx context.Context, url string, options *Options) (config *pgxpool.Config, conn *pgx.Conn, err error) {
+func migrate(ctx context.Context, address string, options *Options) (config *pgxpool.Config, conn *pgx.Conn, err error) {
 	if err = options.complete(); err == nil {
-		config, err = parse(url)
+		config, err = parse(address)
 	}
 	if err == nil {
 		conn, err = connect(ctx, config.ConnConfig, options.Schema)
@@ -72,9 +72,9 @@ func prepare(ctx context.Context, conn *pgx.Conn, options *Options) error {
 	case there && options.ServiceRole == "":
 		return nil
 	}
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(transaction pgx.Tx) error {
 		// Those who come behind it do not wait for ever.
-		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'"); err != nil {
+		if _, err := transaction.Exec(ctx, "SET LOCAL lock_timeout = '10s'"); err != nil {
 			return err
 		}
 		if !there {
@@ -87,7 +87,7 @@ func prepare(ctx context.Context, conn *pgx.Conn, options *Options) error {
 		if options.ServiceRole == "" {
 			return nil
 		}
-		_, err := tx.Exec(ctx, strings.NewReplacer("@", options.Schema, "$", options.ServiceRole).Replace(rightsText))
+		_, err := transaction.Exec(ctx, strings.NewReplacer("@", options.Schema, "$", options.ServiceRole).Replace(rightsText))
 		return err
 	})
 }

@@ -63,8 +63,8 @@ func connect(ctx context.Context, config *pgx.ConnConfig, schema string) (*pgx.C
 }
 
 // dial is connect with a URL that is read now.
-func dial(ctx context.Context, url, schema string) (*pgx.Conn, error) {
-	config, err := parse(url)
+func dial(ctx context.Context, address, schema string) (*pgx.Conn, error) {
+	config, err := parse(address)
 	if err != nil {
 		return nil, err
 	}

@@ -110,8 +110,8 @@ func (store *Store) gather(ctx context.Context, group *eventstore.Group) (err er
 			return err
 		}
 	}
-	for n := range group.Counts {
-		if group.Counts[n], err = one(ctx, store.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], n.Space, n.Key); err != nil {
+	for name := range group.Counts {
+		if group.Counts[name], err = one(ctx, store.writer, "SELECT count(*) FROM names WHERE space = ? AND key = ?", value[int], name.Space, name.Key); err != nil {
 			return err
 		}
 	}

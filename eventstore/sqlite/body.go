@@ -26,10 +26,10 @@ func unpackBody(body []byte) (fields, state []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
 	}
-	length, n := binary.Uvarint(text)
-	if n <= 0 || length > uint64(len(text)-n) {
+	length, count := binary.Uvarint(text)
+	if count <= 0 || length > uint64(len(text)-count) {
 		return nil, nil, fmt.Errorf("%w: body without an end of the fields", eventstore.ErrDamaged)
 	}
-	end := n + int(length)
-	return text[n:end:end], text[end:], nil
+	end := count + int(length)
+	return text[count:end:end], text[end:], nil
 }

@@ -46,17 +46,17 @@ const (
 
 // Load implements eventstore.Store.
 func (store *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
-	out := make([]eventstore.State, len(ids))
+	states := make([]eventstore.State, len(ids))
 	for i, id := range ids {
 		held, err := store.held(ctx, store.reader, id)
 		if err != nil {
 			return nil, err
 		}
 		if held != nil {
-			out[i] = held.State
+			states[i] = held.State
 		}
 	}
-	return out, store.usable(ctx)
+	return states, store.usable(ctx)
 }
 
 // held returns a record from the cache or the file, nil for none. What a commit may have
@@ -81,16 +81,16 @@ func (store *Store) held(ctx context.Context, statements *statements, id calenda
 
 // At implements eventstore.Store.
 func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
-	column, at := "position", number(point.Position)
+	column, instant := "position", number(point.Position)
 	if point.Position == 0 {
-		column, at = "time", point.Time.UnixMilli()
+		column, instant = "time", point.Time.UnixMilli()
 	}
 	wanted, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
 	found, err := all(ctx, store.reader, entryQuery+`JOIN json_each(?1) w ON e.position = (SELECT position FROM entries INDEXED BY entries_history
-		WHERE record = w.value AND `+column+" <= ?2 ORDER BY version DESC LIMIT 1)", scanEntry, string(wanted), at)
+		WHERE record = w.value AND `+column+" <= ?2 ORDER BY version DESC LIMIT 1)", scanEntry, string(wanted), instant)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,11 @@ func (store *Store) At(ctx context.Context, point eventstore.Point, ids ...calen
 	for i := range found {
 		last[found[i].ID] = found[i]
 	}
-	out := make([]eventstore.Entry, len(ids))
+	entries := make([]eventstore.Entry, len(ids))
 	for i, id := range ids {
-		out[i] = last[id]
+		entries[i] = last[id]
 	}
-	return out, nil
+	return entries, nil
 }
 
 // Find implements eventstore.Store.
@@ -116,8 +116,8 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f event
 	for _, claim := range lookup.Claims {
 		f.Holders = append(f.Holders, append(ids(holderQuery, claim), 0)[0])
 	}
-	for _, n := range lookup.Names {
-		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", n))
+	for _, name := range lookup.Names {
+		f.Named = append(f.Named, ids("SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record", name))
 	}
 	for _, claim := range lookup.Slugs {
 		taken, readErr := all(ctx, store.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
@@ -161,19 +161,19 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 }
 
 // Read implements eventstore.Store. Who follows the log often asks before there is more.
-func (store *Store) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
-	where, bound := "e.record = ? AND e.version > ? ORDER BY e.version", int64(r.Record)
-	if r.Record == 0 {
+func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error) {
+	where, bound := "e.record = ? AND e.version > ? ORDER BY e.version", int64(bounds.Record)
+	if bounds.Record == 0 {
 		head := store.signal.Head().Position // a commit can be read a moment before
 		switch group := store.newest.Load(); {
-		case r.After >= uint64(head):
+		case bounds.After >= uint64(head):
 			return nil, store.usable(ctx)
-		case r.Recent && group != nil && r.After+1 == uint64(group.Entries[0].Position) && len(group.Entries) <= r.Limit:
+		case bounds.Recent && group != nil && bounds.After+1 == uint64(group.Entries[0].Position) && len(group.Entries) <= bounds.Limit:
 			return group.Entries, store.usable(ctx)
 		}
 		where, bound = "e.position <= ? AND e.position > ? ORDER BY e.position", number(head)
 	}
-	return page(ctx, store.reader, entryQuery+"WHERE "+where+" LIMIT +?", scanEntry, (*eventstore.Entry).Size, bound, number(calendar.Position(r.After)), max(r.Limit, 0))
+	return page(ctx, store.reader, entryQuery+"WHERE "+where+" LIMIT +?", scanEntry, (*eventstore.Entry).Size, bound, number(calendar.Position(bounds.After)), max(bounds.Limit, 0))
 }
 
 // Commits implements eventstore.Store.

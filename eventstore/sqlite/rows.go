@@ -72,13 +72,13 @@ func all[T any](ctx context.Context, statements *statements, text string, scan f
 
 // page runs a query and returns its rows up to the one that passes PageBytes. It is short,
 // and not cut off: to watch the context costs the driver a good part of a look-up.
-func page[T any](ctx context.Context, statements *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (out []T, err error) {
+func page[T any](ctx context.Context, statements *statements, text string, scan func(row) (T, error), size func(*T) int, args ...any) (results []T, err error) {
 	if err := statements.usable(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			out, err = nil, cmp.Or(statements.usable(ctx), translate(err))
+			results, err = nil, cmp.Or(statements.usable(ctx), translate(err))
 		}
 	}()
 	stmt, err := statements.of(ctx, text) //nolint:sqlclosecheck // kept until close
@@ -95,10 +95,10 @@ func page[T any](ctx context.Context, statements *statements, text string, scan 
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, value)
+		results = append(results, value)
 		left -= size(&value)
 	}
-	return out, rows.Err()
+	return results, rows.Err()
 }
 
 // one returns the first row, the zero value for none.
@@ -156,13 +156,13 @@ func scanHeld(row row) (held eventstore.Held, err error) {
 }
 
 func scanReceipt(row row) (*eventstore.Receipt, error) {
-	out := &eventstore.Receipt{}
+	receipt := &eventstore.Receipt{}
 	var fingerprint sql.RawBytes
 	var millis int64
-	err := row.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position)
-	copy(out.Fingerprint[:], fingerprint)
-	out.Time = time.UnixMilli(millis).UTC()
-	return out, err
+	err := row.Scan(&receipt.User, &receipt.Key, &fingerprint, &millis, &receipt.Record, &receipt.Version, &receipt.Position)
+	copy(receipt.Fingerprint[:], fingerprint)
+	receipt.Time = time.UnixMilli(millis).UTC()
+	return receipt, err
 }
 
 func scanCheckpoint(row row) (checkpoint eventstore.Checkpoint, err error) {

@@ -141,8 +141,8 @@ func (store *Store) open(ctx context.Context, path string) (err error) {
 
 // openAll opens connections, which stay open: one that is opened after the log was removed
 // would read without it.
-func openAll(ctx context.Context, database *sql.DB, n int) (err error) {
-	for range n {
+func openAll(ctx context.Context, database *sql.DB, count int) (err error) {
+	for range count {
 		conn, failed := database.Conn(ctx)
 		if failed != nil {
 			return failed
@@ -215,8 +215,8 @@ var schema string
 
 // form is the user_version of files that have the tables of schema.
 var form = func() int32 {
-	sum := sha256.Sum256([]byte(schema))
-	return int32(binary.BigEndian.Uint32(sum[:]))
+	digest := sha256.Sum256([]byte(schema))
+	return int32(binary.BigEndian.Uint32(digest[:]))
 }()
 
 // create makes the tables in an empty file, unless a store has to be there.

@@ -13,11 +13,11 @@ import (
 	"daybook/eventstore"
 )
 
-// atOnce runs n functions at the same time and waits for them.
-func atOnce(n int, do func(i int)) {
+// atOnce runs count functions at the same time and waits for them.
+func atOnce(count int, do func(i int)) {
 	start := make(chan struct{})
 	var running sync.WaitGroup
-	for i := range n {
+	for i := range count {
 		running.Go(func() {
 			<-start
 			do(i)
@@ -86,26 +86,26 @@ func together(t testing.TB, harness Harness) {
 			}
 		}
 	})
-	atOnce(writers, func(w int) {
+	atOnce(writers, func(weight int) {
 		var before calendar.Position
-		for n := range each {
-			if w%4 == 0 {
-				row := fmt.Sprintf("tag:%d.0 +held", 1000+w)
+		for count := range each {
+			if weight%4 == 0 {
+				row := fmt.Sprintf("tag:%d.0 +held", 1000+weight)
 				if answer := fixture.answers("-", row); answer[0] != "claim s/held is held by 9999" {
 					fixture.Errorf("%s: %s", row, answer)
 				}
 			}
-			id := calendar.ID(w + 1)
-			res := fixture.one(fixture.parse(fmt.Sprintf("tag:%d.%d +c%d", id, n, id))[0])
+			id := calendar.ID(weight + 1)
+			result := fixture.one(fixture.parse(fmt.Sprintf("tag:%d.%d +c%d", id, count, id))[0])
 			states, err := fixture.store.Load(fixture.ctx, id)
-			if err = errors.Join(res.Err, err); err != nil {
-				fixture.Errorf("writer %d: %v", w, err)
+			if err = errors.Join(result.Err, err); err != nil {
+				fixture.Errorf("writer %d: %v", weight, err)
 				return
 			}
-			if res.Position <= before || states[0].Position != res.Position || states[0].Version != int64(n+1) {
-				fixture.Errorf("writer %d wrote entry %d after %d; it reads %+v", w, res.Position, before, states[0])
+			if result.Position <= before || states[0].Position != result.Position || states[0].Version != int64(count+1) {
+				fixture.Errorf("writer %d wrote entry %d after %d; it reads %+v", weight, result.Position, before, states[0])
 			}
-			before = res.Position
+			before = result.Position
 		}
 	})
 	running.Wait()
@@ -161,9 +161,9 @@ func waiting(t testing.TB, harness Harness) {
 	}
 	const waiters = 5
 	woken := make(chan outcome, waiters)
-	wait := func(n int, after calendar.Position) { // returns when n wait
-		store := &asked{fixture.store, make(chan struct{}, 10*n)}
-		for range n {
+	wait := func(count int, after calendar.Position) { // returns when count wait
+		store := &asked{fixture.store, make(chan struct{}, 10*count)}
+		for range count {
 			go func() {
 				ctx, cancel := fixture.patient()
 				defer cancel()
@@ -171,7 +171,7 @@ func waiting(t testing.TB, harness Harness) {
 				woken <- outcome{head.Position, err}
 			}()
 		}
-		for range n {
+		for range count {
 			<-store.head
 		}
 	}
@@ -248,13 +248,13 @@ func endedContexts(t testing.TB, harness Harness) {
 			go cancel()
 		}
 		id := calendar.ID(i + 10)
-		res := fixture.store.Append(ctx, fixture.parse(fmt.Sprintf("tag:%d.0", id)))[0]
-		if res.Err != nil && (i%2 == 1 || !errors.Is(res.Err, context.Canceled)) {
-			fixture.Errorf("append %d: %v", i, res.Err)
+		result := fixture.store.Append(ctx, fixture.parse(fmt.Sprintf("tag:%d.0", id)))[0]
+		if result.Err != nil && (i%2 == 1 || !errors.Is(result.Err, context.Canceled)) {
+			fixture.Errorf("append %d: %v", i, result.Err)
 		}
 		states, err := fixture.store.Load(fixture.ctx, id)
-		if err != nil || res.Err == nil && (states[0].Version != 1 || states[0].Position != res.Position) {
-			fixture.Errorf("append %d is answered %+v; Load returns %+v, %v", i, res, states, err)
+		if err != nil || result.Err == nil && (states[0].Version != 1 || states[0].Position != result.Position) {
+			fixture.Errorf("append %d is answered %+v; Load returns %+v, %v", i, result, states, err)
 		}
 	})
 	fixture.readings()

@@ -20,9 +20,9 @@ func entriesWhole(t testing.TB, harness Harness) {
 	record := fixture.record(calendar.KindTag)
 	draft := fixture.draft(record, calendar.Created, namedFields(record.Kind, "jazz"))
 	draft.Secret = []byte{1, 0, 255}
-	a := fixture.appendOf(draft)
-	a.Cause = eventstore.Cause{Client: `<agent> "é音"`, Request: "req\n1", Reason: "règle"}
-	fixture.must("Append", fixture.one(a).Err)
+	addition := fixture.appendOf(draft)
+	addition.Cause = eventstore.Cause{Client: `<agent> "é音"`, Request: "req\n1", Reason: "règle"}
+	fixture.must("Append", fixture.one(addition).Err)
 	u := fixture.draft(record, calendar.Updated, calendar.Fields{"description": calendar.Text{calendar.LangFR: "é音\u2028"}})
 	u.Secret = []byte{}
 	fixture.must("Append", fixture.one(eventstore.Append{Drafts: []eventstore.Draft{u}, Time: fixture.now.Add(time.Hour)}).Err)
@@ -31,7 +31,7 @@ func entriesWhole(t testing.TB, harness Harness) {
 	want := []eventstore.Entry{
 		{
 			Position: 1, Kind: calendar.KindTag, ID: record.ID, Version: 1, Time: time.Date(2026, 5, 1, 7, 30, 0, 123_000_000, time.UTC),
-			Actor: 7, Cause: a.Cause, Change: "tag.created", Fields: draft.Fields, State: draft.State, Secret: []byte{1, 0, 255},
+			Actor: 7, Cause: addition.Cause, Change: "tag.created", Fields: draft.Fields, State: draft.State, Secret: []byte{1, 0, 255},
 		},
 		{
 			Position: 2, Kind: calendar.KindTag, ID: record.ID, Version: 2, Time: time.Date(2026, 5, 1, 8, 30, 0, 123_000_000, time.UTC),
@@ -45,11 +45,11 @@ func entriesWhole(t testing.TB, harness Harness) {
 	fixture.reopen()
 	seen := map[[16]byte]bool{}
 	for i, got := range fixture.log {
-		for n := range 5 {
-			salt := [16]byte(got.Salts.Of(n))
+		for count := range 5 {
+			salt := [16]byte(got.Salts.Of(count))
 			none := salt == [16]byte{}
-			if none != (n == 4 && got.Secret == nil) || !none && seen[salt] {
-				fixture.Errorf("entry %d: salt %d is %x", got.Position, n, salt)
+			if none != (count == 4 && got.Secret == nil) || !none && seen[salt] {
+				fixture.Errorf("entry %d: salt %d is %x", got.Position, count, salt)
 			}
 			seen[salt] = true
 		}
@@ -96,11 +96,11 @@ func largePages(t testing.TB, harness Harness) {
 		record := fixture.record(calendar.KindVenue)
 		fields := namedFields(record.Kind, fmt.Sprintf("hall-%d", record.ID))
 		fields["description"] = text(bytes)
-		a := fixture.appendOf(fixture.draft(record, calendar.Created, fields))
-		a.Drafts[0].Secret = []byte(strings.Repeat("s", 1<<10))
-		fixture.must("Append", fixture.one(a).Err)
-		if got := fixture.load(record.ID); string(got.Record) != string(a.Drafts[0].State) {
-			fixture.Errorf("the state of %d bytes has %d bytes", len(a.Drafts[0].State), len(got.Record))
+		addition := fixture.appendOf(fixture.draft(record, calendar.Created, fields))
+		addition.Drafts[0].Secret = []byte(strings.Repeat("s", 1<<10))
+		fixture.must("Append", fixture.one(addition).Err)
+		if got := fixture.load(record.ID); string(got.Record) != string(addition.Drafts[0].State) {
+			fixture.Errorf("the state of %d bytes has %d bytes", len(addition.Drafts[0].State), len(got.Record))
 		}
 	}
 	fixture.limit = manyPerPage - 1

@@ -139,8 +139,8 @@ func recordsAt(pastLog *pastLog, point eventstore.Point) {
 	for i := range pastLog.log {
 		if id := pastLog.log[i].ID; !slices.Contains(ids, id) {
 			ids, want = append(ids, id), append(want, eventstore.Entry{})
-			if at, counts := last[id]; counts {
-				want[len(want)-1] = pastLog.log[at]
+			if index, counts := last[id]; counts {
+				want[len(want)-1] = pastLog.log[index]
 			}
 		}
 	}
@@ -184,14 +184,14 @@ func countedAt(pastLog *pastLog, point eventstore.Point) {
 // the greater position.
 func slugsAt(pastLog *pastLog, point eventstore.Point) {
 	last := pastLog.counting(point)
-	for n := len(last) % 3; n < slugCount; n += 3 { // a third of them at each point
-		slug := fmt.Sprintf("slug-%d", n)
+	for count := len(last) % 3; count < slugCount; count += 3 { // a third of them at each point
+		slug := fmt.Sprintf("slug-%d", count)
 		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
 			var want calendar.ID
 			var since calendar.Position
-			for id, at := range last {
-				if pastLog.log[at].Kind == kind && pastLog.held[at] == slug && pastLog.took[at] > since {
-					want, since = id, pastLog.took[at]
+			for id, index := range last {
+				if pastLog.log[index].Kind == kind && pastLog.held[index] == slug && pastLog.took[index] > since {
+					want, since = id, pastLog.took[index]
 				}
 			}
 			got, err := eventstore.SlugAt(pastLog.ctx, pastLog.store, kind, slug, point)
@@ -206,8 +206,8 @@ func formerSlugs(pastLog *pastLog, point eventstore.Point) {
 	if point.Position < calendar.Position(len(pastLog.log)) {
 		return
 	}
-	for n := range slugCount + 1 { // one was never held
-		slug := fmt.Sprintf("slug-%d", n)
+	for count := range slugCount + 1 { // one was never held
+		slug := fmt.Sprintf("slug-%d", count)
 		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
 			var want []calendar.ID
 			for i := len(pastLog.log) - 1; i >= 0; i-- {

@@ -63,23 +63,23 @@ func same(t *rapid.T, mem, own eventstore.Store) {
 
 // DrawAppend draws an Append from small sets, so that conflicts, claims and keys meet often.
 func DrawAppend(t *rapid.T) eventstore.Append {
-	a := eventstore.Append{Time: time.UnixMilli(int64(rapid.IntRange(0, 5).Draw(t, "time"))), Actor: 7}
+	addition := eventstore.Append{Time: time.UnixMilli(int64(rapid.IntRange(0, 5).Draw(t, "time"))), Actor: 7}
 	drafts := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "drafts")
 	for range drafts {
-		a.Drafts = append(a.Drafts, drawDraft(t))
+		addition.Drafts = append(addition.Drafts, drawDraft(t))
 	}
 	if drafts > 0 && rapid.IntRange(0, 3).Draw(t, "guarded") == 0 {
-		a.Guards = []eventstore.Guard{{Name: drawName(t), Count: rapid.IntRange(0, 2).Draw(t, "count")}}
+		addition.Guards = []eventstore.Guard{{Name: drawName(t), Count: rapid.IntRange(0, 2).Draw(t, "count")}}
 	}
 	if drafts == 0 || rapid.IntRange(0, 3).Draw(t, "keyed") == 0 {
-		a.Receipt = &eventstore.Receipt{
+		addition.Receipt = &eventstore.Receipt{
 			User: calendar.ID(rapid.IntRange(1, 2).Draw(t, "user")), Key: rapid.SampledFrom([]string{"k", "l"}).Draw(t, "key"),
 			Fingerprint: [32]byte{byte(rapid.IntRange(0, 1).Draw(t, "fingerprint"))},
 			Record:      calendar.ID(rapid.IntRange(0, 3).Draw(t, "record")),
 			Version:     int64(rapid.IntRange(0, 2).Draw(t, "version")),
 		}
 	}
-	return a
+	return addition
 }
 
 func drawDraft(t *rapid.T) eventstore.Draft {
@@ -107,13 +107,13 @@ func drawName(t *rapid.T) calendar.Name {
 
 // Outcomes makes results comparable: errors by what a caller can tell, receipts whole.
 func Outcomes(results []eventstore.Result) []string {
-	out := make([]string, len(results))
+	names := make([]string, len(results))
 	for i, result := range results {
-		if out[i] = outcome(result); result.Receipt != nil {
-			out[i] += fmt.Sprintf(", receipt %+v", *untimed(result.Receipt))
+		if names[i] = outcome(result); result.Receipt != nil {
+			names[i] += fmt.Sprintf(", receipt %+v", *untimed(result.Receipt))
 		}
 	}
-	return out
+	return names
 }
 
 // untimed returns a receipt without its time, which is that of a clock of the store.
@@ -121,9 +121,9 @@ func untimed(receipt *eventstore.Receipt) *eventstore.Receipt {
 	if receipt == nil {
 		return nil
 	}
-	out := *receipt
-	out.Time = time.Time{}
-	return &out
+	result := *receipt
+	result.Time = time.Time{}
+	return &result
 }
 
 type contained struct {
@@ -158,18 +158,18 @@ func contents(t *rapid.T, store eventstore.Store) contained {
 		t.Fatal(err)
 	}
 	// Salts are random, so leaves and hashes are; and how appends share commits differs.
-	at := 0
+	index := 0
 	for _, commit := range h.Commits {
 		for _, leaf := range commit.Leaves {
-			entry := &h.Entries[at]
-			if at++; leaf != eventstore.Leaf(entry) || leaf != entry.Leaf || commit.Hash != entry.Commit.Hash {
+			entry := &h.Entries[index]
+			if index++; leaf != eventstore.Leaf(entry) || leaf != entry.Leaf || commit.Hash != entry.Commit.Hash {
 				t.Errorf("entry %d does not fit its leaf", entry.Position)
 			}
 			entry.Salts, entry.Leaf, entry.Commit = eventstore.Salts{}, [32]byte{}, eventstore.Commit{}
 		}
 	}
-	if h.Commits = nil; at != len(h.Entries) {
-		t.Errorf("%d entries have %d leaves", len(h.Entries), at)
+	if h.Commits = nil; index != len(h.Entries) {
+		t.Errorf("%d entries have %d leaves", len(h.Entries), index)
 	}
 	return h
 }

@@ -106,11 +106,11 @@ func (fixture *fixture) holdings(states map[calendar.ID]eventstore.State) {
 		for _, claim := range h.Claims {
 			lookup.Claims, holders = append(lookup.Claims, claim), append(holders, h.ID)
 		}
-		for _, n := range h.Names {
-			if named[n] == nil {
-				lookup.Names = append(lookup.Names, n)
+		for _, name := range h.Names {
+			if named[name] == nil {
+				lookup.Names = append(lookup.Names, name)
 			}
-			named[n] = append(named[n], h.ID)
+			named[name] = append(named[name], h.ID)
 		}
 	}
 	found, err := fixture.store.Find(fixture.ctx, lookup)
@@ -118,8 +118,8 @@ func (fixture *fixture) holdings(states map[calendar.ID]eventstore.State) {
 	for i, claim := range lookup.Claims {
 		fixture.equal(fmt.Sprint("the holder of ", claim), found.Holders[i], holders[i])
 	}
-	for i, n := range lookup.Names {
-		fixture.equal(fmt.Sprint("the records of ", n), found.Named[i], named[n])
+	for i, name := range lookup.Names {
+		fixture.equal(fmt.Sprint("the records of ", name), found.Named[i], named[name])
 	}
 }
 
@@ -138,8 +138,8 @@ func (fixture *fixture) chain(log []eventstore.Entry) {
 		if commit.First != last.Position+1 || commit.Last < commit.First || commit.Last > calendar.Position(len(log)) || len(commit.Leaves) != int(commit.Last-last.Position) {
 			fixture.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", commit.First, commit.Last, len(commit.Leaves), last.Position, head.Position)
 		}
-		for n, leaf := range commit.Leaves {
-			if entry := &log[last.Position:][n]; leaf != eventstore.Leaf(entry) || entry.Leaf != leaf || entry.Commit.First != commit.First || entry.Commit.Last != commit.Last || entry.Commit.Hash != commit.Hash {
+		for count, leaf := range commit.Leaves {
+			if entry := &log[last.Position:][count]; leaf != eventstore.Leaf(entry) || entry.Leaf != leaf || entry.Commit.First != commit.First || entry.Commit.Last != commit.Last || entry.Commit.Hash != commit.Hash {
 				fixture.Errorf("entry %d does not fit its leaf, or is in another commit", entry.Position)
 			}
 		}
@@ -178,9 +178,9 @@ func (fixture *fixture) checkpoints() {
 	}, func(_ int, checkpoint *eventstore.Checkpoint) uint64 { return uint64(checkpoint.Size) })
 	fixture.equal("checkpoints", got, want)
 	newest, err := eventstore.CheckpointAt(fixture.ctx, fixture.store, 0)
-	if n := len(want); n > 0 {
-		fixture.equal("the newest checkpoint", newest, want[n-1])
-		newest, err = eventstore.CheckpointAt(fixture.ctx, fixture.store, want[n-1].Size+1)
+	if count := len(want); count > 0 {
+		fixture.equal("the newest checkpoint", newest, want[count-1])
+		newest, err = eventstore.CheckpointAt(fixture.ctx, fixture.store, want[count-1].Size+1)
 	}
 	fixture.must("Checkpoint", err)
 	fixture.equal("a checkpoint of a size that was not signed", newest, eventstore.Checkpoint{})
@@ -188,9 +188,9 @@ func (fixture *fixture) checkpoints() {
 
 // pages reads all that a method returns page by page. It checks that keys ascend, that
 // no page goes beyond its limits, and that none but the last is shorter.
-func pages[T any, K cmp.Ordered](fixture *fixture, method string, read func(context.Context, K, int) ([]T, error), key func(n int, of *T) K) []T {
+func pages[T any, K cmp.Ordered](fixture *fixture, method string, read func(context.Context, K, int) ([]T, error), key func(count int, of *T) K) []T {
 	fixture.Helper()
-	var all []T
+	var every []T
 	var zero, after K
 	if fixture.limit < manyPerPage {
 		for _, limit := range []int{0, -1} {
@@ -203,24 +203,24 @@ func pages[T any, K cmp.Ordered](fixture *fixture, method string, read func(cont
 		page, err := read(fixture.ctx, after, fixture.limit)
 		fixture.must(method, err)
 		if len(page) == 0 {
-			return all
+			return every
 		}
 		if !full {
 			fixture.Errorf("%s: a page ended at %v without need", method, after)
 		}
 		bytes := 0
 		for i := range page {
-			next := key(len(all)+1, &page[i])
+			next := key(len(every)+1, &page[i])
 			if next <= after || i >= fixture.limit || bytes >= eventstore.PageBytes {
 				fixture.Fatalf("%s: %v follows %v after %d elements of %d bytes, limit %d", method, next, after, i, bytes, fixture.limit)
 			}
 			if sized, ok := any(&page[i]).(interface{ Size() int }); ok {
 				bytes += sized.Size()
 			}
-			after, all = next, append(all, page[i])
+			after, every = next, append(every, page[i])
 		}
 		if full = len(page) == fixture.limit || bytes >= eventstore.PageBytes; !full && fixture.limit == manyPerPage {
-			return all // which another limit makes sure of
+			return every // which another limit makes sure of
 		}
 	}
 }

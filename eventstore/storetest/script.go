@@ -51,7 +51,7 @@ func (fixture *fixture) row(row string) {
 }
 
 // answers does what a row says; all but the verbs of reading are calls of Append.
-func (fixture *fixture) answers(verb, rest string) (out []string) {
+func (fixture *fixture) answers(verb, rest string) (names []string) {
 	fixture.Helper()
 	words := strings.Fields(rest)
 	switch verb {
@@ -62,21 +62,21 @@ func (fixture *fixture) answers(verb, rest string) (out []string) {
 		found, err := fixture.store.Find(fixture.ctx, eventstore.Lookup{Claims: asked.Claims, Names: asked.Names})
 		fixture.must("Find", err)
 		for _, id := range found.Holders {
-			out = append(out, id.String())
+			names = append(names, id.String())
 		}
 		for _, ids := range found.Named {
-			out = append(out, fmt.Sprint(ids))
+			names = append(names, fmt.Sprint(ids))
 		}
 	case "load":
 		for _, word := range words {
 			state := fixture.load(calendar.ID(number(word)))
-			out = append(out, strings.TrimSpace(fmt.Sprintf("%d@%d %s", state.Version, state.Position, state.Secret)))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%d@%d %s", state.Version, state.Position, state.Secret)))
 		}
 	case "hold":
 		for _, word := range words {
 			held, err := fixture.store.Records(fixture.ctx, 0, calendar.ID(number(word))-1, 1)
 			fixture.must("Records", err)
-			out = append(out, fmt.Sprint(held[0].ID, held[0].Claims, held[0].Names))
+			names = append(names, fmt.Sprint(held[0].ID, held[0].Claims, held[0].Names))
 		}
 	case "receipt":
 		fixture.must("Sync", fixture.store.Sync(fixture.ctx))
@@ -84,34 +84,34 @@ func (fixture *fixture) answers(verb, rest string) (out []string) {
 			user, key, _ := strings.Cut(word, "/")
 			receipt, err := fixture.store.Receipt(fixture.ctx, calendar.ID(number(user)), key)
 			fixture.must("Receipt", err)
-			out = append(out, fixture.receipt(receipt))
+			names = append(names, fixture.receipt(receipt))
 		}
 	case "erase":
 		drafts := fixture.parse(rest)[0].Drafts
 		for i := range drafts {
 			drafts[i].State = []byte(`{"erased":true}`)
 		}
-		out = append(out, outcome(fixture.erase(fixture.erasing(drafts...))))
+		names = append(names, outcome(fixture.erase(fixture.erasing(drafts...))))
 	case "redact":
-		var a eventstore.Append
+		var addition eventstore.Append
 		for _, word := range words {
-			a.Redact = append(a.Redact, calendar.ID(number(word)))
+			addition.Redact = append(addition.Redact, calendar.ID(number(word)))
 		}
-		out = append(out, outcome(fixture.erase(a)))
+		names = append(names, outcome(fixture.erase(addition)))
 	case "sign":
-		out = append(out, fixture.sign(calendar.Position(number(words[0])), words[1], words[2:]))
+		names = append(names, fixture.sign(calendar.Position(number(words[0])), words[1], words[2:]))
 	default:
 		appends := fixture.parse(verb + " " + rest)
-		for i, res := range fixture.store.Append(fixture.ctx, appends) {
-			if res.Receipt != nil {
-				want := *res.Receipt
-				want.User, want.Key, want.Fingerprint, want.Time = appends[i].Receipt.User, appends[i].Receipt.Key, appends[i].Receipt.Fingerprint, res.Receipt.Time
-				fixture.equal("receipt", *res.Receipt, want)
+		for i, result := range fixture.store.Append(fixture.ctx, appends) {
+			if result.Receipt != nil {
+				want := *result.Receipt
+				want.User, want.Key, want.Fingerprint, want.Time = appends[i].Receipt.User, appends[i].Receipt.Key, appends[i].Receipt.Fingerprint, result.Receipt.Time
+				fixture.equal("receipt", *result.Receipt, want)
 			}
-			out = append(out, outcome(res))
+			names = append(names, outcome(result))
 		}
 	}
-	return out
+	return names
 }
 
 // receipt says what a receipt holds.
@@ -148,21 +148,21 @@ func (fixture *fixture) parse(row string) []eventstore.Append {
 	fixture.Helper()
 	var appends []eventstore.Append
 	for part := range strings.SplitSeq(row, "|") {
-		a := fixture.appendOf()
+		addition := fixture.appendOf()
 		for word := range strings.FieldsSeq(part) {
-			fixture.word(&a, word)
+			fixture.word(&addition, word)
 		}
-		appends = append(appends, a)
+		appends = append(appends, addition)
 	}
 	return appends
 }
 
 // word adds what a word says to an append.
-func (fixture *fixture) word(a *eventstore.Append, word string) {
+func (fixture *fixture) word(addition *eventstore.Append, word string) {
 	fixture.Helper()
 	var draft *eventstore.Draft
-	if n := len(a.Drafts); n > 0 {
-		draft = &a.Drafts[n-1]
+	if n := len(addition.Drafts); n > 0 {
+		draft = &addition.Drafts[n-1]
 	}
 	switch rest := word[1:]; {
 	case word == "-":
@@ -178,24 +178,24 @@ func (fixture *fixture) word(a *eventstore.Append, word string) {
 		draft.Secret = []byte(rest)
 	case word[0] == '?':
 		key, count, _ := strings.Cut(rest, "=")
-		a.Guards = append(a.Guards, eventstore.Guard{Name: calendar.Name{Space: "n", Key: key}, Count: number(count)})
+		addition.Guards = append(addition.Guards, eventstore.Guard{Name: calendar.Name{Space: "n", Key: key}, Count: number(count)})
 	case word[0] == '@':
-		a.Epoch = fixture.store.Epoch()
-		a.Epoch.History += uint64(number(rest))
+		addition.Epoch = fixture.store.Epoch()
+		addition.Epoch.History += uint64(number(rest))
 	case strings.Contains(word, "/"):
 		parts := strings.Split(word, "/")
-		a.Receipt = &eventstore.Receipt{User: calendar.ID(number(parts[0])), Key: parts[1]}
-		copy(a.Receipt.Fingerprint[:], parts[2])
+		addition.Receipt = &eventstore.Receipt{User: calendar.ID(number(parts[0])), Key: parts[1]}
+		copy(addition.Receipt.Fingerprint[:], parts[2])
 		if draft != nil {
-			a.Receipt.Record, a.Receipt.Version = draft.ID, draft.Expected+1
+			addition.Receipt.Record, addition.Receipt.Version = draft.ID, draft.Expected+1
 		} else if len(parts) > 3 { // RECORD@POSITION
 			record, position, _ := strings.Cut(parts[3], "@")
-			a.Receipt.Record, a.Receipt.Version, a.Receipt.Position = calendar.ID(number(record)), 1, calendar.Position(number(position))
+			addition.Receipt.Record, addition.Receipt.Version, addition.Receipt.Position = calendar.ID(number(record)), 1, calendar.Position(number(position))
 		}
 	default:
-		parts := strings.FieldsFunc(word, func(r rune) bool { return r == ':' || r == '.' })
+		parts := strings.FieldsFunc(word, func(letter rune) bool { return letter == ':' || letter == '.' })
 		kind, _ := calendar.ParseKind(parts[0])
-		a.Drafts = append(a.Drafts, eventstore.Draft{
+		addition.Drafts = append(addition.Drafts, eventstore.Draft{
 			Kind: kind, ID: calendar.ID(number(parts[1])), Expected: int64(number(parts[2])),
 			Change: parts[0] + ".changed", Fields: []byte(`{}`), State: fmt.Appendf(nil, `{"after":%q}`, word),
 		})
@@ -204,8 +204,8 @@ func (fixture *fixture) word(a *eventstore.Append, word string) {
 
 // number is that of a word; a word without one is 0.
 func number(word string) int {
-	n, _ := strconv.Atoi(word)
-	return n
+	count, _ := strconv.Atoi(word)
+	return count
 }
 
 // outcome says what a result tells its caller.

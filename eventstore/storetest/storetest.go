@@ -188,16 +188,16 @@ func (fixture *fixture) appendOf(drafts ...eventstore.Draft) eventstore.Append {
 }
 
 // one appends one Append.
-func (fixture *fixture) one(a eventstore.Append) eventstore.Result {
-	return fixture.store.Append(fixture.ctx, []eventstore.Append{a})[0]
+func (fixture *fixture) one(addition eventstore.Append) eventstore.Result {
+	return fixture.store.Append(fixture.ctx, []eventstore.Append{addition})[0]
 }
 
 // write appends drafts, which nothing may refuse.
 func (fixture *fixture) write(drafts ...eventstore.Draft) calendar.Position {
 	fixture.Helper()
-	res := fixture.one(fixture.appendOf(drafts...))
-	fixture.must("Append", res.Err)
-	return res.Position
+	result := fixture.one(fixture.appendOf(drafts...))
+	fixture.must("Append", result.Err)
+	return result.Position
 }
 
 // record is a record that is not there yet.
@@ -225,27 +225,27 @@ func namedFields(kind calendar.Kind, text string) calendar.Fields {
 
 // erasing returns the Append that erases the records of drafts.
 func (fixture *fixture) erasing(drafts ...eventstore.Draft) eventstore.Append {
-	a := eventstore.Append{Time: fixture.now, Actor: 3, Cause: eventstore.Cause{Client: "erase", Reason: "asked for"}}
+	addition := eventstore.Append{Time: fixture.now, Actor: 3, Cause: eventstore.Cause{Client: "erase", Reason: "asked for"}}
 	for _, draft := range drafts {
 		draft.Change, draft.Fields, draft.Secret, draft.Names = eventstore.ErasedChange(draft.Kind), []byte(`{}`), []byte{}, nil
-		a.Drafts, a.Redact = append(a.Drafts, draft), append(a.Redact, draft.ID)
+		addition.Drafts, addition.Redact = append(addition.Drafts, draft), append(addition.Redact, draft.ID)
 	}
-	return a
+	return addition
 }
 
 // erase erases records, and redacts what is known of them.
-func (fixture *fixture) erase(a eventstore.Append) eventstore.Result {
+func (fixture *fixture) erase(addition eventstore.Append) eventstore.Result {
 	fixture.Helper()
 	before := fixture.store.Epoch()
-	res := fixture.one(a)
-	if res.Err != nil {
-		return res
+	result := fixture.one(addition)
+	if result.Err != nil {
+		return result
 	}
 	if now := fixture.store.Epoch(); now.History != before.History || now.Erasures <= before.Erasures {
 		fixture.Errorf("the epoch is %+v after an erasure, it was %+v", now, before)
 	}
-	first := res.Position - calendar.Position(len(a.Drafts)) + 1
-	for i, draft := range a.Drafts {
+	first := result.Position - calendar.Position(len(addition.Drafts)) + 1
+	for i, draft := range addition.Drafts {
 		position := first + calendar.Position(i)
 		for j := range fixture.log {
 			if known := &fixture.log[j]; known.ID == draft.ID && known.Position < position && known.Redacted == nil {
@@ -257,13 +257,13 @@ func (fixture *fixture) erase(a eventstore.Append) eventstore.Result {
 			fixture.Fatalf("the entry that erased: %d entries, %v", len(last), err)
 		}
 		fixture.equal("the entry that erased", last[0], eventstore.Entry{
-			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: fixture.now, Actor: 3, Cause: a.Cause,
+			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: fixture.now, Actor: 3, Cause: addition.Cause,
 			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts, Leaf: last[0].Leaf, Commit: last[0].Commit,
 		})
 	}
 	commits, err := fixture.store.Commits(fixture.ctx, first, 1)
-	if len(a.Drafts) > 0 && (err != nil || len(commits) != 1 || commits[0].Last < res.Position) {
-		fixture.Errorf("the commit of an erasure at %d: %+v, %v", res.Position, commits, err)
+	if len(addition.Drafts) > 0 && (err != nil || len(commits) != 1 || commits[0].Last < result.Position) {
+		fixture.Errorf("the commit of an erasure at %d: %+v, %v", result.Position, commits, err)
 	}
-	return res
+	return result
 }

@@ -42,10 +42,10 @@ func verifies(t testing.TB, harness Harness) {
 	fixture.reopen()
 	check(want)
 	record := records[0]
-	res := fixture.erase(fixture.erasing(fixture.draft(record, calendar.Erased, calendar.Fields{})))
-	fixture.must("erase", res.Err)
+	result := fixture.erase(fixture.erasing(fixture.draft(record, calendar.Erased, calendar.Fields{})))
+	fixture.must("erase", result.Err)
 	want.Result, want.Redacted = verify.Redacted, int(record.Version-1)
-	want.Erasures = append(want.Erasures, verify.Erasure{Position: res.Position, Kind: record.Kind.String(), ID: record.ID, Reason: "asked for"})
+	want.Erasures = append(want.Erasures, verify.Erasure{Position: result.Position, Kind: record.Kind.String(), ID: record.ID, Reason: "asked for"})
 	check(want)
 	fixture.reopen()
 	fixture.write(fixture.draft(fixture.record(record.Kind), calendar.Created, namedFields(record.Kind, "later")))
@@ -59,24 +59,24 @@ func verifiesBusy(t testing.TB, harness Harness) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		atOnce(writers, func(w int) {
-			for n := range records {
-				record := &calendar.Record{Kind: calendar.KindTag, ID: calendar.ID(1 + w*records + n)}
-				for v := range versions {
+		atOnce(writers, func(weight int) {
+			for count := range records {
+				record := &calendar.Record{Kind: calendar.KindTag, ID: calendar.ID(1 + weight*records + count)}
+				for value := range versions {
 					verb := calendar.Updated
-					if v == 0 {
+					if value == 0 {
 						verb = calendar.Created
 					}
-					if err := fixture.one(fixture.appendOf(fixture.draft(record, verb, namedFields(record.Kind, fmt.Sprintf("%d-%d", record.ID, v))))).Err; err != nil {
-						fixture.Errorf("writer %d: %v", w, err)
+					if err := fixture.one(fixture.appendOf(fixture.draft(record, verb, namedFields(record.Kind, fmt.Sprintf("%d-%d", record.ID, value))))).Err; err != nil {
+						fixture.Errorf("writer %d: %v", weight, err)
 						return
 					}
 				}
-				if n%3 > 0 {
+				if count%3 > 0 {
 					continue
 				}
 				if err := fixture.one(fixture.erasing(fixture.draft(record, calendar.Erased, calendar.Fields{}))).Err; err != nil {
-					fixture.Errorf("writer %d: %v", w, err)
+					fixture.Errorf("writer %d: %v", weight, err)
 				}
 			}
 		})

@@ -71,9 +71,9 @@ func newLog(before Before) *log {
 // ended with an error or nil.
 func (log *log) findings(err error) (Findings, error) {
 	var first *record
-	for _, r := range log.records {
-		if r.blank != 0 && (first == nil || r.blank < first.blank) {
-			first = r
+	for _, checked := range log.records {
+		if checked.blank != 0 && (first == nil || checked.blank < first.blank) {
+			first = checked
 		}
 	}
 	if err == nil && first != nil {
@@ -88,28 +88,28 @@ func (log *log) findings(err error) (Findings, error) {
 
 // check checks the next entry.
 func (log *log) check(entry *eventstore.Entry) error {
-	r := log.records[entry.ID]
-	if r == nil {
-		r = &record{kind: entry.Kind, secret: sha256.Sum256(nil)}
-		log.records[entry.ID] = r
+	checked := log.records[entry.ID]
+	if checked == nil {
+		checked = &record{kind: entry.Kind, secret: sha256.Sum256(nil)}
+		log.records[entry.ID] = checked
 	}
 	switch {
 	case entry.Position != log.Entries+1:
 		return eventstore.Damaged(log.Entries+1, "it is missing, the next one is %d", entry.Position)
 	case eventstore.Leaf(entry) != entry.Leaf:
 		return eventstore.Damaged(entry.Position, "it does not fit its leaf")
-	case entry.Version != r.version+1 || entry.Kind != r.kind:
-		return eventstore.Damaged(entry.Position, "version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, r.version, r.kind)
-	case r.erased:
+	case entry.Version != checked.version+1 || entry.Kind != checked.kind:
+		return eventstore.Damaged(entry.Position, "version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, checked.version, checked.kind)
+	case checked.erased:
 		return eventstore.Damaged(entry.Position, "record %d was erased before it", entry.ID)
 	}
-	r.position, r.version, r.state, r.secret = entry.Position, entry.Version, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &r.secret)
+	checked.position, checked.version, checked.state, checked.secret = entry.Position, entry.Version, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &checked.secret)
 	var err error
 	if entry.Redacted != nil {
-		err = log.checkBlank(entry, r)
+		err = log.checkBlank(entry, checked)
 	} else {
-		err = log.checkFold(entry, r)
-		r.plain = cmp.Or(r.plain, entry.Position)
+		err = log.checkFold(entry, checked)
+		checked.plain = cmp.Or(checked.plain, entry.Position)
 	}
 	if err == nil {
 		log.Entries = entry.Position

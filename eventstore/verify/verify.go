@@ -161,8 +161,8 @@ func (log *log) present(ctx context.Context, store eventstore.Store, page []even
 		return err
 	}
 	for i := range page {
-		held, r := &page[i], cmp.Or(log.records[page[i].ID], &record{})
-		r.present = true
+		held, checked := &page[i], cmp.Or(log.records[page[i].ID], &record{})
+		checked.present = true
 		claims, names, err := eventstore.Holds(&held.State)
 		holds := slices.Equal(claims, held.Claims) && slices.Equal(names, held.Names)
 		for range held.Claims {
@@ -173,11 +173,11 @@ func (log *log) present(ctx context.Context, store eventstore.Store, page []even
 		}
 		switch {
 		case held.Position > head:
-			if held.Erased && held.Position == r.by {
-				r.blank = 0
+			if held.Erased && held.Position == checked.by {
+				checked.blank = 0
 			}
-		case err != nil || held.Position != r.position || held.Version != r.version || held.Kind != r.kind || held.Erased != r.erased ||
-			sha256.Sum256(held.Record) != r.state || sha256.Sum256(held.Secret) != r.secret:
+		case err != nil || held.Position != checked.position || held.Version != checked.version || held.Kind != checked.kind || held.Erased != checked.erased ||
+			sha256.Sum256(held.Record) != checked.state || sha256.Sum256(held.Secret) != checked.secret:
 			return eventstore.Damaged(held.Position, "the present state of record %d is not that of its last entry", held.ID)
 		case !holds:
 			// Load may answer from a cache, from before what Find read.

@@ -74,28 +74,28 @@ func New(store eventstore.Store) *Users { return &Users{Now: time.Now, store: st
 // Add makes a user and returns the token, which is shown only here. actor is the
 // user who does it, 0 the operator. The error is ErrBadName, ErrBadRole or
 // ErrUserExists.
-func (u *Users) Add(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (User, string, error) {
-	token, sum := newToken()
-	user, err := u.add(ctx, name, role, sum, actor, "user added")
+func (accounts *Users) Add(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (User, string, error) {
+	token, digest := newToken()
+	user, err := accounts.add(ctx, name, role, digest, actor, "user added")
 	if err != nil {
 		return User{}, "", err
 	}
 	return user, token, nil
 }
 
-// add makes a user, without a token where sum is nil.
-func (u *Users) add(ctx context.Context, name string, role calendar.Role, sum []byte, actor calendar.ID, reason string) (User, error) {
+// add makes a user, without a token where digest is nil.
+func (accounts *Users) add(ctx context.Context, name string, role calendar.Role, digest []byte, actor calendar.ID, reason string) (User, error) {
 	if err := checkName(name); err != nil {
 		return User{}, err
 	}
 	if role < calendar.Subscriber || role > calendar.Auditor {
 		return User{}, fmt.Errorf("%w: must be subscriber, contributor, author, editor, administrator or auditor", ErrBadRole)
 	}
-	id, err := u.store.NewID(ctx)
+	id, err := accounts.store.NewID(ctx)
 	if err == nil {
-		err = u.append(ctx, eventstore.Epoch{}, nil, calendar.Change{
+		err = accounts.append(ctx, eventstore.Epoch{}, nil, calendar.Change{
 			Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
-			Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: sum,
+			Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: digest,
 		}, actor, reason)
 	}
 	if claimError, ok := errors.AsType[*eventstore.ClaimError](err); ok && claimError.Claim.Space == spaceName {
@@ -104,24 +104,24 @@ func (u *Users) add(ctx context.Context, name string, role calendar.Role, sum []
 	if err != nil {
 		return User{}, fmt.Errorf("add user %q: %w", name, err)
 	}
-	return User{ID: id, Name: name, Role: role, Active: sum != nil}, nil
+	return User{ID: id, Name: name, Role: role, Active: digest != nil}, nil
 }
 
 // Ensure returns the user of a name as a caller. When none exists it makes one
 // with the role and without a token, so no one can log in by it until an
 // operator gives it one. actor is the user who does it, 0 the operator. The
 // error is ErrBadName or ErrBadRole.
-func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error) {
-	for n := 1; ; n++ {
-		state, err := u.byName(ctx, name)
+func (accounts *Users) Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error) {
+	for count := 1; ; count++ {
+		state, err := accounts.byName(ctx, name)
 		var user User
 		switch {
 		case err == nil:
 			user, err = userOf(&state)
 		case errors.Is(err, ErrNoUser):
-			user, err = u.add(ctx, name, role, nil, actor, "user named by an import")
+			user, err = accounts.add(ctx, name, role, nil, actor, "user named by an import")
 		}
-		if errors.Is(err, ErrUserExists) && n < attempts {
+		if errors.Is(err, ErrUserExists) && count < attempts {
 			continue // another process was first
 		}
 		return caller(user), err
@@ -130,9 +130,9 @@ func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, act
 
 // NewToken gives a user a new token; the old one is withdrawn. The error is
 // ErrNoUser for an unknown name.
-func (u *Users) NewToken(ctx context.Context, name string, actor calendar.ID) (User, string, error) {
-	token, sum := newToken()
-	user, err := u.setToken(ctx, name, sum, actor, "token made")
+func (accounts *Users) NewToken(ctx context.Context, name string, actor calendar.ID) (User, string, error) {
+	token, digest := newToken()
+	user, err := accounts.setToken(ctx, name, digest, actor, "token made")
 	if err != nil {
 		return User{}, "", fmt.Errorf("new token of user %q: %w", name, err)
 	}
@@ -141,8 +141,8 @@ func (u *Users) NewToken(ctx context.Context, name string, actor calendar.ID) (U
 
 // Revoke withdraws the token of a user; one without a token stays so. The error
 // is ErrNoUser for an unknown name.
-func (u *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (User, error) {
-	user, err := u.setToken(ctx, name, []byte{}, actor, "token withdrawn")
+func (accounts *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (User, error) {
+	user, err := accounts.setToken(ctx, name, []byte{}, actor, "token withdrawn")
 	if err != nil {
 		return User{}, fmt.Errorf("revoke token of user %q: %w", name, err)
 	}
@@ -151,10 +151,10 @@ func (u *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (Use
 
 // setToken changes the secret of a user; it tries again when another act came
 // first.
-func (u *Users) setToken(ctx context.Context, name string, sum []byte, actor calendar.ID, reason string) (User, error) {
-	for n := 1; ; n++ {
-		epoch := u.store.Epoch()
-		state, err := u.byName(ctx, name)
+func (accounts *Users) setToken(ctx context.Context, name string, digest []byte, actor calendar.ID, reason string) (User, error) {
+	for count := 1; ; count++ {
+		epoch := accounts.store.Epoch()
+		state, err := accounts.byName(ctx, name)
 		if err != nil {
 			return User{}, err
 		}
@@ -162,25 +162,25 @@ func (u *Users) setToken(ctx context.Context, name string, sum []byte, actor cal
 		if err != nil {
 			return User{}, err
 		}
-		err = u.append(ctx, epoch, record, calendar.Change{
-			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: record.ID, Fields: calendar.Fields{}, Secret: sum,
+		err = accounts.append(ctx, epoch, record, calendar.Change{
+			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: record.ID, Fields: calendar.Fields{}, Secret: digest,
 		}, actor, reason)
-		if errors.Is(err, eventstore.ErrConflict) && n < attempts {
+		if errors.Is(err, eventstore.ErrConflict) && count < attempts {
 			continue
 		}
 		if err != nil {
 			return User{}, err
 		}
 		user, err := userOf(&state)
-		user.Active = len(sum) > 0
+		user.Active = len(digest) > 0
 		return user, err
 	}
 }
 
 // append writes one change of a user as an entry; epoch is that of the store from
 // before it was read.
-func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, change calendar.Change, actor calendar.ID, reason string) error {
-	now := eventstore.Moment(u.Now())
+func (accounts *Users) append(ctx context.Context, epoch eventstore.Epoch, before *calendar.Record, change calendar.Change, actor calendar.ID, reason string) error {
+	now := eventstore.Moment(accounts.Now())
 	draft, _, err := eventstore.NewDraft(before, change, now)
 	if err != nil {
 		return err
@@ -188,16 +188,16 @@ func (u *Users) append(ctx context.Context, epoch eventstore.Epoch, before *cale
 	if len(change.Secret) > 0 {
 		draft.Claims = append(draft.Claims, calendar.TokenClaim(change.Secret))
 	}
-	return u.store.Append(ctx, []eventstore.Append{{
+	return accounts.store.Append(ctx, []eventstore.Append{{
 		Drafts: []eventstore.Draft{draft},
 		Time:   now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
 	}})[0].Err
 }
 
 // List returns all users by id, without those who were erased.
-func (u *Users) List(ctx context.Context) ([]User, error) {
+func (accounts *Users) List(ctx context.Context) ([]User, error) {
 	var users []User
-	for page, err := range eventstore.Records(ctx, u.store, calendar.KindUser) {
+	for page, err := range eventstore.Records(ctx, accounts.store, calendar.KindUser) {
 		if err != nil {
 			return nil, fmt.Errorf("list users: %w", err)
 		}
@@ -218,43 +218,43 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 // EnsureAdministrator makes the first administrator when the store has none yet.
 // It is named "admin", or "admin-2" and so on where users of other roles, whom an
 // import may have named, have these names. The token is "" when nothing was made.
-func (u *Users) EnsureAdministrator(ctx context.Context) (name, token string, err error) {
-	for n := 1; ; n++ {
-		users, err := u.List(ctx)
+func (accounts *Users) EnsureAdministrator(ctx context.Context) (name, token string, err error) {
+	for count := 1; ; count++ {
+		users, err := accounts.List(ctx)
 		if err != nil {
 			return "", "", fmt.Errorf("look for administrators: %w", err)
 		}
 		if slices.ContainsFunc(users, func(user User) bool { return user.Role == calendar.Administrator }) {
 			return "", "", nil
 		}
-		if name = firstAdministrator; n > 1 {
-			name += "-" + strconv.Itoa(n)
+		if name = firstAdministrator; count > 1 {
+			name += "-" + strconv.Itoa(count)
 		}
-		if _, token, err = u.Add(ctx, name, calendar.Administrator, 0); !errors.Is(err, ErrUserExists) {
+		if _, token, err = accounts.Add(ctx, name, calendar.Administrator, 0); !errors.Is(err, ErrUserExists) {
 			return name, token, err
 		}
 	}
 }
 
 // byName returns the state of a user, or ErrNoUser.
-func (u *Users) byName(ctx context.Context, name string) (eventstore.State, error) {
+func (accounts *Users) byName(ctx context.Context, name string) (eventstore.State, error) {
 	if checkName(name) != nil {
 		return eventstore.State{}, ErrNoUser
 	}
-	return u.state(ctx, 0, calendar.Claim{Space: spaceName, Key: name})
+	return accounts.state(ctx, 0, calendar.Claim{Space: spaceName, Key: name})
 }
 
 // state returns the state of the user with an id, for 0 of the one who holds a claim, or
 // ErrNoUser.
-func (u *Users) state(ctx context.Context, id calendar.ID, claim calendar.Claim) (none eventstore.State, err error) {
+func (accounts *Users) state(ctx context.Context, id calendar.ID, claim calendar.Claim) (none eventstore.State, err error) {
 	if id == 0 {
-		found, err := u.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
+		found, err := accounts.store.Find(ctx, eventstore.Lookup{Claims: []calendar.Claim{claim}})
 		if err != nil {
 			return none, err
 		}
 		id = found.Holders[0]
 	}
-	states, err := u.store.Load(ctx, id)
+	states, err := accounts.store.Load(ctx, id)
 	if err != nil {
 		return none, err
 	}
@@ -286,7 +286,7 @@ func checkName(name string) error {
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > maxName:
 		return fmt.Errorf("%w: must have 1 to %d characters", ErrBadName, maxName)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(letter rune) bool { return !unicode.IsPrint(letter) }):
 		return fmt.Errorf("%w: must have printable characters only", ErrBadName)
 	case strings.Contains(name, ":"):
 		return fmt.Errorf("%w: must not contain a colon", ErrBadName)
@@ -298,7 +298,7 @@ func checkName(name string) error {
 
 func userChange(verb string) string { return calendar.KindUser.String() + "." + verb }
 
-func newToken() (token string, sum []byte) {
+func newToken() (token string, digest []byte) {
 	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails: the runtime ends the program first
 	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(b[:])

@@ -16,7 +16,7 @@ import (
 // is the anonymous caller. Refusals are *calendar.Error with one of the codes
 // CodeInvalidUsername, CodeIncorrectPassword and CodeInvalidCredentials; other
 // errors are those of the store.
-func (u *Users) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
+func (accounts *Users) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
 	if authorization == "" {
 		return calendar.Caller{}, nil
 	}
@@ -25,7 +25,7 @@ func (u *Users) Authenticate(ctx context.Context, authorization string) (calenda
 	switch {
 	case value == "":
 	case strings.EqualFold(scheme, "bearer"):
-		user, err := u.byToken(ctx, value)
+		user, err := accounts.byToken(ctx, value)
 		if errors.Is(err, ErrNoUser) {
 			return refuse(calendar.CodeIncorrectPassword)
 		}
@@ -36,21 +36,21 @@ func (u *Users) Authenticate(ctx context.Context, authorization string) (calenda
 			break
 		}
 		if name, token, ok := strings.Cut(string(pair), ":"); ok {
-			return u.basic(ctx, name, token)
+			return accounts.basic(ctx, name, token)
 		}
 	}
 	return refuse(calendar.CodeInvalidCredentials)
 }
 
-func (u *Users) basic(ctx context.Context, name, token string) (calendar.Caller, error) {
-	user, err := u.byToken(ctx, token)
+func (accounts *Users) basic(ctx context.Context, name, token string) (calendar.Caller, error) {
+	user, err := accounts.byToken(ctx, token)
 	if err != nil && !errors.Is(err, ErrNoUser) {
 		return calendar.Caller{}, err
 	}
 	if err == nil && subtle.ConstantTimeCompare([]byte(user.Name), []byte(name)) == 1 {
 		return caller(user), nil
 	}
-	switch _, err := u.byName(ctx, name); {
+	switch _, err := accounts.byName(ctx, name); {
 	case errors.Is(err, ErrNoUser):
 		return refuse(calendar.CodeInvalidUsername)
 	case err != nil:
@@ -66,18 +66,18 @@ func refuse(code calendar.Code) (calendar.Caller, error) {
 }
 
 // byToken returns the user of a token, or ErrNoUser.
-func (u *Users) byToken(ctx context.Context, token string) (User, error) {
-	sum := sha256.Sum256([]byte(token))
-	known, _ := u.tokens.Load(sum)
+func (accounts *Users) byToken(ctx context.Context, token string) (User, error) {
+	digest := sha256.Sum256([]byte(token))
+	known, _ := accounts.tokens.Load(digest)
 	id, _ := known.(calendar.ID)
-	state, err := u.state(ctx, id, calendar.TokenClaim(sum[:]))
+	state, err := accounts.state(ctx, id, calendar.TokenClaim(digest[:]))
 	if err != nil {
 		return User{}, err
 	}
 	// The user was found by the text of a claim, or had the token once; the secret decides.
-	if subtle.ConstantTimeCompare(state.Secret, sum[:]) != 1 {
+	if subtle.ConstantTimeCompare(state.Secret, digest[:]) != 1 {
 		return User{}, ErrNoUser
 	}
-	u.tokens.Store(sum, state.ID)
+	accounts.tokens.Store(digest, state.ID)
 	return userOf(&state)
 }

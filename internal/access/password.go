@@ -58,13 +58,13 @@ func NewHasher() *Hasher {
 func (hasher *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 	salt := make([]byte, hashSalt)
 	_, _ = rand.Read(salt) // never fails
-	p := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
+	hash := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
 	if err := hasher.keeps.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer hasher.keeps.Release(1)
-	p.key = p.keyOf(password, hashKey)
-	return []byte(p.String()), nil
+	hash.key = hash.keyOf(password, hashKey)
+	return []byte(hash.String()), nil
 }
 
 // Verify reports whether a password fits a hash. It waits for its turn while ctx lasts.
@@ -104,22 +104,22 @@ func (phc phc) String() string {
 }
 
 func parsePHC(text string) (phc, error) {
-	var p phc
+	var hash phc
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return p, errHash
+		return hash, errHash
 	}
-	if _, err := fmt.Sscanf(parts[3]+"\n", "m=%d,t=%d,p=%d\n", &p.memory, &p.time, &p.threads); err != nil {
-		return p, errHash
+	if _, err := fmt.Sscanf(parts[3]+"\n", "m=%d,t=%d,p=%d\n", &hash.memory, &hash.time, &hash.threads); err != nil {
+		return hash, errHash
 	}
-	if p.memory < 8 || p.memory > maxHashMemory || p.time < 1 || p.time > maxHashTime || p.threads < 1 || p.threads > maxHashThreads {
-		return p, errHash
+	if hash.memory < 8 || hash.memory > maxHashMemory || hash.time < 1 || hash.time > maxHashTime || hash.threads < 1 || hash.threads > maxHashThreads {
+		return hash, errHash
 	}
 	var err1, err2 error
-	p.salt, err1 = base64.RawStdEncoding.Strict().DecodeString(parts[4])
-	p.key, err2 = base64.RawStdEncoding.Strict().DecodeString(parts[5])
-	if err1 != nil || err2 != nil || len(p.salt) < 8 || len(p.key) < 16 || len(p.key) > 64 {
-		return p, errHash
+	hash.salt, err1 = base64.RawStdEncoding.Strict().DecodeString(parts[4])
+	hash.key, err2 = base64.RawStdEncoding.Strict().DecodeString(parts[5])
+	if err1 != nil || err2 != nil || len(hash.salt) < 8 || len(hash.key) < 16 || len(hash.key) > 64 {
+		return hash, errHash
 	}
-	return p, nil
+	return hash, nil
 }

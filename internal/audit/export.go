@@ -105,17 +105,17 @@ func (line *line) entry() eventstore.Entry {
 }
 
 func newEncoder(writer io.Writer) *json.Encoder {
-	enc := json.NewEncoder(writer)
-	enc.SetEscapeHTML(false)
-	return enc
+	encoder := json.NewEncoder(writer)
+	encoder.SetEscapeHTML(false)
+	return encoder
 }
 
 // Export writes the log up to its present head: a line that says what it is, its
 // entries in order, the checkpoints that it covers. Secrets are not in it, their SHA-256
 // is (HISTORY 16.1).
-func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
-	writer := bufio.NewWriterSize(to, 1<<16)
-	enc := newEncoder(writer)
+func Export(ctx context.Context, store eventstore.Store, target io.Writer) error {
+	writer := bufio.NewWriterSize(target, 1<<16)
+	encoder := newEncoder(writer)
 	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := enc.Encode(first{exportForm, newest.Origin, head.Position, head.Hash}); err != nil {
+	if err := encoder.Encode(first{exportForm, newest.Origin, head.Position, head.Hash}); err != nil {
 		return err
 	}
 	for entry, err := range eventstore.Log(ctx, store, head.Position) {
@@ -132,7 +132,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 			err = fmt.Errorf("the record of entry %d was erased while the export was written; run it again", entry.Position)
 		}
 		if err == nil {
-			err = enc.Encode(lineOf(entry))
+			err = encoder.Encode(lineOf(entry))
 		}
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func Export(ctx context.Context, store eventstore.Store, to io.Writer) error {
 	}
 	for checkpoint, err := range eventstore.Checkpoints(ctx, store, head.Position) {
 		if err == nil {
-			err = enc.Encode(map[string]string{"checkpoint": string(checkpoint.Note)})
+			err = encoder.Encode(map[string]string{"checkpoint": string(checkpoint.Note)})
 		}
 		if err != nil {
 			return err

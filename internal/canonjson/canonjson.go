@@ -24,12 +24,12 @@ var Stored = NewEscapes(map[byte]string{'\b': `\b`, '\f': `\f`})
 // NewEscapes returns a form with further escapes, for ASCII.
 func NewEscapes(further map[byte]string) *Escapes {
 	escapes := &Escapes{'"': `\"`, '\\': `\\`}
-	for c := range byte(' ') {
-		escapes[c] = fmt.Sprintf(`\u%04x`, c)
+	for letter := range byte(' ') {
+		escapes[letter] = fmt.Sprintf(`\u%04x`, letter)
 	}
 	escapes['\n'], escapes['\r'], escapes['\t'] = `\n`, `\r`, `\t`
-	for c, escape := range further {
-		escapes[c] = escape
+	for letter, escape := range further {
+		escapes[letter] = escape
 	}
 	return escapes
 }
@@ -51,10 +51,10 @@ func AppendText(data []byte, text string, escapes *Escapes) []byte {
 	for i := 0; i < len(text); {
 		escape, size := escapes[text[i]], 1
 		if escapes == Stored && (text[i] == 0xe2 || !valid && text[i] >= utf8.RuneSelf) { // 0xe2 begins U+2028
-			var r rune
-			r, size = utf8.DecodeRuneInString(text[i:])
-			if r == '\u2028' || r == '\u2029' || r == utf8.RuneError && size == 1 {
-				escape = fmt.Sprintf(`\u%04x`, r)
+			var letter rune
+			letter, size = utf8.DecodeRuneInString(text[i:])
+			if letter == '\u2028' || letter == '\u2029' || letter == utf8.RuneError && size == 1 {
+				escape = fmt.Sprintf(`\u%04x`, letter)
 			}
 		}
 		if escape != "" {
@@ -67,14 +67,14 @@ func AppendText(data []byte, text string, escapes *Escapes) []byte {
 }
 
 // AppendNumber appends a finite number as encoding/json does, but 0 for -0.
-func AppendNumber(data []byte, v float64) ([]byte, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+func AppendNumber(data []byte, value float64) ([]byte, error) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return nil, errors.New("a number has to be finite")
 	}
-	if v == 0 {
+	if value == 0 {
 		return append(data, '0'), nil
 	}
-	text, err := json.Marshal(v)
+	text, err := json.Marshal(value)
 	return append(data, text...), err
 }
 
@@ -99,32 +99,32 @@ const maxDepth = 10_000
 // peek returns the next byte after white space, 0 at the end.
 func (reader *Reader) peek() byte {
 	for ; reader.i < len(reader.text); reader.i++ {
-		switch c := reader.text[reader.i]; c {
+		switch letter := reader.text[reader.i]; letter {
 		case ' ', '\n', '\r', '\t':
 		default:
-			return c
+			return letter
 		}
 	}
 	return 0
 }
 
 // is steps over a byte if it is the next one.
-func (reader *Reader) is(c byte) bool {
-	if reader.peek() != c {
+func (reader *Reader) is(letter byte) bool {
+	if reader.peek() != letter {
 		return false
 	}
 	reader.i++
 	return true
 }
 
-func (reader *Reader) take(c byte) error {
+func (reader *Reader) take(letter byte) error {
 	switch {
-	case reader.is(c):
+	case reader.is(letter):
 		return nil
 	case reader.i == len(reader.text):
 		return errEnd
 	}
-	return fmt.Errorf("%q at byte %d instead of %q", reader.text[reader.i], reader.i, c)
+	return fmt.Errorf("%q at byte %d instead of %q", reader.text[reader.i], reader.i, letter)
 }
 
 // End returns an error if anything follows.
@@ -168,11 +168,11 @@ func (reader *Reader) Number() (json.Number, error) {
 		return true
 	}
 	digits := func() bool {
-		n := reader.i
+		count := reader.i
 		for reader.i < len(reader.text) && reader.text[reader.i]-'0' <= 9 {
 			reader.i++
 		}
-		return reader.i > n
+		return reader.i > count
 	}
 	next("-")
 	ok := next("0") || digits()
@@ -204,11 +204,11 @@ func (reader *Reader) quoted() (string, error) {
 		return "", err
 	}
 	for end := reader.i; ; end++ {
-		n := strings.IndexByte(reader.text[end:], '"')
-		if n < 0 {
+		count := strings.IndexByte(reader.text[end:], '"')
+		if count < 0 {
 			return "", errEnd
 		}
-		end += n
+		end += count
 		raw := reader.text[reader.i:end]
 		backslashes := 0
 		for backslashes < len(raw) && raw[len(raw)-1-backslashes] == '\\' {
@@ -229,12 +229,12 @@ func (reader *Reader) String() (string, error) {
 	}
 	escapes, all := false, byte(0)
 	for i := range len(raw) {
-		c := raw[i]
-		if c < ' ' {
+		letter := raw[i]
+		if letter < ' ' {
 			return "", errors.New("control character in a string")
 		}
-		escapes = escapes || c == '\\'
-		all |= c
+		escapes = escapes || letter == '\\'
+		all |= letter
 	}
 	if all >= utf8.RuneSelf && !utf8.ValidString(raw) {
 		return "", errors.New("invalid UTF-8")
@@ -247,34 +247,34 @@ func (reader *Reader) String() (string, error) {
 
 // unescape returns a string with each escape replaced; something follows each backslash.
 func unescape(text string) (string, error) {
-	var out strings.Builder
-	out.Grow(len(text))
+	var result strings.Builder
+	result.Grow(len(text))
 	for {
-		n := strings.IndexByte(text, '\\')
-		if n < 0 {
-			out.WriteString(text)
-			return out.String(), nil
+		count := strings.IndexByte(text, '\\')
+		if count < 0 {
+			result.WriteString(text)
+			return result.String(), nil
 		}
-		out.WriteString(text[:n])
-		text = text[n:]
+		result.WriteString(text[:count])
+		text = text[count:]
 		const names, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
-		if at := strings.IndexByte(names, text[1]); at >= 0 {
-			out.WriteByte(meant[at])
+		if index := strings.IndexByte(names, text[1]); index >= 0 {
+			result.WriteByte(meant[index])
 			text = text[2:]
 			continue
 		}
-		c := codeUnit(text)
-		if c < 0 {
+		letter := codeUnit(text)
+		if letter < 0 {
 			return "", fmt.Errorf("unknown escape %.6q", text)
 		}
 		text = text[6:]
-		if utf16.IsSurrogate(c) {
-			if c = utf16.DecodeRune(c, codeUnit(text)); c == utf8.RuneError {
+		if utf16.IsSurrogate(letter) {
+			if letter = utf16.DecodeRune(letter, codeUnit(text)); letter == utf8.RuneError {
 				return "", errors.New("half of a surrogate pair")
 			}
 			text = text[6:]
 		}
-		out.WriteRune(c)
+		result.WriteRune(letter)
 	}
 }
 
@@ -367,19 +367,19 @@ func (reader *Reader) value(depth int) (any, error) {
 	}
 	switch reader.peek() {
 	case '{':
-		out := map[string]any{}
-		return out, reader.Object(func(key string) (err error) {
-			out[key], err = reader.value(depth + 1)
+		result := map[string]any{}
+		return result, reader.Object(func(key string) (err error) {
+			result[key], err = reader.value(depth + 1)
 			return err
 		})
 	case '[':
-		out := []any{}
+		result := []any{}
 		err := reader.List(func() error {
 			value, err := reader.value(depth + 1)
-			out = append(out, value)
+			result = append(result, value)
 			return err
 		})
-		return out, err
+		return result, err
 	case '"':
 		return reader.String()
 	case 't', 'f':

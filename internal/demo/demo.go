@@ -132,7 +132,7 @@ type record struct {
 type write struct {
 	instant    time.Time
 	kind       calendar.Kind
-	lang       calendar.Lang
+	language   calendar.Lang
 	record     *record
 	by, reason string
 	input      calendar.Input
@@ -144,7 +144,7 @@ type span struct{ from, to time.Time }
 type maker struct {
 	*Town
 	options Options
-	rng     *rand.Rand
+	random  *rand.Rand
 	now     time.Time
 	writes  []write
 	events  int
@@ -159,7 +159,7 @@ type maker struct {
 // the order of time.
 func (town *Town) Fill(ctx context.Context, writer Writer, options Options) (*Highlights, error) {
 	m := &maker{
-		Town: town, options: options, rng: rand.New(rand.NewPCG(uint64(options.Seed), 0x9e3779b97f4a7c15)),
+		Town: town, options: options, random: rand.New(rand.NewPCG(uint64(options.Seed), 0x9e3779b97f4a7c15)),
 		load: map[time.Time]int{}, short: map[time.Time]int{}, taken: map[string][]span{}, days: map[*event][]time.Time{}, named: map[string]*record{},
 	}
 	zone, err := time.LoadLocation(town.Settings["timezone"])
@@ -174,11 +174,11 @@ func (town *Town) Fill(ctx context.Context, writer Writer, options Options) (*Hi
 	}
 	slices.SortStableFunc(m.writes, func(a, b write) int { return a.instant.Compare(b.instant) })
 	for rest := m.writes; len(rest) > 0; {
-		n := batch(rest)
-		if err := m.carryOut(ctx, writer, rest[:n]); err != nil {
+		count := batch(rest)
+		if err := m.carryOut(ctx, writer, rest[:count]); err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		rest = rest[n:]
+		rest = rest[count:]
 	}
 	locked := m.named["event/protected"]
 	return &Highlights{Moved: m.named["event/moved"].id, Locked: locked.slug, Password: fmt.Sprint(locked.password)}, nil
@@ -188,9 +188,9 @@ func (town *Town) Fill(ctx context.Context, writer Writer, options Options) (*Hi
 // which is linked from another.
 func batch(writes []write) int {
 	seen := map[*record]bool{}
-	for n, write := range writes {
-		if seen[write.record] || write.kind != writes[0].kind || write.input["parent"] != writes[0].input["parent"] || n == maxBatch {
-			return n
+	for count, write := range writes {
+		if seen[write.record] || write.kind != writes[0].kind || write.input["parent"] != writes[0].input["parent"] || count == maxBatch {
+			return count
 		}
 		seen[write.record] = true
 	}
@@ -216,7 +216,7 @@ func (maker *maker) write(ctx context.Context, writer Writer, write write) error
 		}
 	}
 	request := command.Request{
-		Kind: write.kind, Lang: write.lang, Input: write.input, Caller: maker.options.Callers[write.by], At: write.instant.Add(maker.options.Now.Sub(maker.now)),
+		Kind: write.kind, Lang: write.language, Input: write.input, Caller: maker.options.Callers[write.by], At: write.instant.Add(maker.options.Now.Sub(maker.now)),
 		Cause: eventstore.Cause{Client: "daybook demo", Reason: write.reason},
 	}
 	do := writer.Create
@@ -239,7 +239,7 @@ func (maker *maker) places() {
 	add := func(kind calendar.Kind, field, name string, input calendar.Input) *record {
 		of := new(record)
 		maker.named[field+"/"+name] = of
-		maker.writes = append(maker.writes, write{instant: instant, kind: kind, lang: calendar.LangEN, record: of, by: maker.Users[0], input: input})
+		maker.writes = append(maker.writes, write{instant: instant, kind: kind, language: calendar.LangEN, record: of, by: maker.Users[0], input: input})
 		return of
 	}
 	for _, c := range maker.Categories {
@@ -248,9 +248,9 @@ func (maker *maker) places() {
 			input["parent"] = c.Parent
 		}
 		of := add(calendar.KindCategory, "parent", c.Names[calendar.LangEN], input)
-		for _, lang := range calendar.Langs {
-			if lang != calendar.LangEN {
-				maker.writes = append(maker.writes, write{instant: instant.Add(time.Duration(lang+1) * time.Minute), kind: calendar.KindCategory, lang: lang, record: of, by: maker.Users[0], input: calendar.Input{"name": c.Names[lang]}})
+		for _, language := range calendar.Langs {
+			if language != calendar.LangEN {
+				maker.writes = append(maker.writes, write{instant: instant.Add(time.Duration(language+1) * time.Minute), kind: calendar.KindCategory, language: language, record: of, by: maker.Users[0], input: calendar.Input{"name": c.Names[language]}})
 			}
 		}
 	}
@@ -300,12 +300,12 @@ func (maker *maker) schedule() error {
 		}
 	}
 	for tries := 0; maker.events < Events; tries++ {
-		day := between(first, from, maker.rng.Float64())
-		if maker.rng.IntN(4) > 0 {
-			f := maker.rng.Float64()
-			day = between(to, last, f*f) // the further away, the less is known
+		day := between(first, from, maker.random.Float64())
+		if maker.random.IntN(4) > 0 {
+			number := maker.random.Float64()
+			day = between(to, last, number*number) // the further away, the less is known
 		}
-		if weekend := day.Weekday()%6 == 0; maker.load[day] > 5 || !weekend && maker.rng.IntN(4) > 0 {
+		if weekend := day.Weekday()%6 == 0; maker.load[day] > 5 || !weekend && maker.random.IntN(4) > 0 {
 			continue
 		}
 		if _, err := maker.pick(day); err != nil {
@@ -338,7 +338,7 @@ func (maker *maker) pick(day time.Time) (bool, error) {
 			slices.ContainsFunc(maker.days[e], near) || slices.ContainsFunc(maker.taken[e.Venue], meets) {
 			continue
 		}
-		if score := float64(used)/float64(len(e.With)) + maker.rng.Float64()/3; score < least {
+		if score := float64(used)/float64(len(e.With)) + maker.random.Float64()/3; score < least {
 			best, least = e, score
 		}
 	}
@@ -396,22 +396,22 @@ func (maker *maker) add(event *event, day time.Time, with string) error {
 	if start.Before(instant) {
 		instant = day
 	}
-	instant = instant.AddDate(0, 0, -cmp.Or(event.Lead, 14+maker.rng.IntN(40))).Add(time.Duration(9*60+maker.rng.IntN(9*60)) * time.Minute)
-	lang, _ := calendar.ParseLang(cmp.Or(event.Lang, "en"))
-	user := maker.rng.IntN(len(maker.Users))
+	instant = instant.AddDate(0, 0, -cmp.Or(event.Lead, 14+maker.random.IntN(40))).Add(time.Duration(9*60+maker.random.IntN(9*60)) * time.Minute)
+	language, _ := calendar.ParseLang(cmp.Or(event.Lang, "en"))
+	user := maker.random.IntN(len(maker.Users))
 	of := &record{password: in["password"]}
 	if event.Key != "" {
 		maker.named["event/"+event.Key] = of
 	}
-	maker.writes = append(maker.writes, write{instant: instant, kind: calendar.KindEvent, lang: lang, record: of, by: maker.Users[user], input: in})
-	if with == "" || maker.events%2 == 0 || lang != calendar.LangEN {
+	maker.writes = append(maker.writes, write{instant: instant, kind: calendar.KindEvent, language: language, record: of, by: maker.Users[user], input: in})
+	if with == "" || maker.events%2 == 0 || language != calendar.LangEN {
 		for _, l := range calendar.Langs {
 			if raw := event.Texts[l.String()]; raw != nil {
 				in, err := input(raw)
 				if err != nil {
 					return err
 				}
-				maker.writes = append(maker.writes, write{instant: instant.AddDate(0, 0, 1).Add(time.Duration(7*l) * time.Minute), kind: calendar.KindEvent, lang: l, record: of, by: maker.Users[(user+1)%len(maker.Users)], input: in})
+				maker.writes = append(maker.writes, write{instant: instant.AddDate(0, 0, 1).Add(time.Duration(7*l) * time.Minute), kind: calendar.KindEvent, language: l, record: of, by: maker.Users[(user+1)%len(maker.Users)], input: in})
 			}
 		}
 	}
@@ -426,7 +426,7 @@ func (maker *maker) add(event *event, day time.Time, with string) error {
 			start, end = start.Add(by), end.Add(by)
 			when(in)
 		}
-		maker.writes = append(maker.writes, write{instant: instant.AddDate(0, 0, step.After).Add(time.Duration(maker.rng.IntN(120)) * time.Minute), kind: calendar.KindEvent, lang: lang, record: of, by: step.By, reason: step.Reason, input: in})
+		maker.writes = append(maker.writes, write{instant: instant.AddDate(0, 0, step.After).Add(time.Duration(maker.random.IntN(120)) * time.Minute), kind: calendar.KindEvent, language: language, record: of, by: step.By, reason: step.Reason, input: in})
 	}
 	return nil
 }

@@ -127,20 +127,20 @@ func AppendCell(data []byte, cell string, guarded bool) []byte {
 		data = append(data, '"')
 	}
 	var before byte
-	for i, c := range []byte(cell) {
-		if guarded && strings.IndexByte("=+-@", c) >= 0 && (i == 0 || before == ';' || before == '\t') || guarded && i == 0 && (c == '\t' || c == '\r') {
+	for i, letter := range []byte(cell) {
+		if guarded && strings.IndexByte("=+-@", letter) >= 0 && (i == 0 || before == ';' || before == '\t') || guarded && i == 0 && (letter == '\t' || letter == '\r') {
 			data = append(data, '\'')
 		}
 		switch {
-		case c == '"':
+		case letter == '"':
 			data = append(data, '"', '"')
-		case c == '\n' && before == '\r': // a line break is CRLF
-		case c == '\n' || c == '\r':
+		case letter == '\n' && before == '\r': // a line break is CRLF
+		case letter == '\n' || letter == '\r':
 			data = append(data, '\r', '\n')
 		default:
-			data = append(data, c)
+			data = append(data, letter)
 		}
-		before = c
+		before = letter
 	}
 	if quoted {
 		data = append(data, '"')

@@ -184,11 +184,11 @@ type Writer interface {
 
 // plainTitle returns the title as calendar programs and feed readers show it: it says that
 // the event does not take place.
-func (event *Event) plainTitle(lang calendar.Lang) string {
+func (event *Event) plainTitle(language calendar.Lang) string {
 	if event.EventStatus == calendar.EventScheduled {
 		return event.Title
 	}
-	return texts.Messages.In("feed.title."+string(event.EventStatus), lang, event.Title)
+	return texts.Messages.In("feed.title."+string(event.EventStatus), language, event.Title)
 }
 
 // epoch stands in feeds for a moment that there is not.
@@ -209,12 +209,12 @@ func UID(store uuid.UUID, name string) string {
 
 // Extension returns the extension of the URL of a file: lower case, without its dot, letters
 // and digits only; else "" (interface 3.5).
-func Extension(url string) string {
-	if i := strings.IndexAny(url, "?#"); i >= 0 {
-		url = url[:i]
+func Extension(address string) string {
+	if i := strings.IndexAny(address, "?#"); i >= 0 {
+		address = address[:i]
 	}
-	_, url, _ = strings.Cut(url, "://")
-	_, file, _ := strings.Cut(url, "/")
+	_, address, _ = strings.Cut(address, "://")
+	_, file, _ := strings.Cut(address, "/")
 	if extension := path.Ext(file); plainExtension.MatchString(extension) {
 		return strings.ToLower(extension[1:])
 	}
@@ -250,7 +250,7 @@ func joined(by string, parts ...string) string {
 }
 
 // Point returns the coordinates of the first visible venue that has any.
-func (event *Event) Point() (lat, lng float64, ok bool) {
+func (event *Event) Point() (latitude, longitude float64, ok bool) {
 	for i := range event.Venues {
 		if venue := &event.Venues[i]; venue.HasPoint {
 			return venue.Lat, venue.Lng, true
@@ -266,9 +266,11 @@ func Instant(wall, utc calendar.Wall) string {
 }
 
 // decimal returns a number without an exponent.
-func decimal(f float64) string { return string(appendFloat(nil, f)) }
+func decimal(number float64) string { return string(appendFloat(nil, number)) }
 
-func appendFloat(data []byte, f float64) []byte { return strconv.AppendFloat(data, f, 'f', -1, 64) }
+func appendFloat(data []byte, number float64) []byte {
+	return strconv.AppendFloat(data, number, 'f', -1, 64)
+}
 
 // plainDescription returns the description as text with the targets of its links.
 func (event *Event) plainDescription() string {

@@ -65,8 +65,8 @@ func (icsWriter *icsWriter) Item(data []byte, event *Event) []byte {
 		data = icsWriter.lines(data, "X-ALT-DESC;FMTTYPE=text/html:<html><body>", escaped(event.Description)+"</body></html>")
 	}
 	data = icsWriter.lines(data, "LOCATION:", escaped(place))
-	if lat, lng, ok := event.Point(); ok {
-		data = icsWriter.lines(data, "GEO:", degrees(lat)+";"+degrees(lng))
+	if latitude, longitude, ok := event.Point(); ok {
+		data = icsWriter.lines(data, "GEO:", degrees(latitude)+";"+degrees(longitude))
 	}
 	if len(event.Venues) > 0 && event.Venues[0].HasPoint {
 		venue := &event.Venues[0]
@@ -77,8 +77,8 @@ func (icsWriter *icsWriter) Item(data []byte, event *Event) []byte {
 	data = icsWriter.lines(data, "CATEGORIES:", terms, "URL:", event.URL)
 	if event.Image != "" {
 		media := ":"
-		if t := imageTypes[Extension(event.Image)]; t != "" {
-			media = ";FMTTYPE=image/" + t + ":"
+		if text := imageTypes[Extension(event.Image)]; text != "" {
+			media = ";FMTTYPE=image/" + text + ":"
 		}
 		data = icsWriter.lines(data, "IMAGE;VALUE=URI;DISPLAY=BADGE"+media, event.Image, "ATTACH"+media, event.Image)
 	}
@@ -170,12 +170,12 @@ func (icsWriter *icsWriter) lines(data []byte, namesAndValues ...string) []byte 
 		}
 		icsWriter.line = append(append(icsWriter.line[:0], pair[0]...), pair[1]...)
 		for line, room := icsWriter.line, maxLine; ; room = maxLine - 1 {
-			n := min(room, len(line))
-			for n < len(line) && !utf8.RuneStart(line[n]) {
-				n--
+			count := min(room, len(line))
+			for count < len(line) && !utf8.RuneStart(line[count]) {
+				count--
 			}
-			data = append(append(data, line[:n]...), "\r\n"...)
-			if line = line[n:]; len(line) == 0 {
+			data = append(append(data, line[:count]...), "\r\n"...)
+			if line = line[count:]; len(line) == 0 {
 				break
 			}
 			data = append(data, ' ')
@@ -194,9 +194,9 @@ func escaped(text string) string { return textEscapes.Replace(strings.ToValidUTF
 // without returns the pairs of a Replacer that drops the control characters below end, but
 // for some.
 func without(end rune, some string) (pairs []string) {
-	for r := range end {
-		if unicode.IsControl(r) && !strings.ContainsRune(some, r) {
-			pairs = append(pairs, string(r), "")
+	for letter := range end {
+		if unicode.IsControl(letter) && !strings.ContainsRune(some, letter) {
+			pairs = append(pairs, string(letter), "")
 		}
 	}
 	return pairs
@@ -204,14 +204,14 @@ func without(end rune, some string) (pairs []string) {
 
 // quoted returns a text as the value of a parameter.
 func quoted(text string) string {
-	return `"` + strings.Map(func(r rune) rune {
+	return `"` + strings.Map(func(letter rune) rune {
 		switch {
-		case r == '"':
+		case letter == '"':
 			return '\''
-		case unicode.IsControl(r):
+		case unicode.IsControl(letter):
 			return -1
 		}
-		return r
+		return letter
 	}, text) + `"`
 }
 
@@ -223,7 +223,7 @@ func degrees(d float64) string {
 
 // Duration gives a duration of whole seconds as ISO 8601 has it: PT1H, P1DT30M.
 func Duration(duration time.Duration) string {
-	n := int64(duration / time.Second)
+	number := int64(duration / time.Second)
 	parts := [...]struct {
 		seconds int64
 		unit    byte
@@ -231,8 +231,8 @@ func Duration(duration time.Duration) string {
 	data := []byte{'P'}
 	clock := false
 	for i, p := range parts {
-		k := n / p.seconds
-		n %= p.seconds
+		k := number / p.seconds
+		number %= p.seconds
 		if k == 0 && (p.unit != 'S' || len(data) > 1) {
 			continue
 		}

@@ -25,8 +25,8 @@ var (
 
 // envelope is that of interface 4.1.
 type envelope struct {
-	feed *Feed
-	n    int // records so far
+	feed  *Feed
+	count int // records so far
 }
 
 func (envelope *envelope) Begin(data []byte) []byte {
@@ -34,8 +34,8 @@ func (envelope *envelope) Begin(data []byte) []byte {
 }
 
 func (envelope *envelope) Item(data []byte, _ *Event) []byte {
-	envelope.n++
-	return AppendComma(data, envelope.n-1)
+	envelope.count++
+	return AppendComma(data, envelope.count-1)
 }
 
 func (envelope *envelope) End(data []byte) []byte {
@@ -48,12 +48,12 @@ func (envelope *envelope) End(data []byte) []byte {
 }
 
 // recordLines are records, each in one that ends.
-type recordLines struct{ n int }
+type recordLines struct{ count int }
 
 func (recordLines *recordLines) Begin(data []byte) []byte { return data }
 
 func (recordLines *recordLines) Item(data []byte, _ *Event) []byte {
-	if recordLines.n++; recordLines.n == 1 {
+	if recordLines.count++; recordLines.count == 1 {
 		return data
 	}
 	return append(data, '\n')
@@ -70,8 +70,8 @@ var jsonFeedFormat = Format{
 func JSONFeed(feed *Feed) Writer { return &jsonFeed{feed: feed} }
 
 type jsonFeed struct {
-	feed *Feed
-	n    int // items so far
+	feed  *Feed
+	count int // items so far
 }
 
 func (jsonFeed *jsonFeed) Begin(data []byte) []byte {
@@ -86,15 +86,15 @@ func (jsonFeed *jsonFeed) Begin(data []byte) []byte {
 }
 
 func (jsonFeed *jsonFeed) Item(data []byte, event *Event) []byte {
-	data = AppendComma(data, jsonFeed.n)
-	jsonFeed.n++
+	data = AppendComma(data, jsonFeed.count)
+	jsonFeed.count++
 	published := ""
 	if event.Date != calendar.NoWall {
 		published = moment(event.Date.UTC())
 	}
 	var point List
-	if lat, lng, ok := event.Point(); ok {
-		point = List{lng, lat}
+	if latitude, longitude, ok := event.Point(); ok {
+		point = List{longitude, latitude}
 	}
 	return AppendJSON(data, Object{
 		"id", "urn:uuid:" + event.UID, "url", event.URL, "external_url", OptionalText(event.Website),
@@ -122,11 +122,11 @@ func (times *Times) start() string { return Instant(times.Start, times.UTCStart)
 func (times *Times) end() string   { return Instant(times.End, times.UTCEnd) }
 
 // flag returns a boolean of an event, or what a blanked one has instead.
-func (event *Event) flag(v bool, blank any) any {
+func (event *Event) flag(value bool, blank any) any {
 	if event.Blanked {
 		return blank
 	}
-	return v
+	return value
 }
 
 func (event *Event) distance() json.RawMessage {
@@ -159,8 +159,8 @@ func GeoJSON(feed *Feed) Writer {
 }
 
 type geoWriter struct {
-	feed *Feed
-	n    int // features so far
+	feed  *Feed
+	count int // features so far
 }
 
 const collectionHead = `{"type":"FeatureCollection","features":[`
@@ -173,11 +173,11 @@ func (geoWriter *geoWriter) Begin(data []byte) []byte {
 }
 
 func (geoWriter *geoWriter) Item(data []byte, event *Event) []byte {
-	data = AppendComma(data, geoWriter.n)
-	geoWriter.n++
+	data = AppendComma(data, geoWriter.count)
+	geoWriter.count++
 	var geometry, venue, image any
-	if lat, lng, ok := event.Point(); ok {
-		geometry = pointAt(lat, lng)
+	if latitude, longitude, ok := event.Point(); ok {
+		geometry = pointAt(latitude, longitude)
 	}
 	if len(event.Venues) > 0 {
 		v := &event.Venues[0]
@@ -199,7 +199,9 @@ func appendFeature(data []byte, id calendar.ID, geometry any, properties Object)
 	return AppendJSON(data, Object{"type", "Feature", "id", id, "geometry", geometry, "properties", properties})
 }
 
-func pointAt(lat, lng float64) Object { return Object{"type", "Point", "coordinates", List{lng, lat}} }
+func pointAt(latitude, longitude float64) Object {
+	return Object{"type", "Point", "coordinates", List{longitude, latitude}}
+}
 
 func slugs(terms []Term) List { return Whole(ListOf(terms, func(term *Term) any { return term.Slug })) }
 
@@ -237,17 +239,17 @@ func (venuesWriter *venuesWriter) Item(data []byte, event *Event) []byte {
 		venuesWriter.unplaced++
 	}
 	for _, venue := range venues {
-		at, known := venuesWriter.at[venue.ID]
+		index, known := venuesWriter.at[venue.ID]
 		if !known {
-			at = len(venuesWriter.places)
-			venuesWriter.at[venue.ID], venuesWriter.places = at, append(venuesWriter.places, place{Venue: venue})
+			index = len(venuesWriter.places)
+			venuesWriter.at[venue.ID], venuesWriter.places = index, append(venuesWriter.places, place{Venue: venue})
 		}
-		if p := &venuesWriter.places[at]; p.count < venueEvents {
+		if p := &venuesWriter.places[index]; p.count < venueEvents {
 			p.events = AppendJSON(AppendComma(p.events, p.count), Object{
 				"id", event.ID, "title", event.Title, "url", event.URL, "start", event.start(), "end", event.end(), "all_day", event.AllDay,
 			})
 		}
-		venuesWriter.places[at].count++
+		venuesWriter.places[index].count++
 	}
 	return data
 }
@@ -267,16 +269,16 @@ func (venuesWriter *venuesWriter) End(data []byte) []byte {
 var Calendar = Format{Name: "calendar", Header: JSON.Header, Open: func(feed *Feed) Writer { return &entries{feed: feed} }}
 
 type entries struct {
-	feed *Feed
-	n    int // events so far
+	feed  *Feed
+	count int // events so far
 }
 
 func (entries *entries) Begin(data []byte) []byte { return append(data, '[') }
 func (entries *entries) End(data []byte) []byte   { return append(data, ']') }
 
 func (entries *entries) Item(data []byte, event *Event) []byte {
-	data = AppendComma(data, entries.n)
-	entries.n++
+	data = AppendComma(data, entries.count)
+	entries.count++
 	classes := ListOf(event.Categories, func(term *Term) any { return "category-" + term.Slug })
 	if event.Featured {
 		classes = append(classes, "featured")

@@ -64,8 +64,8 @@ func extensions(data []byte, event *Event) []byte {
 	if len(event.Organizers) > 0 {
 		host = event.Organizers[0].Name
 	}
-	if lat, lng, ok := event.Point(); ok {
-		point = decimal(lat) + " " + decimal(lng)
+	if latitude, longitude, ok := event.Point(); ok {
+		point = decimal(latitude) + " " + decimal(longitude)
 	}
 	return filledElements(data, "ev:startdate", event.start(), "ev:enddate", event.end(), "ev:location", event.PlaceLine(), "ev:organizer", host, "georss:point", point)
 }

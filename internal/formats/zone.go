@@ -68,11 +68,11 @@ func (zones Zones) append(data []byte) []byte {
 
 // part is a part of a VTIMEZONE: from a wall clock on an offset holds.
 type part struct {
-	daylight bool
-	start    calendar.Wall // by the clock before
-	from, to int           // offsets in seconds
-	name     string
-	rule     string // "" for none
+	daylight    bool
+	start       calendar.Wall // by the clock before
+	from, until int           // offsets in seconds
+	name        string
+	rule        string // "" for none
 }
 
 func (part *part) append(data []byte) []byte {
@@ -84,7 +84,7 @@ func (part *part) append(data []byte) []byte {
 		rule = "RRULE:" + part.rule + "\r\n"
 	}
 	return fmt.Appendf(data, "BEGIN:%s\r\nDTSTART:%s\r\n%sTZOFFSETFROM:%s\r\nTZOFFSETTO:%s\r\nTZNAME:%s\r\nEND:%s\r\n",
-		kind, clock(part.start), rule, offset(part.from), offset(part.to), part.name, kind)
+		kind, clock(part.start), rule, offset(part.from), offset(part.until), part.name, kind)
 }
 
 // offset returns an offset of seconds as ±HHMM or ±HHMMSS.
@@ -117,14 +117,14 @@ func (zoneYears *zoneYears) parts() []part {
 
 // changes returns the changes of the offset whose wall clock lies in the years, and what
 // holds before them.
-func (zoneYears *zoneYears) changes() (before part, out []part) {
+func (zoneYears *zoneYears) changes() (before part, parts []part) {
 	first, end := newYear(zoneYears.first), newYear(zoneYears.last+1)
 	instant := time.Unix(int64(first)-daySeconds, 0).In(zoneYears.location) // offsets are less than a day
 	before = partAt(instant)
 	for {
 		_, next := instant.ZoneBounds()
 		if next.IsZero() {
-			return before, out
+			return before, parts
 		}
 		if !next.After(instant) { // package time ends leap years ruled by its last rule a day early
 			next = instant.Add(daySeconds * time.Second)
@@ -136,11 +136,11 @@ func (zoneYears *zoneYears) changes() (before part, out []part) {
 		part.start = calendar.Wall(instant.Unix() + int64(from))
 		switch {
 		case part.start >= end:
-			return before, out
+			return before, parts
 		case part.start < first:
 			before = partAt(instant)
-		case part.from != part.to:
-			out = append(out, part)
+		case part.from != part.until:
+			parts = append(parts, part)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (zoneYears *zoneYears) changes() (before part, out []part) {
 // partAt returns the part that is no change at a moment.
 func partAt(instant time.Time) part {
 	name, offset := instant.Zone()
-	return part{daylight: instant.IsDST(), from: offset, to: offset, name: name}
+	return part{daylight: instant.IsDST(), from: offset, until: offset, name: name}
 }
 
 // newYear returns the first moment of a year.
@@ -167,10 +167,10 @@ func (zoneYears *zoneYears) ruled(changes []part) []part {
 		if year := zoneYears.first + i/2; first.start.UTC().Year() != year || second.start.UTC().Year() != year {
 			return nil
 		}
-		if first.to < first.from {
+		if first.until < first.from {
 			first, second = second, first
 		}
-		if first.to < first.from || second.to > second.from {
+		if first.until < first.from || second.until > second.from {
 			return nil
 		}
 		parts, down = append(parts, first), append(down, second)
@@ -180,7 +180,7 @@ func (zoneYears *zoneYears) ruled(changes []part) []part {
 		return nil
 	}
 	daylight, ok := oneRule(parts, zoneYears.first)
-	if !ok || daylight.from != standard.to || daylight.to != standard.from {
+	if !ok || daylight.from != standard.until || daylight.until != standard.from {
 		return nil
 	}
 	daylight.daylight, standard.daylight = true, false
@@ -198,7 +198,7 @@ func oneRule(changes []part, firstYear int) (part, bool) {
 	nth, last := (instant.Day()-1)/7+1, true
 	for _, c := range changes {
 		t := c.start.UTC()
-		if c.from != p.from || c.to != p.to || t.Month() != month || t.Weekday() != weekday || timeOfDay(c.start) != clock {
+		if c.from != p.from || c.until != p.until || t.Month() != month || t.Weekday() != weekday || timeOfDay(c.start) != clock {
 			return part{}, false
 		}
 		if (t.Day()-1)/7+1 != nth {
@@ -221,11 +221,11 @@ func oneRule(changes []part, firstYear int) (part, bool) {
 func timeOfDay(wall calendar.Wall) calendar.Wall { return (wall%daySeconds + daySeconds) % daySeconds }
 
 // ruleDay returns the n-th weekday of a month, the last one for -1.
-func ruleDay(year int, month time.Month, weekday time.Weekday, n int) calendar.Wall {
-	if n < 0 {
+func ruleDay(year int, month time.Month, weekday time.Weekday, count int) calendar.Wall {
+	if count < 0 {
 		end := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
 		return calendar.Wall(end.AddDate(0, 0, -int((end.Weekday()-weekday+7)%7)).Unix())
 	}
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-	return calendar.Wall(first.AddDate(0, 0, int((weekday-first.Weekday()+7)%7)+7*(n-1)).Unix())
+	return calendar.Wall(first.AddDate(0, 0, int((weekday-first.Weekday()+7)%7)+7*(count-1)).Unix())
 }

@@ -42,25 +42,25 @@ func FieldNames(kinds ...calendar.Kind) []string {
 // languages are those that a field of a record is shown in: the home language, and of a
 // translatable one the others in the order of calendar.Langs.
 func languages(field *calendar.Field, home calendar.Lang) []calendar.Lang {
-	out := []calendar.Lang{home}
-	for _, lang := range calendar.Langs {
-		if field.Stored == calendar.TypeText && lang != home {
-			out = append(out, lang)
+	langs := []calendar.Lang{home}
+	for _, language := range calendar.Langs {
+		if field.Stored == calendar.TypeText && language != home {
+			langs = append(langs, language)
 		}
 	}
-	return out
+	return langs
 }
 
 // valueOf returns the value of a field of a record, of a translatable one that in a language:
 // nil for none, string, bool, float64, calendar.ID, calendar.Wall, []calendar.ID, []string.
-func valueOf(record *calendar.Record, field *calendar.Field, lang calendar.Lang) any {
+func valueOf(record *calendar.Record, field *calendar.Field, language calendar.Lang) any {
 	if record == nil {
 		return nil
 	}
 	value, there := record.Fields[field.Name]
 	switch {
 	case field.Stored == calendar.TypeText:
-		value = record.Fields.Text(field.Name)[lang]
+		value = record.Fields.Text(field.Name)[language]
 	case field.Form == calendar.FormPassword: // true, or nil
 		value = record.Fields["protected"]
 	case there || record.Deleted:
@@ -95,21 +95,21 @@ type Change struct {
 // translatable field once for each language. before is nil for a new record. password says
 // that the password is another one, whether there is one or not.
 func Changes(before, after *calendar.Record, password bool) []Change {
-	out := []Change{}
+	changes := []Change{}
 	for _, field := range shown[after.Kind] {
-		for _, lang := range languages(field, after.Home) {
-			change := Change{Field: field.Name, Before: valueOf(before, field, lang), After: valueOf(after, field, lang), field: field, before: before, after: after}
+		for _, language := range languages(field, after.Home) {
+			change := Change{Field: field.Name, Before: valueOf(before, field, language), After: valueOf(after, field, language), field: field, before: before, after: after}
 			if field.Stored == calendar.TypeText {
-				change.Language = lang.String()
+				change.Language = language.String()
 			}
 			switch {
 			case change.Before == nil && field.Form == calendar.FormWord && change.After == field.Enum[0]: // as every new record has it
 			case !reflect.DeepEqual(change.Before, change.After), password && field.Form == calendar.FormPassword && change.After != nil:
-				out = append(out, change)
+				changes = append(changes, change)
 			}
 		}
 	}
-	return out
+	return changes
 }
 
 // linked returns the ids of the records that a value of the change links.
@@ -133,11 +133,11 @@ func MembersOf(record *calendar.Record) Members {
 	}
 	for _, field := range shown[record.Kind] {
 		texts := Members{}
-		for _, lang := range languages(field, record.Home) {
-			switch value := valueOf(record, field, lang); {
+		for _, language := range languages(field, record.Home) {
+			switch value := valueOf(record, field, language); {
 			case value == nil || field.Form == calendar.FormPassword:
 			case field.Stored == calendar.TypeText:
-				texts[lang.String()], members[field.Name] = value, texts
+				texts[language.String()], members[field.Name] = value, texts
 			default:
 				members[field.Name] = value
 			}
@@ -156,28 +156,28 @@ type Operation struct {
 // Patch turns the members of one state into those of another one: sorted by path, one
 // operation for a field, and for each language of a translatable one that has a value in
 // both.
-func Patch(from, to Members) []Operation {
-	out := patch([]Operation{}, "", from, to)
-	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
-	return out
+func Patch(from, members Members) []Operation {
+	operations := patch([]Operation{}, "", from, members)
+	slices.SortFunc(operations, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
+	return operations
 }
 
-func patch(out []Operation, path string, before, after any) []Operation {
+func patch(operations []Operation, path string, before, after any) []Operation {
 	from, nested := before.(Members)
-	to, both := after.(Members)
+	members, both := after.(Members)
 	switch {
 	case nested && both:
 		names := maps.Clone(from)
-		maps.Copy(names, to)
+		maps.Copy(names, members)
 		for name := range names {
-			out = patch(out, path+"/"+name, from[name], to[name])
+			operations = patch(operations, path+"/"+name, from[name], members[name])
 		}
 	case before == nil:
-		out = append(out, Operation{"add", path, after})
+		operations = append(operations, Operation{"add", path, after})
 	case after == nil:
-		out = append(out, Operation{Op: "remove", Path: path})
+		operations = append(operations, Operation{Op: "remove", Path: path})
 	case !reflect.DeepEqual(before, after):
-		out = append(out, Operation{"replace", path, after})
+		operations = append(operations, Operation{"replace", path, after})
 	}
-	return out
+	return operations
 }

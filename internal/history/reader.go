@@ -202,7 +202,7 @@ func (request *request) entry(ctx context.Context, stored *eventstore.Entry) (*E
 		entries, err := request.Store.At(ctx, eventstore.Point{Position: stored.Redacted.By}, stored.ID)
 		if err == nil {
 			entry.Redacted = new(versionOf(&entries[0]))
-			entry.Summary = phrasing{lang: request.Lang}.summary(entry)
+			entry.Summary = phrasing{language: request.Lang}.summary(entry)
 		}
 		return entry, err
 	}
@@ -227,7 +227,7 @@ func (request *request) entry(ctx context.Context, stored *eventstore.Entry) (*E
 			return nil, err
 		}
 	}
-	entry.Summary, entry.Compared = phrasing{lang: request.Lang}.summary(entry), before != nil
+	entry.Summary, entry.Compared = phrasing{language: request.Lang}.summary(entry), before != nil
 	return entry, nil
 }
 
@@ -275,7 +275,7 @@ func (request *request) describe(ctx context.Context, changes []Change, position
 	}
 	for i := range changes {
 		changes[i].names = names
-		changes[i].Sentence = changes[i].sentence(phrasing{lang: request.Lang})
+		changes[i].Sentence = changes[i].sentence(phrasing{language: request.Lang})
 	}
 	return slices.Collect(maps.Keys(names)), err
 }
@@ -286,7 +286,7 @@ func (request *request) Linked(ctx context.Context, point eventstore.Point, ids 
 	if err := request.learn(ctx, ids...); err != nil {
 		return nil, err
 	}
-	out := make([]*calendar.Record, 0, len(ids))
+	records := make([]*calendar.Record, 0, len(ids))
 	for chunk := range slices.Chunk(ids, maxChunk) {
 		entries, err := request.Store.At(ctx, point, chunk...)
 		if err != nil {
@@ -300,10 +300,10 @@ func (request *request) Linked(ctx context.Context, point eventstore.Point, ids 
 			if known := request.known[id]; known == nil || known.gate != nil {
 				record = nil
 			}
-			out = append(out, record)
+			records = append(records, record)
 		}
 	}
-	return out, nil
+	return records, nil
 }
 
 // Filter chooses entries; what is nil or zero chooses all.
@@ -368,13 +368,13 @@ func (walk *Walk) More() bool {
 func (reader *Reader) Entries(ctx context.Context, viewer Viewer, walk *Walk) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		request := reader.request(viewer)
-		from, to := walk.From, walk.To
+		from, until := walk.From, walk.To
 		if walk.Ascending {
-			to = min(to, from+MaxLooked-1)
+			until = min(until, from+MaxLooked-1)
 		} else {
-			from = max(from, to-MaxLooked+1)
+			from = max(from, until-MaxLooked+1)
 		}
-		for entries, err := range request.chunks(ctx, walk.Record, from, to, walk.Ascending) {
+		for entries, err := range request.chunks(ctx, walk.Record, from, until, walk.Ascending) {
 			var ids []calendar.ID
 			for i := range entries {
 				if walk.Filter.mayMatch(&entries[i]) {
@@ -410,12 +410,12 @@ func (reader *Reader) Entries(ctx context.Context, viewer Viewer, walk *Walk) it
 
 // chunks yields the entries from one number to another, of a record or of the log, in
 // chunks that grow.
-func (reader *Reader) chunks(ctx context.Context, record calendar.ID, from, to int64, ascending bool) iter.Seq2[[]eventstore.Entry, error] {
+func (reader *Reader) chunks(ctx context.Context, record calendar.ID, from, until int64, ascending bool) iter.Seq2[[]eventstore.Entry, error] {
 	return func(yield func([]eventstore.Entry, error) bool) {
-		for size := int64(minChunk); from <= to; size = min(2*size, maxChunk) {
-			first, last := from, min(from+size-1, to)
+		for size := int64(minChunk); from <= until; size = min(2*size, maxChunk) {
+			first, last := from, min(from+size-1, until)
 			if !ascending {
-				first, last = max(from, to-size+1), to
+				first, last = max(from, until-size+1), until
 			}
 			entries := make([]eventstore.Entry, 0, last-first+1)
 			for next := first; next <= last; next = first + int64(len(entries)) {
@@ -429,7 +429,7 @@ func (reader *Reader) chunks(ctx context.Context, record calendar.ID, from, to i
 			if ascending {
 				from = last + 1
 			} else {
-				to = first - 1
+				until = first - 1
 				slices.Reverse(entries)
 			}
 			if !yield(entries, nil) {

@@ -17,8 +17,8 @@ const maxQuoted = 100
 
 // phrasing is how sentences are written.
 type phrasing struct {
-	lang  calendar.Lang
-	style style
+	language calendar.Lang
+	style    style
 }
 
 type style uint8
@@ -40,7 +40,7 @@ func (phrasing phrasing) quote(text string) string {
 	if phrasing.style == onPage {
 		return "<bdi>" + html.EscapeString(text) + "</bdi>"
 	}
-	return word("quote", phrasing.lang, texts.Isolated(text))
+	return word("quote", phrasing.language, texts.Isolated(text))
 }
 
 // list joins the elements of a list.
@@ -50,20 +50,20 @@ func (phrasing phrasing) list(parts []string) string {
 			parts[i] = texts.Isolated(parts[i])
 		}
 	}
-	return strings.Join(parts, word("list", phrasing.lang))
+	return strings.Join(parts, word("list", phrasing.language))
 }
 
 func (phrasing phrasing) colon() string {
 	if phrasing.style == onPage {
-		return word("page.colon", phrasing.lang)
+		return word("page.colon", phrasing.language)
 	}
-	return word("colon", phrasing.lang)
+	return word("colon", phrasing.language)
 }
 
 // Label names the field of a change as pages do, and the language of its text where that is
 // not the one of the record.
-func (change *Change) Label(lang calendar.Lang) string {
-	return capitalized(change.label(phrasing{lang, onPage}))
+func (change *Change) Label(language calendar.Lang) string {
+	return capitalized(change.label(phrasing{language, onPage}))
 }
 
 // IsDay reports whether the value before or after the change is a date without a clock.
@@ -80,12 +80,12 @@ func (change *Change) IsText() bool { return change.field.Form == calendar.FormH
 
 // Written returns a value of the change in a language, without quotation marks and in full;
 // "" if none exists.
-func (change *Change) Written(value any, lang calendar.Lang) string {
-	return change.value(value, phrasing{lang, alone})
+func (change *Change) Written(value any, language calendar.Lang) string {
+	return change.value(value, phrasing{language, alone})
 }
 
 // labelOf names a field of a kind in sentences.
-func labelOf(kind calendar.Kind, field *calendar.Field, lang calendar.Lang) string {
+func labelOf(kind calendar.Kind, field *calendar.Field, language calendar.Lang) string {
 	name := field.Name
 	switch {
 	case !kind.IsPost() && !kind.IsTerm():
@@ -94,15 +94,15 @@ func labelOf(kind calendar.Kind, field *calendar.Field, lang calendar.Lang) stri
 		name = "name" // "venue" of a venue
 	}
 	if label, ok := texts.Sentences["field."+name]; ok {
-		return label[lang]
+		return label[language]
 	}
 	return name
 }
 
 func (change *Change) label(phrasing phrasing) string {
-	label := labelOf(change.after.Kind, change.field, phrasing.lang)
+	label := labelOf(change.after.Kind, change.field, phrasing.language)
 	if change.Field == "cost" && phrasing.style == onPage {
-		label = word("page.cost", phrasing.lang)
+		label = word("page.cost", phrasing.language)
 	}
 	return label + change.selector()
 }
@@ -140,14 +140,14 @@ func (change *Change) sentence(phrasing phrasing) string {
 		if step == ".turned" {
 			ofPage = "page.moved"
 		}
-		if a, b := change.periods(phrasing); a != b {
-			after, before = a, b
+		if first, second := change.periods(phrasing); first != second {
+			after, before = first, second
 		}
 	}
 	if phrasing.style == onPage && ofPage != "" {
-		return word(ofPage, phrasing.lang, label, after, before)
+		return word(ofPage, phrasing.language, label, after, before)
 	}
-	return label + phrasing.colon() + word(text, phrasing.lang, after, before)
+	return label + phrasing.colon() + word(text, phrasing.language, after, before)
 }
 
 // links returns which texts describe a change of linked records, those of pages where they
@@ -184,7 +184,7 @@ func (change *Change) periods(phrasing phrasing) (after, before string) {
 		if !isDay {
 			clock = clockOf(wall)
 		}
-		return dayOf(wall, phrasing.lang), clock
+		return dayOf(wall, phrasing.language), clock
 	}
 	day, clock := write(change.After, change.IsDay(true))
 	oldDay, oldClock := write(change.Before, change.IsDay(false))
@@ -206,15 +206,15 @@ func (change *Change) value(value any, phrasing phrasing) string {
 	case bool:
 		switch {
 		case change.field.Form == calendar.FormPassword:
-			return word("password.came", phrasing.lang)
+			return word("password.came", phrasing.language)
 		case v:
-			return word("yes", phrasing.lang)
+			return word("yes", phrasing.language)
 		}
-		return word("no", phrasing.lang)
+		return word("no", phrasing.language)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64) // as in JSON
 	case calendar.Wall:
-		return wall(v, phrasing.lang)
+		return wall(v, phrasing.language)
 	case calendar.ID:
 		if ids := change.linked(v); ids != nil {
 			return change.value(ids, phrasing)
@@ -222,7 +222,7 @@ func (change *Change) value(value any, phrasing phrasing) string {
 		return "#" + v.String()
 	case string:
 		if status, ok := texts.Sentences["status."+v]; ok && (change.field.Form == calendar.FormStatus || change.field.Form == calendar.FormWord) {
-			return status[phrasing.lang]
+			return status[phrasing.language]
 		}
 		return phrasing.quote(v)
 	case []string:
@@ -242,14 +242,14 @@ func (change *Change) value(value any, phrasing phrasing) string {
 }
 
 // wall writes a wall clock.
-func wall(wall calendar.Wall, lang calendar.Lang) string {
-	return dayOf(wall, lang) + " " + clockOf(wall)
+func wall(wall calendar.Wall, language calendar.Lang) string {
+	return dayOf(wall, language) + " " + clockOf(wall)
 }
 
 // dayOf writes a day without leading zeros.
-func dayOf(wall calendar.Wall, lang calendar.Lang) string {
+func dayOf(wall calendar.Wall, language calendar.Lang) string {
 	instant := wall.UTC()
-	return word("date", lang, strconv.Itoa(instant.Day()), word("month."+strconv.Itoa(int(instant.Month())), lang), strconv.Itoa(instant.Year()))
+	return word("date", language, strconv.Itoa(instant.Day()), word("month."+strconv.Itoa(int(instant.Month())), language), strconv.Itoa(instant.Year()))
 }
 
 // clockOf writes a time of day, without seconds where they are 0.
@@ -261,9 +261,9 @@ func clockOf(wall calendar.Wall) string {
 // came to be the name, "" for none.
 func (phrasing phrasing) summary(entry *Entry) string {
 	if entry.Redacted != nil {
-		return word("blank", phrasing.lang)
+		return word("blank", phrasing.language)
 	}
-	text := word("action."+entry.Action, phrasing.lang)
+	text := word("action."+entry.Action, phrasing.language)
 	switch entry.Action {
 	case calendar.Created, Published:
 		if entry.Name != "" {
@@ -275,7 +275,7 @@ func (phrasing phrasing) summary(entry *Entry) string {
 			sentences[i] = entry.Changes[i].Sentence
 		}
 		if len(sentences) > 0 {
-			text += phrasing.colon() + strings.Join(sentences, word("semicolon", phrasing.lang))
+			text += phrasing.colon() + strings.Join(sentences, word("semicolon", phrasing.language))
 		}
 	}
 	return text
@@ -286,8 +286,8 @@ const maxSentences = 3
 
 // SummaryHTML describes an entry as pages do (docs/spec/pages.md P2.6): of an update a
 // sentence for each change, of many the first ones and how many there are more.
-func (entry *Entry) SummaryHTML(lang calendar.Lang) string {
-	p := phrasing{lang, onPage}
+func (entry *Entry) SummaryHTML(language calendar.Lang) string {
+	p := phrasing{language, onPage}
 	if entry.Action != calendar.Updated || len(entry.Changes) == 0 {
 		return p.complete(p.summary(entry))
 	}
@@ -300,9 +300,9 @@ func (entry *Entry) SummaryHTML(lang calendar.Lang) string {
 		if more == 1 {
 			key = "page.more.one"
 		}
-		sentences = append(sentences, p.complete(word(key, lang, strconv.Itoa(more))))
+		sentences = append(sentences, p.complete(word(key, language, strconv.Itoa(more))))
 	}
-	if lang == calendar.LangCN {
+	if language == calendar.LangCN {
 		return strings.Join(sentences, "")
 	}
 	return strings.Join(sentences, " ")
@@ -312,21 +312,21 @@ func (entry *Entry) SummaryHTML(lang calendar.Lang) string {
 func (phrasing phrasing) complete(text string) string {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(text, "</bdi>"))
 	if !strings.ContainsRune(".。…!?", last) {
-		text += word("page.stop", phrasing.lang)
+		text += word("page.stop", phrasing.language)
 	}
 	return capitalized(text)
 }
 
 func capitalized(text string) string {
-	first, n := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[n:]
+	first, count := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[count:]
 }
 
 // NameOf is the name of a record in a language, "" for none; of a user his name.
-func NameOf(record *calendar.Record, lang calendar.Lang) string {
+func NameOf(record *calendar.Record, language calendar.Lang) string {
 	if record.Kind == calendar.KindUser {
 		return record.Fields.String("name")
 	}
-	name, _ := record.Name(lang)
+	name, _ := record.Name(language)
 	return name
 }

@@ -68,7 +68,7 @@ func TestSentences(t *testing.T) {
 			fmt.Fprintf(&builder, "  %s %s: %.60s -> %.60s\n", change.Field, languageOf(change), before, after)
 			for _, lang := range tableLangs {
 				change.names = named
-				fmt.Fprintf(&builder, "    %s\n", change.sentence(phrasing{lang: lang}))
+				fmt.Fprintf(&builder, "    %s\n", change.sentence(phrasing{language: lang}))
 			}
 		}
 	})
@@ -105,10 +105,10 @@ func TestSummaries(t *testing.T) {
 	var builder strings.Builder
 	for _, lang := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
 		for _, action := range Actions {
-			fmt.Fprintln(&builder, phrasing{lang: lang}.summary(&Entry{Action: action, Name: "Quay & Co", Changes: []Change{{Sentence: "one"}, {Sentence: "two"}}}))
+			fmt.Fprintln(&builder, phrasing{language: lang}.summary(&Entry{Action: action, Name: "Quay & Co", Changes: []Change{{Sentence: "one"}, {Sentence: "two"}}}))
 		}
-		fmt.Fprintln(&builder, phrasing{lang: lang}.summary(&Entry{Action: calendar.Updated, Name: "Quay"}))
-		fmt.Fprintln(&builder, phrasing{lang: lang}.summary(&Entry{Action: calendar.Created}))
+		fmt.Fprintln(&builder, phrasing{language: lang}.summary(&Entry{Action: calendar.Updated, Name: "Quay"}))
+		fmt.Fprintln(&builder, phrasing{language: lang}.summary(&Entry{Action: calendar.Created}))
 		fmt.Fprintln(&builder, word("blank", lang))
 	}
 	golden.Compare(t, "summaries.golden", builder.String())
@@ -123,11 +123,11 @@ func TestQuotesOfOtherDirections(t *testing.T) {
 		"Quay": "“Quay”", "שירה": "“\u2068שירה\u2069”", "Jazz جاز": "“\u2068Jazz جاز\u2069”", "a\u200eb": "“\u2068a\u200eb\u2069”", "a\u200fb": "“\u2068a\u200fb\u2069”",
 		"a\u061cb": "“\u2068a\u061cb\u2069”", "٢٠٢٦": "“٢٠٢٦”", "日本 👍": "“日本 👍”", hebrew: "“\u2068" + hebrew + "\u2069”", hebrew + "א": "“\u2068" + hebrew + "…\u2069”", latin + "א": "“" + latin + "…”",
 	} {
-		if got := (phrasing{lang: calendar.LangEN}).quote(text); got != want {
+		if got := (phrasing{language: calendar.LangEN}).quote(text); got != want {
 			t.Errorf("%q is quoted as %q, want %q", text, got, want)
 		}
 	}
-	if got, want := (phrasing{lang: calendar.LangFR}).quote("שירה"), "«\u00a0\u2068שירה\u2069\u00a0»"; got != want {
+	if got, want := (phrasing{language: calendar.LangFR}).quote("שירה"), "«\u00a0\u2068שירה\u2069\u00a0»"; got != want {
 		t.Errorf("in French %q, want %q", got, want)
 	}
 }

@@ -53,9 +53,9 @@ func (reader *Reader) Versions(ctx context.Context, viewer Viewer, kind calendar
 }
 
 // each yields the entries of the record from one version to another.
-func (versions *Versions) each(ctx context.Context, from, to int64, ascending bool) iter.Seq2[*eventstore.Entry, error] {
+func (versions *Versions) each(ctx context.Context, from, until int64, ascending bool) iter.Seq2[*eventstore.Entry, error] {
 	return func(yield func(*eventstore.Entry, error) bool) {
-		for entries, err := range versions.chunks(ctx, versions.ID, max(from, 1), min(to, versions.Version), ascending) {
+		for entries, err := range versions.chunks(ctx, versions.ID, max(from, 1), min(until, versions.Version), ascending) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -71,9 +71,9 @@ func (versions *Versions) each(ctx context.Context, from, to int64, ascending bo
 
 // list returns up to limit versions from one to another that are open and not deleted, without
 // their records, and the number that was looked at last, of up to MaxLooked.
-func (versions *Versions) list(ctx context.Context, from, to int64, ascending bool, limit int) (found []Version, lookedTo int64, err error) {
+func (versions *Versions) list(ctx context.Context, from, until int64, ascending bool, limit int) (found []Version, lookedTo int64, err error) {
 	looked := 0
-	for entry, err := range versions.each(ctx, from, to, ascending) {
+	for entry, err := range versions.each(ctx, from, until, ascending) {
 		var record *calendar.Record
 		if err == nil {
 			record, err = versions.openOrNone(ctx, entry)
@@ -92,8 +92,8 @@ func (versions *Versions) list(ctx context.Context, from, to int64, ascending bo
 }
 
 // nearest returns the first version of a list.
-func (versions *Versions) nearest(ctx context.Context, from, to int64, ascending bool) (Version, error) {
-	found, _, err := versions.list(ctx, from, to, ascending, 1)
+func (versions *Versions) nearest(ctx context.Context, from, until int64, ascending bool) (Version, error) {
+	found, _, err := versions.list(ctx, from, until, ascending, 1)
 	return append(found, Version{})[0], err
 }
 
@@ -149,9 +149,9 @@ type Mementos struct{ First, Prev, Shown, Next, Last Version }
 
 // Around returns the open versions around an open one.
 func (versions *Versions) Around(ctx context.Context, shown Version) (mementos Mementos, err error) {
-	look := func(from, to int64, ascending bool) (found Version) {
+	look := func(from, until int64, ascending bool) (found Version) {
 		if err == nil {
-			found, err = versions.nearest(ctx, from, to, ascending)
+			found, err = versions.nearest(ctx, from, until, ascending)
 		}
 		return found
 	}
@@ -176,18 +176,18 @@ func (reader *Reader) TimeMap(ctx context.Context, viewer Viewer, kind calendar.
 	if err != nil {
 		return nil, err
 	}
-	out := &TimeMap{}
-	if out.First, err = versions.First(ctx); err != nil {
+	timeMap := &TimeMap{}
+	if timeMap.First, err = versions.First(ctx); err != nil {
 		return nil, err
 	}
-	if out.Last, err = versions.nearest(ctx, 1, versions.Version, false); err != nil {
+	if timeMap.Last, err = versions.nearest(ctx, 1, versions.Version, false); err != nil {
 		return nil, err
 	}
-	out.Versions, out.After, err = versions.list(ctx, after+1, out.Last.Number, true, limit)
-	if out.After == out.Last.Number {
-		out.After = 0
+	timeMap.Versions, timeMap.After, err = versions.list(ctx, after+1, timeMap.Last.Number, true, limit)
+	if timeMap.After == timeMap.Last.Number {
+		timeMap.After = 0
 	}
-	return out, err
+	return timeMap, err
 }
 
 // Diff is what differs between two versions of a record (docs/spec/history.md 9).
@@ -203,29 +203,29 @@ type Diff struct {
 
 // Diff compares two versions of a record; 0 for the open one before to, and for the newest
 // open one. Errors: those of Versions, CodeVersionNotFound, those of Gate.
-func (reader *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, from, to int64) (*Diff, error) {
+func (reader *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kind, id calendar.ID, from, until int64) (*Diff, error) {
 	versions, err := reader.Versions(ctx, viewer, kind, id)
 	if err != nil {
 		return nil, err
 	}
-	to = cmp.Or(to, versions.Version) // who passes the gate now, passes that of the newest version
-	if max(from, to) > versions.Version {
+	until = cmp.Or(until, versions.Version) // who passes the gate now, passes that of the newest version
+	if max(from, until) > versions.Version {
 		return nil, calendar.Fail(calendar.CodeVersionNotFound, kind)
 	}
-	after, err := versions.numbered(ctx, to)
+	after, err := versions.numbered(ctx, until)
 	if err != nil {
 		return nil, err
 	}
 	var before Version
 	if from == 0 {
-		before, err = versions.nearest(ctx, 1, to-1, false)
+		before, err = versions.nearest(ctx, 1, until-1, false)
 		from = before.Number
 	}
 	if err == nil && from > 0 {
 		before, err = versions.numbered(ctx, from)
 	}
 	password := false
-	for entry, eachErr := range versions.each(ctx, min(from, to)+1, max(from, to), true) {
+	for entry, eachErr := range versions.each(ctx, min(from, until)+1, max(from, until), true) {
 		password, err = password || eachErr == nil && entry.Secret != nil, cmp.Or(err, eachErr)
 	}
 	if err != nil {
@@ -234,6 +234,6 @@ func (reader *Reader) Diff(ctx context.Context, viewer Viewer, kind calendar.Kin
 	before.Members, after.Members = MembersOf(before.Record), MembersOf(after.Record)
 	diff := &Diff{From: before, To: after, Patch: Patch(before.Members, after.Members), Changes: Changes(before.Record, after.Record, password)}
 	diff.Named, err = versions.describe(ctx, diff.Changes, after.Position, after.Record.Changed)
-	diff.Summary = phrasing{lang: versions.Lang}.summary(&Entry{Action: calendar.Updated, Changes: diff.Changes})
+	diff.Summary = phrasing{language: versions.Lang}.summary(&Entry{Action: calendar.Updated, Changes: diff.Changes})
 	return diff, err
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // word returns a text of sentences (HISTORY 6) with values filled in.
-func word(key string, lang calendar.Lang, values ...string) string {
-	return texts.Sentences.In(key, lang, values...)
+func word(key string, language calendar.Lang, values ...string) string {
+	return texts.Sentences.In(key, language, values...)
 }
 
 // Published is the action of a version of which the caller may not read the one before; the

@@ -32,19 +32,19 @@ func New() *Cleaner { return &Cleaner{policy: newPolicy()} }
 // back as itself.
 func (cleaner *Cleaner) Name(text string) string {
 	var builder strings.Builder
-	read(text, func(t nethtml.Token) {
+	read(text, func(token nethtml.Token) {
 		switch {
-		case t.Type == nethtml.TextToken:
-			builder.WriteString(entity.ReplaceAllStringFunc(t.Data, decodeEntity))
-		case blocks[t.Data] || separating[t.Data]:
+		case token.Type == nethtml.TextToken:
+			builder.WriteString(entity.ReplaceAllStringFunc(token.Data, decodeEntity))
+		case blocks[token.Data] || separating[token.Data]:
 			builder.WriteByte(' ')
 		}
 	})
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) || calendar.IsDirection(r) {
+	text = strings.Map(func(letter rune) rune {
+		if unicode.IsControl(letter) && !unicode.IsSpace(letter) || calendar.IsDirection(letter) {
 			return -1
 		}
-		return r
+		return letter
 	}, strings.ToValidUTF8(builder.String(), "\uFFFD"))
 	return strings.Join(strings.Fields(norm.NFC.String(text)), " ")
 }
@@ -60,21 +60,21 @@ func NameKey(name string) string {
 // "<" that begins no tag: it becomes "&lt;", so that what is left after a removed tag
 // never makes a new one. What HTML returns is not changed by HTML.
 func (cleaner *Cleaner) HTML(text string) string {
-	var out []byte
-	read(calendar.Plain(text), func(t nethtml.Token) {
+	var data []byte
+	read(calendar.Plain(text), func(token nethtml.Token) {
 		switch {
-		case t.Type == nethtml.TextToken:
-			out = appendText(out, t.Data)
-		case t.Type == nethtml.EndTagToken && t.Data == "br": // what a browser makes of it
-			out = append(out, "<br>"...)
-		case subset[t.Data] && (t.Type != nethtml.EndTagToken || !voids[t.Data]):
-			t.Attr = cleaner.safeAttrs(t)
-			out = appendToken(out, t)
-		case separating[t.Data]:
-			out = append(out, '\n')
+		case token.Type == nethtml.TextToken:
+			data = appendText(data, token.Data)
+		case token.Type == nethtml.EndTagToken && token.Data == "br": // what a browser makes of it
+			data = append(data, "<br>"...)
+		case subset[token.Data] && (token.Type != nethtml.EndTagToken || !voids[token.Data]):
+			token.Attr = cleaner.safeAttrs(token)
+			data = appendToken(data, token)
+		case separating[token.Data]:
+			data = append(data, '\n')
 		}
 	})
-	return calendar.Trim(string(out))
+	return calendar.Trim(string(data))
 }
 
 // ASCII transliterates to ASCII, Chinese included: each Chinese character gives
@@ -133,17 +133,17 @@ func decodeEntity(text string) string {
 // appendText appends text to cleaned HTML. References to control characters and to
 // characters of direction go; they are looked for in what is written already, so that what
 // is left around a removed one is seen too.
-func appendText(out []byte, text string) []byte {
-	for _, c := range []byte(strings.ReplaceAll(text, "<", "&lt;")) {
-		if c == ';' {
-			before, numeric := bytes.CutSuffix(bytes.TrimRight(out, "xX0123456789abcdefABCDEF"), []byte("&#"))
-			decoded := html.UnescapeString(string(out[len(before):]) + ";")
+func appendText(data []byte, text string) []byte {
+	for _, letter := range []byte(strings.ReplaceAll(text, "<", "&lt;")) {
+		if letter == ';' {
+			before, numeric := bytes.CutSuffix(bytes.TrimRight(data, "xX0123456789abcdefABCDEF"), []byte("&#"))
+			decoded := html.UnescapeString(string(data[len(before):]) + ";")
 			if numeric && (calendar.Plain(decoded) == "" || decoded == "\r") {
-				out = before
+				data = before
 				continue
 			}
 		}
-		out = append(out, c)
+		data = append(data, letter)
 	}
-	return out
+	return data
 }

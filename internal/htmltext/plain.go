@@ -19,11 +19,11 @@ func PlainText(text string) string { return PlainTextWithLinks(text, "") }
 // AbsoluteLinks.
 func PlainTextWithLinks(text, page string) string {
 	writer := &plainWriter{page: page}
-	read(text, func(t nethtml.Token) {
-		if t.Type == nethtml.TextToken {
-			writer.text(html.UnescapeString(t.Data))
+	read(text, func(token nethtml.Token) {
+		if token.Type == nethtml.TextToken {
+			writer.text(html.UnescapeString(token.Data))
 		} else {
-			writer.tag(t)
+			writer.tag(token)
 		}
 	})
 	writer.endLink()
@@ -36,17 +36,17 @@ func AbsoluteLinks(text, base string) string {
 	if err != nil || !strings.Contains(text, `="`) {
 		return text
 	}
-	out := make([]byte, 0, len(text)+len(base))
-	read(text, func(t nethtml.Token) {
-		for i := range t.Attr {
-			attribute := &t.Attr[i]
+	data := make([]byte, 0, len(text)+len(base))
+	read(text, func(token nethtml.Token) {
+		for i := range token.Attr {
+			attribute := &token.Attr[i]
 			if target, err := url.Parse(attribute.Val); urlAttrs[attribute.Key] && err == nil && !target.IsAbs() {
 				attribute.Val = from.ResolveReference(target).String()
 			}
 		}
-		out = appendToken(out, t)
+		data = appendToken(data, token)
 	})
-	return string(out)
+	return string(data)
 }
 
 // plainWriter joins texts and what stands between them.
@@ -64,13 +64,13 @@ type plainWriter struct {
 	linkFrom int    // where its text begins in b
 }
 
-func (plainWriter *plainWriter) tag(t nethtml.Token) {
-	begins := t.Type != nethtml.EndTagToken
-	switch t.Data {
+func (plainWriter *plainWriter) tag(token nethtml.Token) {
+	begins := token.Type != nethtml.EndTagToken
+	switch token.Data {
 	case "a":
 		plainWriter.endLink()
 		if plainWriter.page != "" && begins {
-			plainWriter.beginLink(t)
+			plainWriter.beginLink(token)
 		}
 	case "br":
 		plainWriter.breaks++
@@ -84,7 +84,7 @@ func (plainWriter *plainWriter) tag(t nethtml.Token) {
 	case "p":
 		plainWriter.breakLine(2)
 	default:
-		if blocks[t.Data] {
+		if blocks[token.Data] {
 			plainWriter.breakLine(1)
 		}
 	}
@@ -114,13 +114,13 @@ func (plainWriter *plainWriter) cell() {
 
 // text writes text; a run of white space is a blank.
 func (plainWriter *plainWriter) text(text string) {
-	for _, r := range text {
-		if unicode.IsSpace(r) {
+	for _, letter := range text {
+		if unicode.IsSpace(letter) {
 			plainWriter.blank = !plainWriter.atCell
 			continue
 		}
 		plainWriter.separate()
-		plainWriter.builder.WriteRune(r)
+		plainWriter.builder.WriteRune(letter)
 	}
 }
 
@@ -136,8 +136,8 @@ func (plainWriter *plainWriter) separate() {
 	plainWriter.breaks, plainWriter.blank, plainWriter.atCell, plainWriter.filled = 0, false, false, true
 }
 
-func (plainWriter *plainWriter) beginLink(t nethtml.Token) {
-	for _, attribute := range t.Attr {
+func (plainWriter *plainWriter) beginLink(token nethtml.Token) {
+	for _, attribute := range token.Attr {
 		if attribute.Key == "href" && absoluteURL.MatchString(attribute.Val) && !strings.HasPrefix(attribute.Val, plainWriter.page+"#") {
 			plainWriter.target, plainWriter.linkFrom = attribute.Val, plainWriter.builder.Len()
 		}

@@ -61,18 +61,18 @@ func newPolicy() *bluemonday.Policy {
 }
 
 // appendToken appends a token as it stands in cleaned HTML.
-func appendToken(data []byte, t nethtml.Token) []byte {
-	switch t.Type {
+func appendToken(data []byte, token nethtml.Token) []byte {
+	switch token.Type {
 	case nethtml.TextToken:
-		return append(data, t.Data...)
+		return append(data, token.Data...)
 	case nethtml.EndTagToken:
-		return append(data, "</"+t.Data+">"...)
+		return append(data, "</"+token.Data+">"...)
 	default:
-		data = append(data, "<"+t.Data...)
-		for _, attribute := range t.Attr {
+		data = append(data, "<"+token.Data...)
+		for _, attribute := range token.Attr {
 			data = append(data, " "+attribute.Key+`="`+attrEscaper.Replace(attribute.Val)+`"`...)
 		}
-		if voids[t.Data] && t.Type == nethtml.SelfClosingTagToken {
+		if voids[token.Data] && token.Type == nethtml.SelfClosingTagToken {
 			return append(data, " />"...)
 		}
 		return append(data, '>')
@@ -83,13 +83,13 @@ var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"
 
 // safeAttrs returns the attributes of a tag that the policy lets pass. Their values are those that were sent: the
 // policy would rewrite international URLs.
-func (cleaner *Cleaner) safeAttrs(t nethtml.Token) (safe []nethtml.Attribute) {
-	for _, attribute := range t.Attr {
+func (cleaner *Cleaner) safeAttrs(token nethtml.Token) (safe []nethtml.Attribute) {
+	for _, attribute := range token.Attr {
 		attribute.Val = calendar.Plain(attribute.Val)
 		if urlAttrs[attribute.Key] {
 			attribute.Val = calendar.Trim(attribute.Val)
 		}
-		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: t.Data, Attr: []nethtml.Attribute{attribute}}
+		tag := nethtml.Token{Type: nethtml.StartTagToken, Data: token.Data, Attr: []nethtml.Attribute{attribute}}
 		if strings.Contains(cleaner.policy.Sanitize(tag.String()), " "+attribute.Key+`="`) {
 			safe = append(safe, attribute)
 		}

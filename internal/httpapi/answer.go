@@ -61,95 +61,95 @@ type headerRow struct {
 }
 
 // newAnswer makes an answer with the headers that all reads have.
-func newAnswer(data []byte, media []string, etag string, lang calendar.Lang) *answer {
-	ans := &answer{body: newBody(data), media: media, etag: etag}
-	ans.add(headerLanguage, lang.Tag())
+func newAnswer(data []byte, media []string, etag string, language calendar.Lang) *answer {
+	reply := &answer{body: newBody(data), media: media, etag: etag}
+	reply.add(headerLanguage, language.Tag())
 	if etag != "" {
-		ans.add(headerETag, etag)
+		reply.add(headerETag, etag)
 	}
-	return ans
+	return reply
 }
 
 // showRecord makes the answer that shows a record, or returns query.ErrTooLarge.
 func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, error) {
-	shown.Links, shown.Lang = &call.root.Links, call.lang
+	shown.Links, shown.Lang = &call.root.Links, call.language
 	body, err := written(func(data []byte) ([]byte, error) {
 		return call.renderer.Writer(shown).Record(data, view)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(body, valueJSON, call.recordTag(call.root, call.lang, view, slices.Sorted(slices.Values(shown.Fields))), call.lang), nil
+	return newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields))), call.language), nil
 }
 
 // add adds a header.
-func (ans *answer) add(name, value string) {
-	ans.headers = append(ans.headers, headerRow{name, []string{value}})
+func (answer *answer) add(name, value string) {
+	answer.headers = append(answer.headers, headerRow{name, []string{value}})
 }
 
 // show sets the position that a list shows.
-func (ans *answer) show(position calendar.Position) {
-	ans.position = position
-	ans.add(headerPosition, position.String())
+func (answer *answer) show(position calendar.Position) {
+	answer.position = position
+	answer.add(headerPosition, position.String())
 }
 
 // close ends the selection of an answer.
-func (ans *answer) close() {
-	if ans.selection != nil {
-		ans.selection.Close()
+func (answer *answer) close() {
+	if answer.selection != nil {
+		answer.selection.Close()
 	}
 }
 
 // addTotals adds how many there are, and on how many pages; "": on none.
-func (api *api) addTotals(ans *answer, total int, pages string) {
+func (api *api) addTotals(answer *answer, total int, pages string) {
 	for _, names := range api.totals {
-		ans.add(names[0], strconv.Itoa(total))
+		answer.add(names[0], strconv.Itoa(total))
 		if pages != "" {
-			ans.add(names[1], pages)
+			answer.add(names[1], pages)
 		}
 	}
 }
 
 // negotiate returns the encoding in which the client is to get an answer to a read and the ETag
 // in it, and reports whether the client has the answer.
-func (call *call) negotiate(ans *answer) (tag string, best encoding, same bool) {
-	size := len(ans.bytes)
-	if ans.selection != nil {
+func (call *call) negotiate(answer *answer) (tag string, best encoding, same bool) {
+	size := len(answer.bytes)
+	if answer.selection != nil {
 		size = leastEncoded
-	} else if ans.small {
+	} else if answer.small {
 		size = 0
 	}
 	accepts := call.acceptanceOf(size)
-	if ans.status != 0 {
+	if answer.status != 0 {
 		return "", accepts.best, false
 	}
-	tag, same = accepts.noneMatch(call.request.Header, ans.etag)
-	return tag, accepts.best, same || call.unmodified(ans.modified)
+	tag, same = accepts.noneMatch(call.request.Header, answer.etag)
+	return tag, accepts.best, same || call.unmodified(answer.modified)
 }
 
 // sendAnswer sends an answer. Where there is no turn to encode it, it is sent as it is. A client
 // that went away, or is too slow, does not get all of it.
-func (call *call) sendAnswer(ans *answer) error {
-	tag, best, same := call.negotiate(ans)
+func (call *call) sendAnswer(answer *answer) error {
+	tag, best, same := call.negotiate(answer)
 	if same {
-		call.setHeaders(ans, tag)
+		call.setHeaders(answer, tag)
 		call.writeStatus(http.StatusNotModified)
 		return nil
 	}
-	if ans.selection != nil {
-		return call.sendSelection(ans)
+	if answer.selection != nil {
+		return call.sendSelection(answer)
 	}
-	encoding, shown := call.encodedBody(call.client, &call.pass, best, ans, false)
+	encoding, shown := call.encodedBody(call.client, &call.pass, best, answer, false)
 	if len(shown.bytes) <= admit.SmallAnswer || call.request.Method == http.MethodHead {
 		call.pass.Leave()
-	} else if err := call.pass.Enter(admit.Answer, int64(len(shown.bytes))); err != nil && ans.status == 0 {
+	} else if err := call.pass.Enter(admit.Answer, int64(len(shown.bytes))); err != nil && answer.status == 0 {
 		return err
 	}
-	call.setHeaders(ans, encodedTag(ans.etag, encoding))
-	header := call.w.Header()
+	call.setHeaders(answer, encodedTag(answer.etag, encoding))
+	header := call.writer.Header()
 	setEncoding(header, encoding)
-	header[headerType], header[headerLength] = ans.media, shown.length
-	call.writeStatus(cmp.Or(ans.status, http.StatusOK))
+	header[headerType], header[headerLength] = answer.media, shown.length
+	call.writeStatus(cmp.Or(answer.status, http.StatusOK))
 	call.writeBody(shown)
 	return nil
 }
@@ -161,31 +161,31 @@ func (call *call) writeBody(shown *body) {
 		return
 	}
 	if len(shown.bytes) > admit.SmallAnswer {
-		control := http.NewResponseController(call.w)
+		control := http.NewResponseController(call.writer)
 		most := answerTime + time.Duration(len(shown.bytes))*time.Second/answerRate
 		if control.SetWriteDeadline(time.Now().Add(most)) == nil { // of the connection, so by its clock
 			defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 		}
 	}
-	_, _ = call.w.Write(shown.bytes)
+	_, _ = call.writer.Write(shown.bytes)
 }
 
 // setHeaders sets the headers that an answer has whether the client has it or not.
-func (call *call) setHeaders(ans *answer, tag string) {
-	header := call.w.Header()
-	for i := range ans.headers {
-		header[ans.headers[i].name] = ans.headers[i].value
+func (call *call) setHeaders(answer *answer, tag string) {
+	header := call.writer.Header()
+	for i := range answer.headers {
+		header[answer.headers[i].name] = answer.headers[i].value
 	}
-	if tag != ans.etag {
+	if tag != answer.etag {
 		header[headerETag] = []string{tag}
 	}
-	if shown := call.modifiedShown(ans.modified); shown != "" {
+	if shown := call.modifiedShown(answer.modified); shown != "" {
 		header[headerModified] = []string{shown}
 	}
-	if ans.target != nil {
-		header[headerLocation] = []string{ans.target(call.request.URL.RawQuery)}
+	if answer.target != nil {
+		header[headerLocation] = []string{answer.target(call.request.URL.RawQuery)}
 	}
-	call.code = cmp.Or(ans.code, call.code)
+	call.code = cmp.Or(answer.code, call.code)
 }
 
 // How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given
@@ -206,29 +206,29 @@ const maxBuffer = 1 << 20
 func written(write func(data []byte) ([]byte, error)) ([]byte, error) {
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
 	data, err := write((*buffer)[:0])
-	var out []byte
+	var result []byte
 	if err == nil {
-		out = bytes.Clone(data)
+		result = bytes.Clone(data)
 	}
 	if cap(data) <= maxBuffer {
 		*buffer = data
 		buffers.Put(buffer)
 	}
-	return out, err
+	return result, err
 }
 
 // answerSize is what an answer takes that is cached under a key.
-func answerSize(key string, ans *answer) int {
-	n := len(key) + cap(ans.bytes)
-	for _, headerRow := range ans.headers {
-		n += len(headerRow.value[0])
+func answerSize(key string, answer *answer) int {
+	count := len(key) + cap(answer.bytes)
+	for _, headerRow := range answer.headers {
+		count += len(headerRow.value[0])
 	}
-	for i := range ans.encoded {
-		if body := ans.encoded[i].Load(); body != nil {
-			n += len(body.bytes)
+	for i := range answer.encoded {
+		if body := answer.encoded[i].Load(); body != nil {
+			count += len(body.bytes)
 		}
 	}
-	return n
+	return count
 }
 
 // The first byte of keys: what is cached under it.

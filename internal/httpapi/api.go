@@ -57,7 +57,7 @@ type Queries interface {
 	// take the write into account.
 	AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position)
 	// View makes the view of one record at a moment.
-	View(ctx context.Context, caller calendar.Caller, record *calendar.Record, lang calendar.Lang, embeds query.Embeds, moment query.Moment) (query.View, error)
+	View(ctx context.Context, caller calendar.Caller, record *calendar.Record, language calendar.Lang, embeds query.Embeds, moment query.Moment) (query.View, error)
 }
 
 // Users reads credentials; access.Users is one.
@@ -206,7 +206,7 @@ type Handler = api
 // api is the handler.
 type api struct {
 	Deps
-	o         Options
+	settings  Options
 	roots     *rootTable
 	closed    calendar.Code // that every request is answered with; "": it works
 	rooms     *admit.Control
@@ -270,7 +270,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	}
 	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	a := &api{
-		Deps: deps, o: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
+		Deps: deps, settings: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
 		rooms: admit.New(admit.Limits{
 			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
@@ -279,8 +279,8 @@ func newAPI(deps Deps, options Options) (*api, error) {
 		tries:     admit.NewTries(options.Now),
 		expose:    []string{exposeList(options.TotalHeaders)},
 		readFresh: freshness(options.ReadMaxAge, true), permanent: freshness(options.HistoryMaxAge, false), feedFresh: freshness(options.FeedMaxAge, false),
-		totals:  append([][2]string{{headerTotal, headerTotalPages}}, options.TotalHeaders...),
-		answers: cache.New(options.AnswerBytes, answerSize),
+		totals:    append([][2]string{{headerTotal, headerTotalPages}}, options.TotalHeaders...),
+		answers:   cache.New(options.AnswerBytes, answerSize),
 		documents: newDocuments(&options),
 	}
 	if options.MakeAtOnce > 0 {

@@ -41,44 +41,44 @@ func (call *call) sends(name string) bool {
 // readPoint reads the point of a read that names one, and reports whether the header does.
 func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point param.Point, byHeader bool, err error) {
 	if !call.sends(param.AsOf) {
-		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.o.Now(), problems), true, nil
+		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.settings.Now(), problems), true, nil
 	}
 	head, err := call.History.Head(call.request.Context())
-	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.o.Now(), call.o.Site, head, problems), false, err
+	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.settings.Now(), call.settings.Site, head, problems), false, err
 }
 
 // then makes the answer to a single read of the past.
 func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, error) {
 	target := asked.targetOf()
 	found, err := asked.Past.Read(ctx, past.Request{
-		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.lang,
+		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.language,
 		Embeds: query.EmbedsOf(asked.fields), Point: asked.point, FromFirst: asked.byHeader,
 	})
 	if err != nil {
 		return nil, err
 	}
-	ans, err := asked.recordAnswer(&found.View, found.Version.Time.Time)
+	answer, err := asked.recordAnswer(&found.View, found.Version.Time.Time)
 	if err != nil {
 		return nil, err
 	}
-	ans.add(headerPosition, found.Version.Position.String())
-	whole := ans.name(found.View.Record.ID, embeddedIn(&found.View))
+	answer.add(headerPosition, found.Version.Position.String())
+	whole := answer.name(found.View.Record.ID, embeddedIn(&found.View))
 	if target.slug == "" {
-		url := asked.root.Self(found.View.Record)
-		ans.add(headerMemento, mementoTime(found.Moment))
-		ans.add(headerLink, aroundLinks(url, &found.Mementos))
+		address := asked.root.Self(found.View.Record)
+		answer.add(headerMemento, mementoTime(found.Moment))
+		answer.add(headerLink, aroundLinks(address, &found.Mementos))
 		if asked.byHeader {
 			point := asked.point
 			if found.Permanent {
 				point = param.Point{Version: found.Version.Number}
 			}
-			ans.add(headerContentLocation, asked.link(url, param.AsOf, point.String()))
+			answer.add(headerContentLocation, asked.link(address, param.AsOf, point.String()))
 		}
 	}
 	if found.Permanent && !asked.byHeader && whole {
 		asked.fresh = asked.permanent
 	}
-	return ans, nil
+	return answer, nil
 }
 
 // embeddedIn are the records that a view embeds.
@@ -117,13 +117,13 @@ func (call *call) listThen() error {
 		return cmp.Or(refused, err)
 	}
 	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
-	ctx, cancel := call.within(call.o.ReadDeadline)
+	ctx, cancel := call.within(call.settings.ReadDeadline)
 	defer cancel()
 	criteria, err := call.parse(ctx, request, lists.Parse)
 	if err != nil {
 		return err
 	}
-	call.lang = criteria.Lang
+	call.language = criteria.Lang
 	original, location := call.urlsThen(criteria)
 	if !byHeader {
 		location = ""
@@ -134,15 +134,15 @@ func (call *call) listThen() error {
 		asked: call.asked().Number(then.Moment.Unix()).Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, state answerState) (*answer, error) {
-			ans, err := run(ctx, state)
+			reply, err := run(ctx, state)
 			if err != nil {
 				return nil, err
 			}
-			ans.add(headerMemento, mementoTime(then.Moment))
+			reply.add(headerMemento, mementoTime(then.Moment))
 			if location != "" {
-				ans.add(headerContentLocation, location)
+				reply.add(headerContentLocation, location)
 			}
-			return ans, nil
+			return reply, nil
 		},
 	})
 }

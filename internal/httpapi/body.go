@@ -29,7 +29,7 @@ func (call *call) receive(limit int64) ([]byte, error) {
 	}
 	var buffer bytes.Buffer
 	buffer.Grow(int(size) + bytes.MinRead)
-	_, err := buffer.ReadFrom(http.MaxBytesReader(call.w, call.request.Body, limit))
+	_, err := buffer.ReadFrom(http.MaxBytesReader(call.writer, call.request.Body, limit))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	switch late := call.request.Context().Err(); {
 	case err == nil:

@@ -22,19 +22,19 @@ import (
 type call struct {
 	*api
 
-	w       http.ResponseWriter
-	request *http.Request // its context ends with the time for the work, or when the client goes away
-	chi     chi.Context
-	loc     location
-	from    origin
-	root    *root        // nil when the path has no known namespace
-	route   *route       // nil: the path is none of the interface
-	page    *pageRequest // nil: the path is none of a page
-	caller  calendar.Caller
-	counted bool // in the rate
-	query   param.Pairs
-	format  *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
-	record  *query.View     // that the events of a list are of; nil for all
+	writer   http.ResponseWriter
+	request  *http.Request // its context ends with the time for the work, or when the client goes away
+	chi      chi.Context
+	location location
+	from     origin
+	root     *root        // nil when the path has no known namespace
+	route    *route       // nil: the path is none of the interface
+	page     *pageRequest // nil: the path is none of a page
+	caller   calendar.Caller
+	counted  bool // in the rate
+	query    param.Pairs
+	format   *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
+	record   *query.View     // that the events of a list are of; nil for all
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
@@ -46,13 +46,13 @@ type call struct {
 	fresh []string
 	// lang is the language of the request as far as it is known: that of the
 	// root, then a good selector in the query, then one in the body.
-	lang    calendar.Lang
-	started time.Time
-	status  int       // of the answer, 0 while there is none
-	id      [1]string // of the request, as the header has it
-	cache   CacheUse
-	code    calendar.Code // of the error that was answered
-	pass    admit.Pass    // used by the goroutine of the request alone
+	language calendar.Lang
+	started  time.Time
+	status   int       // of the answer, 0 while there is none
+	id       [1]string // of the request, as the header has it
+	cache    CacheUse
+	code     calendar.Code // of the error that was answered
+	pass     admit.Pass    // used by the goroutine of the request alone
 	// client ends when the client goes away. The context of the request stands on it and
 	// ends with the time for the work, which begins again after waiting.
 	client context.Context //nolint:containedctx // as http.Request has one
@@ -62,23 +62,23 @@ type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
 func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	c := &call{api: api, w: writer, request: request, started: api.o.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
-	c.loc = api.roots.locate(request.URL.EscapedPath(), c.from.path)
-	c.lang = c.loc.lang
-	if lang, ok := calendar.ParseLang(c.query.Last("multilang_language")); ok {
-		c.lang = lang
+	c := &call{api: api, writer: writer, request: request, started: api.settings.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
+	c.location = api.roots.locate(request.URL.EscapedPath(), c.from.path)
+	c.language = c.location.language
+	if language, ok := calendar.ParseLang(c.query.Last("multilang_language")); ok {
+		c.language = language
 	}
 	c.id[0] = c.requestID()
 	writer.Header()[headerRequestID] = c.id[:]
 	ctx := request.Context()
 	var report func(Answered)
-	if api.o.Observe != nil {
-		ctx, report = api.o.Observe(request, c.id[0])
+	if api.settings.Observe != nil {
+		ctx, report = api.settings.Observe(request, c.id[0])
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
-	limit := api.o.ReadDeadline
+	limit := api.settings.ReadDeadline
 	if !isRead(request.Method) {
-		limit = api.o.WriteDeadline
+		limit = api.settings.WriteDeadline
 	}
 	ctx, cancel := c.within(limit)
 	defer cancel()
@@ -96,8 +96,8 @@ func isRead(method string) bool { return method == http.MethodGet || method == h
 
 // answer finds what answers a request, and lets it in.
 func (call *call) answer() error {
-	if call.loc.mount != nil {
-		call.route = findRoute(&call.chi, call.loc.rest)
+	if call.location.mount != nil {
+		call.route = findRoute(&call.chi, call.location.rest)
 	} else {
 		call.page = call.findPage()
 	}
@@ -132,14 +132,14 @@ func (call *call) answer() error {
 	case call.route == nil:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	call.root = call.roots.root(call.from, call.loc.mount)
+	call.root = call.roots.root(call.from, call.location.mount)
 	return call.answerRoute()
 }
 
 // answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
 // writes where they come from, credentials, and on writes the general right.
 func (call *call) answerRoute() error {
-	route, header, method := call.route, call.w.Header(), call.request.Method
+	route, header, method := call.route, call.writer.Header(), call.request.Method
 	work := route.works[method]
 	if work == nil || method == http.MethodOptions {
 		header[headerAllow] = route.allow

@@ -18,10 +18,10 @@ func (call *call) clusters() error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(formats.AppendJSON(nil, call.mapOf(criteria, found)), valueGeoJSON, call.weakTag(state.key), criteria.Lang)
-		ans.show(found.Position)
-		call.addTotals(ans, found.Total, "")
-		return ans, nil
+		reply := newAnswer(formats.AppendJSON(nil, call.mapOf(criteria, found)), valueGeoJSON, call.weakTag(state.key), criteria.Lang)
+		reply.show(found.Position)
+		call.addTotals(reply, found.Total, "")
+		return reply, nil
 	}
 	return call.read(question)
 }
@@ -41,7 +41,7 @@ func (call *call) mapOf(criteria *query.Criteria, found *query.Clusters) object 
 		case len(cluster.Venues) == 1:
 			record := cluster.Venues[0]
 			name, _ := record.Name(criteria.Lang)
-			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.o.Now()))}
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.settings.Now()))}
 		case cluster.Expansion > 0:
 			properties["expansion_zoom"] = cluster.Expansion
 		}
@@ -49,9 +49,9 @@ func (call *call) mapOf(criteria *query.Criteria, found *query.Clusters) object 
 			"type": "Feature", "geometry": object{"type": "Point", "coordinates": []float64{cluster.Lng, cluster.Lat}}, "properties": properties,
 		}
 	}
-	out := object{"type": "FeatureCollection", "features": features, "total": found.Total, "placed": found.Placed}
+	result := object{"type": "FeatureCollection", "features": features, "total": found.Total, "placed": found.Placed}
 	if found.Truncated {
-		out["truncated"] = true
+		result["truncated"] = true
 	}
-	return out
+	return result
 }

@@ -43,7 +43,7 @@ func (call *call) crossOrigin(header http.Header) {
 	allowed := valueAny
 	if !call.reads() {
 		from := call.request.Header.Get("Origin")
-		if !slices.Contains(call.o.AllowedOrigins, from) {
+		if !slices.Contains(call.settings.AllowedOrigins, from) {
 			return
 		}
 		allowed = []string{from}
@@ -60,7 +60,7 @@ func (call *call) fromForeignPage() bool {
 	if origin == "" || call.page != nil && (foreign || origin == "null" && site == "same-origin") {
 		return foreign
 	}
-	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.o.AllowedOrigins, origin))
+	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.settings.AllowedOrigins, origin))
 }
 
 // isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
@@ -93,7 +93,7 @@ func (call *call) preflight(header http.Header, route *route) {
 		return
 	}
 	header["Access-Control-Allow-Methods"] = corsReadMethods
-	if route != nil && slices.Contains(call.o.AllowedOrigins, from) || route.asks() {
+	if route != nil && slices.Contains(call.settings.AllowedOrigins, from) || route.asks() {
 		header["Access-Control-Allow-Methods"] = route.allow
 	}
 	names := corsRequest
@@ -112,13 +112,13 @@ const (
 
 // withRequested adds the header names that a preflight asks for.
 func withRequested(names, requested []string) []string {
-	out := slices.Clone(names)
+	texts := slices.Clone(names)
 	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
 		name = strings.TrimSpace(name)
-		known := slices.ContainsFunc(out, func(other string) bool { return strings.EqualFold(name, other) })
-		if !known && len(name) <= maxRequestedName && httpguts.ValidHeaderFieldName(name) && len(out) < len(names)+maxRequested {
-			out = append(out, name)
+		known := slices.ContainsFunc(texts, func(other string) bool { return strings.EqualFold(name, other) })
+		if !known && len(name) <= maxRequestedName && httpguts.ValidHeaderFieldName(name) && len(texts) < len(names)+maxRequested {
+			texts = append(texts, name)
 		}
 	}
-	return out
+	return texts
 }

@@ -151,38 +151,38 @@ func setEncoding(header http.Header, encoding encoding) {
 // encodedBody returns the body of an answer in an encoding, or as it is where there is no turn
 // for that. It is encoded once, in a turn, as that takes a processor for longer than making most
 // answers does; turn reports whether the client has its turn.
-func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, ans *answer, turn bool) (encoding, *body) {
+func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, answer *answer, turn bool) (encoding, *body) {
 	if encoding == encodingNone {
-		return encoding, &ans.body
+		return encoding, &answer.body
 	}
-	if out := ans.encoded[encoding].Load(); out != nil {
-		return encoding, out
+	if body := answer.encoded[encoding].Load(); body != nil {
+		return encoding, body
 	}
 	leave, err := pass.Turn(ctx, api.encoders, turn)
 	if err != nil {
-		return encodingNone, &ans.body
+		return encodingNone, &answer.body
 	}
 	defer leave()
-	if out := ans.encoded[encoding].Load(); out != nil { // made while this one waited
-		return encoding, out
+	if body := answer.encoded[encoding].Load(); body != nil { // made while this one waited
+		return encoding, body
 	}
-	data, err := written(func(data []byte) ([]byte, error) { return ans.encode(data, encoding) })
+	data, err := written(func(data []byte) ([]byte, error) { return answer.encode(data, encoding) })
 	if err != nil {
-		return encodingNone, &ans.body
+		return encodingNone, &answer.body
 	}
-	out := newBody(data)
-	ans.encoded[encoding].Store(&out)
-	if ans.key != "" {
-		api.answers.Set(ans.key, ans) // it is larger now
+	result := newBody(data)
+	answer.encoded[encoding].Store(&result)
+	if answer.key != "" {
+		api.answers.Set(answer.key, answer) // it is larger now
 	}
-	return encoding, &out
+	return encoding, &result
 }
 
 // compressor encodes what is written to it, for one writer after the other. Each holds some
 // 3 MiB at most, so turns bound their number.
 type compressor interface {
 	io.WriteCloser
-	Reset(to io.Writer)
+	Reset(writer io.Writer)
 }
 
 // compressors are quick ones, which are used again.
@@ -210,24 +210,24 @@ func newCompressor(encoding encoding, quick bool) compressor {
 }
 
 // takeCompressor returns a quick compressor, which may be put back.
-func takeCompressor(encoding encoding, to io.Writer) compressor {
+func takeCompressor(encoding encoding, writer io.Writer) compressor {
 	compressor := compressors[encoding].Get().(compressor) //nolint:forcetypeassert // the pool makes nothing else
-	compressor.Reset(to)
+	compressor.Reset(writer)
 	return compressor
 }
 
 // encode appends the body of an answer in an encoding; that of a file takes its time.
-func (ans *answer) encode(to []byte, encoding encoding) ([]byte, error) {
-	buffer := bytes.NewBuffer(to)
+func (answer *answer) encode(target []byte, encoding encoding) ([]byte, error) {
+	buffer := bytes.NewBuffer(target)
 	var compressor compressor
-	if ans.file {
+	if answer.file {
 		compressor = newCompressor(encoding, false)
 		compressor.Reset(buffer)
 	} else {
 		compressor = takeCompressor(encoding, buffer)
 		defer compressors[encoding].Put(compressor)
 	}
-	_, err := compressor.Write(ans.bytes)
+	_, err := compressor.Write(answer.bytes)
 	err = cmp.Or(err, compressor.Close())
 	return buffer.Bytes(), err
 }

@@ -24,9 +24,9 @@ var statusesFile []byte
 // statuses are the statuses of codes; a code that is not here is 500.
 var statuses = readStatuses()
 
-func readStatuses() (out map[calendar.Code]int) {
-	decodeFile(statusesFile, &out)
-	return out
+func readStatuses() (result map[calendar.Code]int) {
+	decodeFile(statusesFile, &result)
+	return result
 }
 
 // statusOf returns the status of a code.
@@ -74,7 +74,7 @@ func (api *api) tooLarge(err error, params ...string) error {
 	}
 	var problems calendar.Problems
 	for _, name := range params {
-		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.o.MaxAnswer))
+		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.settings.MaxAnswer))
 	}
 	return cmp.Or(problems.Err(), err)
 }
@@ -93,8 +93,8 @@ func (call *call) fail(err error) {
 			call.log().ErrorContext(call.request.Context(), "request failed", "error", err)
 		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
 			call.log().WarnContext(call.request.Context(), "part unavailable", "error", err)
-			if call.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
-				call.o.ListFailed(err)
+			if call.settings.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
+				call.settings.ListFailed(err)
 			}
 		}
 	}
@@ -106,26 +106,26 @@ func (call *call) fail(err error) {
 	if accepts(call.request.Header, "application/problem+json") {
 		media, instance = valueProblem, call.request.URL.EscapedPath()
 	}
-	ans := newAnswer(errorBody(problem, status, call.lang, instance), media, "", call.lang)
-	ans.fail(problem, status, challenges)
-	_ = call.sendAnswer(ans)
+	answer := newAnswer(errorBody(problem, status, call.language, instance), media, "", call.language)
+	answer.fail(problem, status, challenges)
+	_ = call.sendAnswer(answer)
 }
 
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
 // fail makes an answer one of an error, with its headers.
-func (ans *answer) fail(problem *calendar.Error, status int, challenges []string) {
-	ans.status, ans.code = status, problem.Code
+func (answer *answer) fail(problem *calendar.Error, status int, challenges []string) {
+	answer.status, answer.code = status, problem.Code
 	switch {
 	case problem.RetryAfter > 0:
-		ans.add(headerRetry, strconv.Itoa(problem.RetryAfter))
+		answer.add(headerRetry, strconv.Itoa(problem.RetryAfter))
 	case problem.Code == calendar.CodeAsOfNotReady:
-		ans.add(headerRetry, retryLater)
+		answer.add(headerRetry, retryLater)
 	case status == http.StatusServiceUnavailable:
-		ans.add(headerRetry, retryAfter)
+		answer.add(headerRetry, retryAfter)
 	case status == http.StatusUnauthorized:
-		ans.headers = append(ans.headers, headerRow{headerChallenge, challenges})
+		answer.headers = append(answer.headers, headerRow{headerChallenge, challenges})
 	}
 }
 
@@ -134,8 +134,8 @@ func accepts(header http.Header, media string) bool { return weightIn(header, []
 
 // errorBody returns an error as JSON: as problem details of the path instance (RFC 9457), and
 // without one in the shape of section 7.1.
-func errorBody(problem *calendar.Error, status int, lang calendar.Lang, instance string) []byte {
-	code, message, facts := shownCode(problem), texts.Message(problem, lang), factsOf(problem, lang)
+func errorBody(problem *calendar.Error, status int, language calendar.Lang, instance string) []byte {
+	code, message, facts := shownCode(problem), texts.Message(problem, language), factsOf(problem, language)
 	if instance != "" {
 		return formats.AppendJSON(nil, append(formats.Object{
 			"type", "urn:daybook:error:" + code, "title", http.StatusText(status), "status", status, "detail", message, "instance", instance, "code", code,
@@ -145,12 +145,12 @@ func errorBody(problem *calendar.Error, status int, lang calendar.Lang, instance
 }
 
 // factsOf are what errors of some codes have besides the status.
-func factsOf(problem *calendar.Error, lang calendar.Lang) (facts formats.Object) {
+func factsOf(problem *calendar.Error, language calendar.Lang) (facts formats.Object) {
 	switch problem.Code {
 	case calendar.CodeInvalidParam:
 		params, details := make(formats.Object, 0, 2*len(problem.Fields)), formats.Object{}
 		for _, fieldError := range problem.Fields {
-			name, message := fieldError.Field, texts.FieldMessage(fieldError, lang)
+			name, message := fieldError.Field, texts.FieldMessage(fieldError, language)
 			params = append(params, name, message)
 			if code := fieldError.Reason.Detail(); code != "" {
 				details = append(details, name, formats.Object{"code", code, "message", message, "data", formats.Object{"param", name}})

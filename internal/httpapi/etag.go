@@ -12,8 +12,8 @@ import (
 
 // recordTag is the ETag of one record (2.9): version and mark. The content of the
 // record counts too: another history may have the version with another one.
-func (api *api) recordTag(root *root, lang calendar.Lang, view *query.View, fields []string) string {
-	hash := calendar.HashStart.Number(view.Record.Sum).Number(view.Mark).Number(root.mark).Number(uint64(lang)).Text(string(view.Status))
+func (api *api) recordTag(root *root, language calendar.Lang, view *query.View, fields []string) string {
+	hash := calendar.HashStart.Number(view.Record.Sum).Number(view.Mark).Number(root.mark).Number(uint64(language)).Text(string(view.Status))
 	for _, text := range fields {
 		hash = hash.Text(text)
 	}
@@ -68,8 +68,8 @@ func matchVersions(header http.Header) []int64 {
 		}
 		inner, quoted := strings.CutPrefix(tag, `"`)
 		number, _, marked := strings.Cut(inner, "-")
-		if n, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && n > 0 {
-			versions = append(versions, n)
+		if count, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && count > 0 {
+			versions = append(versions, count)
 		}
 	}
 	return versions

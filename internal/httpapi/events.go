@@ -17,16 +17,16 @@ import (
 
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (call *call) findOf(ctx context.Context) (of query.Of, err error) {
+func (call *call) findOf(ctx context.Context) (kind query.Of, err error) {
 	if call.route.of == 0 {
-		return of, nil
+		return kind, nil
 	}
-	view, err := call.Queries.Read(ctx, call.route.of, call.targetOf().id, "", call.caller, call.loc.lang, query.EmbedNone, nil)
+	view, err := call.Queries.Read(ctx, call.route.of, call.targetOf().id, "", call.caller, call.location.language, query.EmbedNone, nil)
 	if err == nil {
 		call.record = &view
-		of = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}
+		kind = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}
 	}
-	return of, err
+	return kind, err
 }
 
 // address is that of the list, without its query (4.3).
@@ -64,8 +64,8 @@ func (call *call) askedFor(criteria *query.Criteria) cache.Key {
 
 // midnight is when a day of the site begins: the present one, or one some days later.
 func (api *api) midnight(later int) time.Time {
-	y, month, d := api.o.Now().In(api.o.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(y, month, d+later, 0, 0, 0, 0, time.UTC).Unix()), api.o.Site)
+	year, month, days := api.settings.Now().In(api.settings.Site).Date()
+	return calendar.WallToInstant(calendar.Wall(time.Date(year, month, days+later, 0, 0, 0, 0, time.UTC).Unix()), api.settings.Site)
 }
 
 // dress fills in what a feed says besides its events.
@@ -82,10 +82,10 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 		moments = append(moments, call.midnight(0))
 	}
 	sent := param.LinksTo(listing.address, criteria.Sent)
-	self, name := sent.Page(criteria.Page), cmp.Or(call.o.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
+	self, name := sent.Page(criteria.Page), cmp.Or(call.settings.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
 	listing.Feed = formats.Feed{
 		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.o.FeedRefresh, Site: call.o.Site,
+		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.settings.FeedRefresh, Site: call.settings.Site,
 		Store: head.UUID, Zone: criteria.Zone, Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
@@ -107,7 +107,7 @@ const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
 func (call *call) modifiedShown(modified time.Time) string {
-	if modified.IsZero() || call.o.Now().Sub(modified) < settled {
+	if modified.IsZero() || call.settings.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)
@@ -130,9 +130,9 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.lang, view, nil)).Number(view.Touched.UnixNano())
+	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
 	return call.encode(&listing{
-		Feed: formats.Feed{Single: true, Lang: call.lang, Site: call.o.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
-		root: call.root, criteria: &query.Criteria{Lang: call.lang}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
+		Feed: formats.Feed{Single: true, Lang: call.language, Site: call.settings.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
+		root: call.root, criteria: &query.Criteria{Lang: call.language}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
 	}, call.weakTag(key.String()))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // appendFacets writes the key facets of a list, nothing where none were asked for.
-func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte {
+func appendFacets(data []byte, facets []query.Facet, language calendar.Lang) []byte {
 	if facets == nil {
 		return data
 	}
@@ -18,18 +18,18 @@ func appendFacets(data []byte, facets []query.Facet, lang calendar.Lang) []byte 
 		values := formats.ListOf(facet.Values, func(value *query.FacetValue) any {
 			label := value.Label
 			if label == "" {
-				label = texts.Messages.In("facet."+facet.Name+"."+value.Value, lang)
+				label = texts.Messages.In("facet."+facet.Name+"."+value.Value, language)
 			}
-			out := formats.Object{"value", value.Value, "label", label}
+			object := formats.Object{"value", value.Value, "label", label}
 			switch facet.Name {
 			case "categories":
-				out = append(out, "slug", value.Slug, "parent", value.Parent, "level", value.Level)
+				object = append(object, "slug", value.Slug, "parent", value.Parent, "level", value.Level)
 			case "tags":
-				out = append(out, "slug", value.Slug)
+				object = append(object, "slug", value.Slug)
 			case "venue":
-				out = append(out, "city", value.City)
+				object = append(object, "city", value.City)
 			}
-			return append(out, "count", value.Count, "selected", value.Selected)
+			return append(object, "count", value.Count, "selected", value.Selected)
 		})
 		all = append(all, facet.Name, formats.Object{"total", facet.Total, "values", formats.Whole(values)})
 	}

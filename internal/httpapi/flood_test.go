@@ -267,7 +267,7 @@ func TestSlowReadersEnd(t *testing.T) {
 	recorder := deadlineRecorder{httptest.NewRecorder(), &until}
 	large := newBody(bytes.Repeat([]byte("x"), 5_000_000))
 	small := newBody(large.bytes[:1000])
-	c := &call{api: &api{}, w: recorder, request: httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)}
+	c := &call{api: &api{}, writer: recorder, request: httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)}
 	c.writeBody(&large)
 	now := time.Now()
 	if len(until) != 2 || until[0].Before(now.Add(60*time.Second)) || until[0].After(now.Add(70*time.Second)) || !until[1].IsZero() {

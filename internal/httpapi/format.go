@@ -78,7 +78,7 @@ func (call *call) encode(listing *listing, etag string) (*answer, error) {
 			listing.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
 		}
 		if len(listing.list.Views) == 0 {
-			listing.Zones.AddSite(call.o.Site, call.o.Now())
+			listing.Zones.AddSite(call.settings.Site, call.settings.Now())
 		}
 	}
 	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, listing) })
@@ -108,7 +108,7 @@ func (call *call) open(listing *listing) encoder {
 		fields = nil
 	}
 	return encoder{Writer: call.format.Open(&listing.Feed), whole: call.format.Records, records: call.renderer.Writer(render.Answer{
-		Store: &listing.Store, Links: &listing.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.o.MaxAnswer,
+		Store: &listing.Store, Links: &listing.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.settings.MaxAnswer,
 		Highlighter: criteria.Highlighter(list.Spelling), HighlightLength: criteria.HighlightLength,
 	})}
 }
@@ -131,7 +131,7 @@ func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error
 		if data, err = encoder.item(data, &listing.list.Views[i]); err != nil {
 			return data, err
 		}
-		if len(data) > call.o.MaxAnswer {
+		if len(data) > call.settings.MaxAnswer {
 			return data, query.ErrTooLarge
 		}
 	}
@@ -140,21 +140,21 @@ func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error
 
 // listAnswer makes the answer of a list that is written, with its headers.
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
-	ans := newAnswer(body, call.format.Header, etag, listing.criteria.Lang)
-	ans.show(listing.list.Position)
+	answer := newAnswer(body, call.format.Header, etag, listing.criteria.Lang)
+	answer.show(listing.list.Position)
 	switch {
 	case listing.Single:
 	case call.format == &formats.Calendar:
-		call.addTotals(ans, listing.list.Total, "")
+		call.addTotals(answer, listing.list.Total, "")
 	default:
-		call.addTotals(ans, listing.list.Total, strconv.Itoa(listing.list.TotalPages))
+		call.addTotals(answer, listing.list.Total, strconv.Itoa(listing.list.TotalPages))
 	}
 	if listing.links != "" {
-		ans.add(headerLink, listing.links)
+		answer.add(headerLink, listing.links)
 	}
 	if call.feed() {
-		ans.modified = listing.Modified
-		ans.add(headerDisposition, call.format.Disposition+`; filename="`+listing.name+"."+call.format.Extension+`"`)
+		answer.modified = listing.Modified
+		answer.add(headerDisposition, call.format.Disposition+`; filename="`+listing.name+"."+call.format.Extension+`"`)
 	}
-	return ans
+	return answer
 }

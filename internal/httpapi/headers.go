@@ -60,8 +60,8 @@ var (
 
 // commonHeaders sets what every answer carries, whatever happens next.
 func (call *call) commonHeaders() {
-	header := call.w.Header()
-	if call.o.Pages != nil && call.o.Pages.NoRobots() {
+	header := call.writer.Header()
+	if call.settings.Pages != nil && call.settings.Pages.NoRobots() {
 		header["X-Robots-Tag"] = valueNoIndex
 	}
 	if call.page != nil {
@@ -83,10 +83,10 @@ func (call *call) writeStatus(status int) {
 	call.status = status
 	if call.page == nil {
 		if texts := call.cacheControl(status); texts != nil {
-			call.w.Header()[headerCache] = texts
+			call.writer.Header()[headerCache] = texts
 		}
 	}
-	call.w.WriteHeader(status)
+	call.writer.WriteHeader(status)
 }
 
 // cacheControl is the value of Cache-Control (2.8), nil for none.

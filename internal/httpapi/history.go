@@ -24,7 +24,7 @@ const (
 // ends early where it would become large or late.
 func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 	walk := history.Walk{From: asked.numbers["after"] + 1, To: int64(asked.head), Ascending: asked.ascending, Filter: asked.filter}
-	format, url := entryFormats[0], asked.root.URL+"/changes"
+	format, address := entryFormats[0], asked.root.URL+"/changes"
 	if kind := asked.route.kind; kind == 0 {
 		format = entryFormatOf(asked.format, asked.request.Header)
 	} else {
@@ -33,27 +33,27 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 			return nil, err
 		}
 		walk.Record, walk.To = versions.ID, versions.Version
-		url = asked.root.Self(versions.Record) + "/history"
+		address = asked.root.Self(versions.Record) + "/history"
 	}
 	if before, sent := asked.numbers["before"]; sent {
 		walk.To = min(walk.To, before-1)
 	}
 	limit := min(cmp.Or(int(asked.numbers["limit"]), pageLimit), maxPageLimit)
-	late, n := asked.o.Now().Add(asked.o.ReadDeadline/2), 0
+	late, count := asked.settings.Now().Add(asked.settings.ReadDeadline/2), 0
 	data := []byte(format.begin)
 	var named []calendar.ID // the records that sentences name
-	rest := asked.pass.Pace(asked.past, asked.o.Now)
+	rest := asked.pass.Pace(asked.past, asked.settings.Now)
 	for entry, err := range asked.History.Entries(ctx, asked.viewer(), &walk) {
 		if err != nil {
 			return nil, err
 		}
 		rest(ctx)
 		if entry != nil {
-			data = format.item(data, n, asked.linked(entry))
-			n++
+			data = format.item(data, count, asked.linked(entry))
+			count++
 			named = append(named, entry.Named...)
 		}
-		if n == limit || len(data) >= asked.o.MaxAnswer/2 || asked.o.Now().After(late) {
+		if count == limit || len(data) >= asked.settings.MaxAnswer/2 || asked.settings.Now().After(late) {
 			break
 		}
 	}
@@ -63,10 +63,10 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 		if walk.Ascending {
 			bound = "after"
 		}
-		next = asked.link(url, bound, strconv.FormatInt(walk.LookedTo, 10))
+		next = asked.link(address, bound, strconv.FormatInt(walk.LookedTo, 10))
 	}
 	if format == entryFormats[0] {
-		members := formats.Object{"rest_url", asked.link(url, "", ""), "next_rest_url", formats.OptionalText(next)}
+		members := formats.Object{"rest_url", asked.link(address, "", ""), "next_rest_url", formats.OptionalText(next)}
 		if walk.LookedTo > 0 {
 			members = append(members, "looked_to", int(walk.LookedTo))
 		}
@@ -75,21 +75,21 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 		}
 		data = append(formats.AppendMembers(append(data, ']'), members), '}')
 	}
-	ans := newAnswer(data, format.Header, asked.weakTag(string(data)), asked.lang)
+	answer := newAnswer(data, format.Header, asked.weakTag(string(data)), asked.language)
 	if walk.Record == 0 {
-		ans.add(headerPosition, asked.head.String())
+		answer.add(headerPosition, asked.head.String())
 	} else {
-		ans.name(walk.Record, named)
+		answer.name(walk.Record, named)
 	}
 	if next != "" {
-		ans.add(headerLink, "<"+next+`>; rel="next"`)
+		answer.add(headerLink, "<"+next+`>; rel="next"`)
 	}
-	return ans, nil
+	return answer, nil
 }
 
 // viewer is who reads the past.
 func (call *call) viewer() history.Viewer {
-	return history.Viewer{Caller: call.caller, Lang: call.lang}
+	return history.Viewer{Caller: call.caller, Lang: call.language}
 }
 
 // linkedEntry is an entry with its links.
@@ -104,19 +104,19 @@ type linkedEntry struct {
 // linked adds the links of an entry: the version, unless its point has no record, and its
 // difference to the one before where that is open.
 func (call *call) linked(entry *history.Entry) *linkedEntry {
-	out := &linkedEntry{Entry: entry}
+	result := &linkedEntry{Entry: entry}
 	kind, _ := calendar.ParseKind(entry.Kind)
 	if !slices.Contains(calendar.Kinds[:], kind) || entry.Action == calendar.Erased || entry.Redacted != nil {
-		return out
+		return result
 	}
-	url := call.root.Collection(kind) + "/" + entry.ID.String()
+	address := call.root.Collection(kind) + "/" + entry.ID.String()
 	if entry.Action != calendar.Deleted {
-		out.URLs.Version = permanentURL(url, entry.Version)
+		result.URLs.Version = permanentURL(address, entry.Version)
 	}
 	if entry.Compared {
-		out.URLs.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", url, entry.Version-1, entry.Version)
+		result.URLs.Diff = fmt.Sprintf("%s/diff?from=%d&to=%d", address, entry.Version-1, entry.Version)
 	}
-	return out
+	return result
 }
 
 // entryFormat is a format of lists as entries are answered in it.
@@ -124,13 +124,13 @@ type entryFormat struct {
 	*formats.Format
 
 	begin string
-	item  func(data []byte, n int, entry *linkedEntry) []byte // n entries stand before it
+	item  func(data []byte, count int, entry *linkedEntry) []byte // n entries stand before it
 }
 
 // entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
 var entryFormats = []*entryFormat{
-	{&formats.JSON, `{"entries":[`, func(data []byte, n int, entry *linkedEntry) []byte {
-		return formats.AppendJSON(formats.AppendComma(data, n), entry)
+	{&formats.JSON, `{"entries":[`, func(data []byte, count int, entry *linkedEntry) []byte {
+		return formats.AppendJSON(formats.AppendComma(data, count), entry)
 	}},
 	{&formats.NDJSON, "", func(data []byte, _ int, entry *linkedEntry) []byte {
 		return append(formats.AppendJSON(data, entry), '\n')

@@ -38,7 +38,7 @@ func (call *call) documentation() error {
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
 func (call *call) options() error {
-	call.preflight(call.w.Header(), call.route)
+	call.preflight(call.writer.Header(), call.route)
 	if err := call.readParams(languageTable).err(); err != nil {
 		return err
 	}
@@ -50,19 +50,19 @@ func (call *call) options() error {
 func (call *call) document(form string, of any) error {
 	name, root := cache.Key(nil).Text(form), call.root
 	if form != "doc" {
-		name = name.Text(call.o.Now().In(call.o.Site).Format(time.DateOnly))
+		name = name.Text(call.settings.Now().In(call.settings.Site).Format(time.DateOnly))
 	}
 	return call.read(&question{
 		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
-		asked: call.asked().Join(name).Number(int64(call.lang)),
+		asked: call.asked().Join(name).Number(int64(call.language)),
 		make: func(_ context.Context, state answerState) (*answer, error) {
 			tag := ""
 			if isRead(call.request.Method) {
 				tag = call.weakTag(state.key)
 			}
-			further := root.URL != root.Site+"/"+call.o.Prefix+"/"+Namespace
-			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.lang, of))
-			return newAnswer(data, valueJSON, tag, call.lang), err
+			further := root.URL != root.Site+"/"+call.settings.Prefix+"/"+Namespace
+			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.language, of))
+			return newAnswer(data, valueJSON, tag, call.language), err
 		},
 	})
 }
@@ -86,15 +86,15 @@ func newDocuments(options *Options) *openapi.API {
 
 // PageAPI is the interface for its page, from the table that the documentation is made of.
 func PageAPI() public.API {
-	out := public.API{Name: texts.Documentation["title"], Version: openapi.Version, Groups: strings.Fields("events search feeds history writing")}
+	result := public.API{Name: texts.Documentation["title"], Version: openapi.Version, Groups: strings.Fields("events search feeds history writing")}
 	for _, route := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
 		for _, operation := range route.Operations {
 			for _, method := range operation.Methods {
-				out.Operations = append(out.Operations, public.Operation{
+				result.Operations = append(result.Operations, public.Operation{
 					Group: operation.Group, Method: method, Path: route.Template, Does: texts.Documentation["op."+operation.Text], Extension: route.Extension,
 				})
 			}
 		}
 	}
-	return out
+	return result
 }

@@ -27,15 +27,15 @@ func (call *call) list() error {
 		return call.listThen()
 	}
 	alias := call.aliasOf()
-	if ans := call.aliased(alias); ans != nil {
+	if answer := call.aliased(alias); answer != nil {
 		call.cache = CacheHit
-		return call.sendAnswer(ans)
+		return call.sendAnswer(answer)
 	}
-	if call.o.ServeStale {
+	if call.settings.ServeStale {
 		call.lastGood = call.lastGoodKey()
 	}
-	of, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
-	criteria, question, err := call.ask(query.Request{Caller: call.caller, Of: of})
+	kind, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
+	criteria, question, err := call.ask(query.Request{Caller: call.caller, Of: kind})
 	if err = cmp.Or(err, notFound); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (call *call) aliasOf() string {
 	if err != nil {
 		return ""
 	}
-	return call.key(aliasKey, generation, call.o.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
+	return call.key(aliasKey, generation, call.settings.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
 }
 
 // aliased returns the answer that is cached under an alias, else nil.
@@ -72,15 +72,15 @@ func (api *api) aliased(alias string) *answer {
 	if !ok {
 		return nil
 	}
-	ans, _ := api.answers.Get(answer.key)
-	return ans
+	reply, _ := api.answers.Get(answer.key)
+	return reply
 }
 
 // setAlias caches the key of an answer under an alias. The answer itself would stay in
 // memory there when its key has gone.
-func (api *api) setAlias(alias string, ans *answer) {
-	if alias != "" && ans.key != "" {
-		api.answers.Set(alias, &answer{key: ans.key})
+func (api *api) setAlias(alias string, reply *answer) {
+	if alias != "" && reply.key != "" {
+		api.answers.Set(alias, &answer{key: reply.key})
 	}
 }
 
@@ -113,7 +113,7 @@ func (call *call) ask(request query.Request) (*query.Criteria, *question, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	call.lang = criteria.Lang
+	call.language = criteria.Lang
 	question := call.present()
 	question.asked = call.askedFor(criteria)
 	return criteria, question, nil
@@ -165,7 +165,7 @@ func (call *call) parse(ctx context.Context, request query.Request, by func(cont
 
 // listRequest completes the request of a list as the read side takes it.
 func (call *call) listRequest(request query.Request) query.Request {
-	request.Kind, request.Lang = cmp.Or(call.route.kind, calendar.KindEvent), call.loc.lang
+	request.Kind, request.Lang = cmp.Or(call.route.kind, calendar.KindEvent), call.location.language
 	if request.Params == nil {
 		request.Params = query.Params(request.Kind)
 	}
@@ -208,13 +208,13 @@ func (call *call) sentLastGood(err error) bool {
 	if call.lastGood == "" || !errors.Is(err, readmodel.ErrUnavailable) {
 		return false
 	}
-	ans, ok := call.answers.Get(call.lastGood)
-	if !ok || ans.position < call.sent {
+	answer, ok := call.answers.Get(call.lastGood)
+	if !ok || answer.position < call.sent {
 		return false
 	}
 	call.cache = CacheStale
-	call.w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	return call.sendAnswer(ans) == nil
+	call.writer.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	return call.sendAnswer(answer) == nil
 }
 
 // readLeast reads Daybook-Min-Position (2.10), and returns what is wrong with it.

@@ -23,14 +23,14 @@ func (call *call) me() error {
 	}
 	can := func(err error) bool { return err == nil }
 	body := formats.AppendJSON(nil, object{
-		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.o.Site.String(),
+		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.settings.Site.String(),
 		"can": object{
 			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
 			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
 	})
-	return call.sendAnswer(newAnswer(body, valueJSON, "", call.lang))
+	return call.sendAnswer(newAnswer(body, valueJSON, "", call.language))
 }
 
 // userName returns the name of the caller, "" where there is none.

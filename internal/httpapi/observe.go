@@ -39,20 +39,20 @@ func ErrorCodes() []calendar.Code { return slices.Sorted(maps.Keys(statuses)) }
 // RequestID returns the id of the request that a context belongs to, "" when it
 // belongs to none.
 func RequestID(ctx context.Context) string {
-	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		return c.id[0]
+	if request, ok := ctx.Value(callKey{}).(*call); ok {
+		return request.id[0]
 	}
 	return ""
 }
 
 // finish logs and reports the answer to a request.
 func (call *call) finish(report func(Answered)) {
-	answered := Answered{Status: call.status, Took: call.o.Now().Sub(call.started), Cache: call.cache, Code: call.code}
+	answered := Answered{Status: call.status, Took: call.settings.Now().Sub(call.started), Cache: call.cache, Code: call.code}
 	if call.route != nil {
 		answered.Route = call.route.Template
 	}
-	if ctx := call.request.Context(); call.o.Log.Enabled(ctx, slog.LevelDebug) {
-		call.o.Log.DebugContext(ctx, "request answered", "method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
+	if ctx := call.request.Context(); call.settings.Log.Enabled(ctx, slog.LevelDebug) {
+		call.settings.Log.DebugContext(ctx, "request answered", "method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
 	}
 	if report != nil {
 		report(answered)
@@ -61,7 +61,7 @@ func (call *call) finish(report func(Answered)) {
 
 // log is the log for what is wrong with a request.
 func (call *call) log() *slog.Logger {
-	return call.o.Log.With("method", call.request.Method, "path", call.request.URL.Path)
+	return call.settings.Log.With("method", call.request.Method, "path", call.request.URL.Path)
 }
 
 const (
@@ -75,7 +75,7 @@ func (call *call) requestID() string {
 	if sent := call.request.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
 		return sent[0]
 	}
-	return call.o.RequestID()
+	return call.settings.RequestID()
 }
 
 // randomID returns a name for a line of the log, which is no secret.

@@ -41,8 +41,8 @@ func (route *route) takes(operation *openapi.Operation) (args []param.Param) {
 	if operation.Body != nil && operation.Body.Forms {
 		args = fieldArguments(route)
 	}
-	args = slices.DeleteFunc(args, func(arg param.Param) bool {
-		return arg.Name == param.AsOf && !route.Past
+	args = slices.DeleteFunc(args, func(parameter param.Param) bool {
+		return parameter.Name == param.AsOf && !route.Past
 	})
 	if route.Ended {
 		route.end(args)
@@ -66,12 +66,12 @@ func listArguments(kind calendar.Kind, name string) []param.Param {
 // sends them would get a page instead of the whole selection.
 func (route *route) end(args []param.Param) {
 	for i := range args {
-		switch arg := &args[i]; arg.Name {
+		switch parameter := &args[i]; parameter.Name {
 		case "format":
-			arg.Enum = nil
+			parameter.Enum = nil
 		case "page", "per_page":
-			arg.Default, arg.Schema = "", maps.Clone(arg.Schema)
-			delete(arg.Schema, "default")
+			parameter.Default, parameter.Schema = "", maps.Clone(parameter.Schema)
+			delete(parameter.Schema, "default")
 		}
 	}
 }
@@ -79,14 +79,14 @@ func (route *route) end(args []param.Param) {
 // pathArgument is a variable of the path; pattern may name the words that it takes. A text that
 // ends in a dot goes on with the kind of the record.
 func (route *route) pathArgument(name, pattern string) param.Param {
-	arg := parameters["{"+name+"}"].Param
+	parameter := parameters["{"+name+"}"].Param
 	if words, alternatives := strings.CutPrefix(pattern, "("); alternatives {
-		arg.Enum = strings.Split(strings.TrimSuffix(words, ")"), "|")
+		parameter.Enum = strings.Split(strings.TrimSuffix(words, ")"), "|")
 	}
-	if strings.HasSuffix(arg.Text, ".") {
-		arg.Text += cmp.Or(route.of, route.kind).String()
+	if strings.HasSuffix(parameter.Text, ".") {
+		parameter.Text += cmp.Or(route.of, route.kind).String()
 	}
-	return arg
+	return parameter
 }
 
 // reasonField is the reason of a change as writes take it: a parameter that no record has.
@@ -103,21 +103,21 @@ func fieldArguments(route *route) []param.Param {
 		if field.Form == calendar.FormNone || field.NotBySlug && route.bySlug {
 			continue
 		}
-		arg := param.Param{
+		parameter := param.Param{
 			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", route.kind, field.Name),
 			Required: field.Required && route.collection, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
 		}
-		if arg.Default == "null" { // it is no value to show
-			arg.Default = ""
+		if parameter.Default == "null" { // it is no value to show
+			parameter.Default = ""
 		}
-		args = append(args, arg)
+		args = append(args, parameter)
 	}
 	return args
 }
 
 // exports are the answers of a read in further formats, which parameters, headers and the ending
 // of the path select.
-func (route *route) exports() (out []openapi.Media) {
+func (route *route) exports() (medias []openapi.Media) {
 	for _, format := range formats.All {
 		if !format.Exports() || !format.Fits(route.kind, route.Single) {
 			continue
@@ -129,7 +129,7 @@ func (route *route) exports() (out []openapi.Media) {
 		case format.Schema != "":
 			schema = openapi.Ref(format.Schema)
 		}
-		out = append(out, openapi.Media{Type: format.Media[0], Schema: schema, Extension: true})
+		medias = append(medias, openapi.Media{Type: format.Media[0], Schema: schema, Extension: true})
 	}
-	return out
+	return medias
 }

@@ -54,17 +54,17 @@ type pageRequest struct {
 // findPage returns the page that a request asks for, nil for none. A browser gets a page for
 // paths that lead nowhere, too, but for those of the interface.
 func (call *call) findPage() *pageRequest {
-	if call.o.Pages == nil {
+	if call.settings.Pages == nil {
 		return nil
 	}
 	path, _ := cutPath(call.request.URL.EscapedPath(), call.from.path)
 	request := &pageRequest{plain: true}
 	route, found := public.Find(path)
-	if !found || !call.o.Pages.Served(route) {
+	if !found || !call.settings.Pages.Served(route) {
 		if call.roots.isInterface(normalize(path)) || !accepts(call.request.Header, "text/html") {
 			return nil
 		}
-		route, request.other = public.Nowhere(call.loc.lang), true
+		route, request.other = public.Nowhere(call.location.language), true
 	}
 	request.Request = public.Request{Route: route, Base: call.from.base, Path: call.from.path, Query: url.Values{}}
 	for _, pair := range call.query {
@@ -80,7 +80,7 @@ func (call *call) setPageHeaders(header http.Header) {
 	for _, row := range pageHeaders {
 		header.Set(row[0], row[1])
 	}
-	header.Set("Content-Security-Policy", call.o.Pages.Policy(call.page.Route))
+	header.Set("Content-Security-Policy", call.settings.Pages.Policy(call.page.Route))
 	if route := call.page.Route; route.Desk && !route.Asset {
 		header.Set("Referrer-Policy", "no-referrer")
 		header["X-Robots-Tag"] = valueNoIndex
@@ -104,13 +104,13 @@ func (call *call) answerPage() error {
 	case page.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case method == http.MethodOptions && route.Open:
-		header := call.w.Header()
+		header := call.writer.Header()
 		call.preflight(header, nil)
 		header.Set(headerAllow, route.Methods())
 		call.writeStatus(http.StatusOK)
 		return nil
 	case !isRead(method) && (method != http.MethodPost || !route.Unlocks):
-		call.w.Header().Set(headerAllow, route.Methods())
+		call.writer.Header().Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	case route.Asset:
 		return call.sendAsset()
@@ -171,11 +171,11 @@ const (
 // pageQuestion finds the state that a page shows.
 func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 	page := call.page
-	asked := call.o.Pages.Key(&page.Request)
-	if call.o.ServeStale {
+	asked := call.settings.Pages.Key(&page.Request)
+	if call.settings.ServeStale {
 		call.lastGood = string(cache.Key{lastPageKey}.Text(asked))
 	}
-	call.w.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
+	call.writer.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
 	var state query.Generation
 	q := &question{
 		asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage,
@@ -215,7 +215,7 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 func (call *call) makePage(ctx context.Context, stated answerState) (*answer, error) {
 	page := &call.page.Request
 	page.Position = max(page.Position, call.reached)
-	made, err := call.o.Pages.Serve(ctx, page)
+	made, err := call.settings.Pages.Serve(ctx, page)
 	if err != nil {
 		return nil, err
 	}
@@ -223,49 +223,49 @@ func (call *call) makePage(ctx context.Context, stated answerState) (*answer, er
 }
 
 // pageAnswer is a page as an answer, which is cached where it is one for everybody.
-func (api *api) pageAnswer(made *public.Answer, req *public.Request, key string) *answer {
-	lang := req.Route.Lang()
+func (api *api) pageAnswer(made *public.Answer, request *public.Request, key string) *answer {
+	language := request.Route.Lang()
 	if made.Status == http.StatusOK {
-		lang = made.Lang // that of an address that is embedded may be another one
+		language = made.Lang // that of an address that is embedded may be another one
 	}
-	ans := newAnswer(made.Body, nil, "", lang)
-	ans.until = made.Until
+	answer := newAnswer(made.Body, nil, "", language)
+	answer.until = made.Until
 	if made.Type != "" {
-		ans.media = []string{made.Type}
+		answer.media = []string{made.Type}
 	}
 	if made.Position > 0 {
-		ans.add(headerPosition, made.Position.String())
+		answer.add(headerPosition, made.Position.String())
 	}
 	cached, whole := cmp.Or(cacheOf[made.Status], "no-store"), made.Status == http.StatusOK
-	if req.Preview || req.Unlock {
+	if request.Preview || request.Unlock {
 		cached, whole = "no-store, private", false
 	} else if whole {
-		ans.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), req.Route.Cache
-		ans.add(headerETag, ans.etag)
+		answer.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), request.Route.Cache
+		answer.add(headerETag, answer.etag)
 	}
 	if cached != "" {
-		ans.add(headerCache, cached)
+		answer.add(headerCache, cached)
 	}
 	if whole {
-		return ans
+		return answer
 	}
-	ans.status, ans.passing = made.Status, true
-	if req.Unlock {
-		ans.add("Referrer-Policy", "no-referrer")
+	answer.status, answer.passing = made.Status, true
+	if request.Unlock {
+		answer.add("Referrer-Policy", "no-referrer")
 	}
 	if made.Location != "" {
-		ans.target = made.Target
+		answer.target = made.Target
 	}
 	if made.Error != nil {
-		ans.fail(made.Error, made.Status, challenges[:1]) // what a browser asks for
+		answer.fail(made.Error, made.Status, challenges[:1]) // what a browser asks for
 	}
-	return ans
+	return answer
 }
 
 // pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
 // is another day.
 func (api *api) pageCache() string {
-	shared := min(api.o.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.o.Now())/time.Second)))
+	shared := min(api.settings.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.settings.Now())/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
@@ -282,18 +282,18 @@ func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 	if call.page.plain {
 		page = public.Request{Route: public.Nowhere(page.Route.Lang()), Base: page.Base, Path: page.Path}
 		key = string(cache.Key{errorPageKey}.Text(page.Base).Text(page.Path).Number(int64(page.Route.Lang())).Text(string(problem.Code)))
-		if ans, ok := call.answers.Get(key); ok {
-			return ans
+		if answer, ok := call.answers.Get(key); ok {
+			return answer
 		}
 	}
-	made, err := call.o.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
+	made, err := call.settings.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
 	if err != nil {
 		call.log().ErrorContext(ctx, "page of an error failed", "error", err)
 		made, key = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError)), Error: problem}, ""
 	}
-	ans := call.pageAnswer(made, &page, "")
-	if ans.key = key; key != "" {
-		call.answers.Set(key, ans)
+	reply := call.pageAnswer(made, &page, "")
+	if reply.key = key; key != "" {
+		call.answers.Set(key, reply)
 	}
-	return ans
+	return reply
 }

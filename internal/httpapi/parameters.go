@@ -41,7 +41,7 @@ var parameters = func() (all map[string]*parameter) {
 }()
 
 // languageTable are the parameters of what has a language only.
-var languageTable = param.Table[readParams]{param.Language(func(asked *readParams) *calendar.Lang { return &asked.lang })}
+var languageTable = param.Table[readParams]{param.Language(func(asked *readParams) *calendar.Lang { return &asked.language })}
 
 // readParams is what the parameters of a request say (section 5.2; HISTORY 5, 8.4, 9 to 12).
 type readParams struct {
@@ -64,7 +64,7 @@ type readParams struct {
 // readParams reads the parameters of a table.
 func (call *call) readParams(table param.Table[readParams]) *readParams {
 	asked := &readParams{call: call, input: call.query.Input(table.IsList)}
-	call.lang = call.loc.lang
+	call.language = call.location.language
 	value := param.NewValue(asked.input, &asked.problems)
 	table.Read(value, asked)
 	asked.missing = value.Missing()
@@ -122,11 +122,11 @@ const noBefore = 1<<63 - 1
 
 // readNumber reads a whole number from the least one on.
 func readNumber(asked *readParams, value *param.Value) {
-	if n, ok := value.Whole(); ok {
+	if number, ok := value.Whole(); ok {
 		if asked.numbers == nil {
 			asked.numbers = map[string]int64{}
 		}
-		asked.numbers[value.Name] = min(n, noBefore-1)
+		asked.numbers[value.Name] = min(number, noBefore-1)
 	}
 }
 
@@ -150,12 +150,12 @@ func words[T any](values []T) []string {
 // readIDs reads a list of ids from least on.
 func readIDs(value *param.Value, least calendar.ID) (ids []calendar.ID) {
 	for _, text := range value.List() {
-		n, ok := calendar.ParseInt(text)
-		if !calendar.IsDigits(text) || !ok || calendar.ID(n) < least {
+		number, ok := calendar.ParseInt(text)
+		if !calendar.IsDigits(text) || !ok || calendar.ID(number) < least {
 			value.Refuse(calendar.ReasonEntry, text)
 			return nil
 		}
-		ids = append(ids, calendar.ID(n))
+		ids = append(ids, calendar.ID(number))
 	}
 	return ids
 }
@@ -166,7 +166,7 @@ func (asked *readParams) readMoment(value *param.Value) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	instant, _, ok := param.ParseMoment(text, asked.o.Now(), asked.o.Site)
+	instant, _, ok := param.ParseMoment(text, asked.settings.Now(), asked.settings.Site)
 	if !ok {
 		value.Refuse(calendar.ReasonDate)
 	}

@@ -19,7 +19,7 @@ type pastRead struct {
 // serve answers a request.
 func (pastRead *pastRead) serve(call *call) error {
 	call.fresh = valueAskBack
-	if err := call.mayReadPast(); err != nil && (!pastRead.proof || call.o.PublicHistory != PublicHistoryProofs) {
+	if err := call.mayReadPast(); err != nil && (!pastRead.proof || call.settings.PublicHistory != PublicHistoryProofs) {
 		return err
 	}
 	asked := call.readParams(call.route.params)
@@ -39,8 +39,8 @@ func (pastRead *pastRead) serve(call *call) error {
 		return err
 	}
 	question := &question{smaller: pastRead.smaller, make: func(ctx context.Context, _ answerState) (*answer, error) {
-		ans, err := pastRead.answer(asked, ctx)
-		return ans, refusedProof(err)
+		reply, err := pastRead.answer(asked, ctx)
+		return reply, refusedProof(err)
 	}}
 	if !pastRead.proof {
 		question.turns = call.past
@@ -52,7 +52,7 @@ func (pastRead *pastRead) serve(call *call) error {
 // CodeUnauthorized or CodeForbidden.
 func (call *call) mayReadPast() error {
 	switch {
-	case call.o.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
+	case call.settings.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
 		return nil
 	case call.caller.Role == calendar.Anonymous:
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
@@ -66,14 +66,14 @@ const maxGroups = 4 << 10
 
 // name names a record that the answer is of and those that its sentences name, and reports
 // whether all of them found room. What does not name all is not kept without being asked for.
-func (ans *answer) name(id calendar.ID, named []calendar.ID) bool {
+func (answer *answer) name(id calendar.ID, named []calendar.ID) bool {
 	slices.Sort(named)
 	groups := cacheGroups(slices.Insert(slices.Compact(named), 0, id)...)
 	whole := len(groups) <= maxGroups
 	if !whole {
 		groups = cacheGroups(id)
 	}
-	ans.add(headerGroups, groups)
+	answer.add(headerGroups, groups)
 	return whole
 }
 

@@ -28,13 +28,13 @@ func refusedProof(err error) error {
 
 // shown is an answer with a value as JSON.
 func (asked *readParams) shown(value any) *answer {
-	return newAnswer(formats.AppendJSON(nil, value), valueJSON, "", asked.lang)
+	return newAnswer(formats.AppendJSON(nil, value), valueJSON, "", asked.language)
 }
 
 // checkpoint answers the signed head of the log (HISTORY 12.3).
 func (asked *readParams) checkpoint(ctx context.Context) (*answer, error) {
 	signed, err := asked.Proofs.Checkpoint(ctx, calendar.Position(asked.numbers["size"]))
-	return newAnswer(signed.Note, valueText, "", asked.lang), err
+	return newAnswer(signed.Note, valueText, "", asked.language), err
 }
 
 // checkpointKeys answers which keys signed the log (HISTORY 12.4).
@@ -81,16 +81,16 @@ func (asked *readParams) inclusion(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	if asText {
-		return newAnswer(proof.Text(int64(position)-1, hashes, signed.Note), valueText, "", asked.lang), nil
+		return newAnswer(proof.Text(int64(position)-1, hashes, signed.Note), valueText, "", asked.language), nil
 	}
-	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if out.Leaf, err = asked.Proofs.Leaf(ctx, position); err != nil {
+	inclusion := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
+	if inclusion.Leaf, err = asked.Proofs.Leaf(ctx, position); err != nil {
 		return nil, err
 	}
 	if asked.mayReadPast() == nil {
-		out.Opening, err = asked.Proofs.Opening(ctx, asked.History, asked.caller, position)
+		inclusion.Opening, err = asked.Proofs.Opening(ctx, asked.History, asked.caller, position)
 	}
-	return asked.shown(out), err
+	return asked.shown(inclusion), err
 }
 
 // consistency answers the proof that the log only grew (HISTORY 12.5).
@@ -99,14 +99,14 @@ func (asked *readParams) consistency(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := proof.Consistency{Origin: newest.Origin, From: calendar.Position(asked.numbers["from"]), To: position}
-	out.Hashes, out.FromRoot, out.ToRoot, err = asked.Proofs.Consistency(ctx, out.From, position)
-	return asked.shown(out), err
+	consistency := proof.Consistency{Origin: newest.Origin, From: calendar.Position(asked.numbers["from"]), To: position}
+	consistency.Hashes, consistency.FromRoot, consistency.ToRoot, err = asked.Proofs.Consistency(ctx, consistency.From, position)
+	return asked.shown(consistency), err
 }
 
 // tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
 func (asked *readParams) tile(ctx context.Context) (*answer, error) {
-	level, path, _ := strings.Cut(strings.TrimPrefix(asked.loc.rest, "/tile/"), "/")
+	level, path, _ := strings.Cut(strings.TrimPrefix(asked.location.rest, "/tile/"), "/")
 	t, err := proof.ParseTile(level, path)
 	if err != nil {
 		return nil, err
@@ -122,5 +122,5 @@ func (asked *readParams) tile(ctx context.Context) (*answer, error) {
 	if err == nil && t.W == proof.TileWidth {
 		asked.fresh = valueForever
 	}
-	return newAnswer(data, valueBytes, "", asked.lang), err
+	return newAnswer(data, valueBytes, "", asked.language), err
 }

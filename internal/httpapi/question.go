@@ -60,7 +60,7 @@ func (call *call) read(question *question) error {
 			return err
 		}
 		var end context.CancelFunc
-		ctx, end = call.within(call.o.ReadDeadline) // the work begins
+		ctx, end = call.within(call.settings.ReadDeadline) // the work begins
 		defer end()
 	}
 	for try := 0; ; try++ {
@@ -68,27 +68,27 @@ func (call *call) read(question *question) error {
 		if err != nil {
 			return err
 		}
-		ans := call.cached(&stated)
-		if ans != nil && ans.position >= call.reached {
+		answer := call.cached(&stated)
+		if answer != nil && answer.position >= call.reached {
 			call.cache = CacheHit
-		} else if ans, err = call.makeAnswer(ctx, question, stated); err != nil {
+		} else if answer, err = call.makeAnswer(ctx, question, stated); err != nil {
 			return call.tooLarge(err, question.smaller...)
 		}
-		if ans.position < call.reached {
+		if answer.position < call.reached {
 			if try < maxReopens {
-				ans.close()
+				answer.close()
 				continue
 			}
-			err = call.late(ans.position)
+			err = call.late(answer.position)
 		}
 		if err == nil {
-			call.setAlias(question.alias, ans)
-			if call.lastGood != "" && ans.selection == nil && ans.status == 0 {
-				call.answers.Set(call.lastGood, ans)
+			call.setAlias(question.alias, answer)
+			if call.lastGood != "" && answer.selection == nil && answer.status == 0 {
+				call.answers.Set(call.lastGood, answer)
 			}
-			err = call.sendAnswer(ans)
+			err = call.sendAnswer(answer)
 		}
-		ans.close()
+		answer.close()
 		return err
 	}
 }
@@ -108,14 +108,14 @@ func (call *call) findState(ctx context.Context, question *question) (stated ans
 // otherwise from some time on it goes on to the key of the later one.
 func (api *api) cached(stated *answerState) *answer {
 	for stated.key != "" {
-		ans, ok := api.answers.Get(stated.key)
+		answer, ok := api.answers.Get(stated.key)
 		if !ok {
 			break
 		}
-		if ans.until.IsZero() || api.o.Now().Before(ans.until) {
-			return ans
+		if answer.until.IsZero() || api.settings.Now().Before(answer.until) {
+			return answer
 		}
-		stated.key = string(cache.Key(stated.key).Number(ans.until.Unix()))
+		stated.key = string(cache.Key(stated.key).Number(answer.until.Unix()))
 	}
 	return nil
 }
@@ -129,8 +129,8 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 		return nil, err
 	}
 	produce := func(ctx context.Context, pass *admit.Pass) (*answer, error) {
-		ans, err := question.make(ctx, stated)
-		if err == nil && question.smaller != nil && len(ans.bytes) > call.o.MaxAnswer {
+		reply, err := question.make(ctx, stated)
+		if err == nil && question.smaller != nil && len(reply.bytes) > call.settings.MaxAnswer {
 			err = query.ErrTooLarge
 		}
 		if err != nil {
@@ -138,20 +138,20 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 		}
 		if question.moves { // it may be of two states, and the first one may come again
 			now, err := call.Queries.Generation(ctx)
-			ans.passing = ans.passing || err != nil || now != stated.Generation || ans.position != 0 && ans.position < stated.Position
+			reply.passing = reply.passing || err != nil || now != stated.Generation || reply.position != 0 && reply.position < stated.Position
 		}
-		if _, encoding, same := call.negotiate(ans); !same && ans.selection == nil {
-			call.encodedBody(ctx, pass, encoding, ans, question.turns != nil)
+		if _, encoding, same := call.negotiate(reply); !same && reply.selection == nil {
+			call.encodedBody(ctx, pass, encoding, reply, question.turns != nil)
 		}
-		return ans, nil
+		return reply, nil
 	}
 	if stated.key == "" || question.streams {
 		defer leave()
-		ans, err := produce(ctx, &call.pass)
-		if err == nil && !ans.passing {
-			ans.key = stated.key
+		reply, err := produce(ctx, &call.pass)
+		if err == nil && !reply.passing {
+			reply.key = stated.key
 		}
-		return ans, err
+		return reply, err
 	}
 	call.cache = CacheShared
 	first := false
@@ -192,14 +192,14 @@ func (call *call) once(ctx context.Context, key string, produce func(ctx context
 		}()
 		slot.Resume()
 		defer slot.Leave()
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), call.o.ReadDeadline)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), call.settings.ReadDeadline)
 		defer cancel()
-		ans, err := produce(work, &slot)
-		if err == nil && !ans.passing {
-			ans.key = key
-			call.answers.Set(key, ans)
+		answer, err := produce(work, &slot)
+		if err == nil && !answer.passing {
+			answer.key = key
+			call.answers.Set(key, answer)
 		}
-		return ans, err
+		return answer, err
 	})
 }
 
@@ -210,7 +210,7 @@ func (call *call) await(caller calendar.Caller, least calendar.Position) (calend
 		return 0, err
 	}
 	defer call.pass.Resume()
-	ctx, cancel := call.within(call.o.PositionWait + call.o.ReadDeadline)
+	ctx, cancel := call.within(call.settings.PositionWait + call.settings.ReadDeadline)
 	defer cancel()
 	return call.Queries.Await(ctx, caller, least)
 }

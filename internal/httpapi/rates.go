@@ -37,11 +37,11 @@ func (call *call) count() error {
 	if call.caller.ID == 0 {
 		key = "address " + call.pass.Address.String()
 	}
-	over := call.rates.OnLimit(call.w, call.request, key)
-	header := call.w.Header()
+	over := call.rates.OnLimit(call.writer, call.request, key)
+	header := call.writer.Header()
 	// The limiter gives a moment; the header has seconds from now on.
-	if at, err := strconv.ParseInt(header.Get(headerRateReset), 10, 64); err == nil {
-		header[headerRateReset] = []string{strconv.FormatInt(max(at-time.Now().Unix(), 0), 10)} // by the clock of the limiter
+	if instant, err := strconv.ParseInt(header.Get(headerRateReset), 10, 64); err == nil {
+		header[headerRateReset] = []string{strconv.FormatInt(max(instant-time.Now().Unix(), 0), 10)} // by the clock of the limiter
 	}
 	if over {
 		header[headerRateRemaining] = []string{"0"}

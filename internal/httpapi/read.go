@@ -29,11 +29,11 @@ func (call *call) targetOf() target {
 		}
 		return target{slug: strings.ToLower(slug)}
 	}
-	n, err := strconv.ParseInt(call.chi.URLParam("id"), 10, 64)
+	number, err := strconv.ParseInt(call.chi.URLParam("id"), 10, 64)
 	if err != nil {
-		n = 0
+		number = 0
 	}
-	return target{id: calendar.ID(n)}
+	return target{id: calendar.ID(number)}
 }
 
 // readRecord answers a single read by id or slug (5.2).
@@ -67,11 +67,11 @@ func (call *call) readRecord() error {
 
 // recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
 func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
-	ans, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.o.MaxAnswer})
+	answer, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.settings.MaxAnswer})
 	if err == nil {
-		ans.add(headerModified, changed.UTC().Format(http.TimeFormat))
+		answer.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	}
-	return ans, err
+	return answer, err
 }
 
 // share lets others share the answer to a single read: an anonymous one without a
@@ -89,7 +89,7 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 	}
 	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
 	target := asked.targetOf()
-	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.lang)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
+	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
 }
 
 // single makes the answer to a single read.
@@ -99,16 +99,16 @@ func (asked *readParams) single(ctx context.Context, _ answerState) (*answer, er
 	if asked.feed() {
 		embeds |= query.EmbedTouched
 	}
-	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.lang, embeds, asked.opens(asked.password))
+	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.language, embeds, asked.opens(asked.password))
 	if err != nil {
 		return nil, err
 	}
 	if asked.feed() {
 		return asked.singleEvent(ctx, &view)
 	}
-	ans, err := asked.recordAnswer(&view, view.Record.Changed)
+	answer, err := asked.recordAnswer(&view, view.Record.Changed)
 	if err == nil && asked.route.Timed && asked.mayReadPast() == nil {
-		ans.add(headerLink, resourceLinks(asked.root.Self(view.Record)))
+		answer.add(headerLink, resourceLinks(asked.root.Self(view.Record)))
 	}
-	return ans, err
+	return answer, err
 }

@@ -22,7 +22,7 @@ import (
 type root struct {
 	render.Links
 
-	lang      calendar.Lang
+	language  calendar.Lang
 	namespace string
 	key       string // all that a root is made of, for keys
 	mark      uint64 // names the root and the settings that answers depend on, in tags
@@ -30,19 +30,19 @@ type root struct {
 
 // mount is where the interface is served: under a language, a prefix and a namespace.
 type mount struct {
-	lang      calendar.Lang
+	language  calendar.Lang
 	segment   string // "", "/cn", "/es", "/fr"
 	prefix    string // with the segment
 	namespace string
 	path      string // all of them
 }
 
-func newMount(lang calendar.Lang, prefix, namespace string) mount {
+func newMount(language calendar.Lang, prefix, namespace string) mount {
 	segment := ""
-	if lang != calendar.LangEN {
-		segment = "/" + lang.String()
+	if language != calendar.LangEN {
+		segment = "/" + language.String()
 	}
-	return mount{lang, segment, segment + "/" + prefix, namespace, segment + "/" + prefix + "/" + namespace}
+	return mount{language, segment, segment + "/" + prefix, namespace, segment + "/" + prefix + "/" + namespace}
 }
 
 // rootTable finds the root and the route of a path.
@@ -56,10 +56,10 @@ type rootTable struct {
 
 func newRootTable(options *Options) (*rootTable, error) {
 	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func([2]string, *root) int { return rootBytes })}
-	for _, lang := range calendar.Langs {
+	for _, language := range calendar.Langs {
 		for _, prefix := range append([]string{options.Prefix}, options.Prefixes...) {
 			for _, namespace := range append([]string{Namespace}, options.Namespaces...) {
-				table.mounts = append(table.mounts, newMount(lang, prefix, namespace))
+				table.mounts = append(table.mounts, newMount(language, prefix, namespace))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ var reserved = []string{"health", "history", "metrics"}
 // something else.
 func CheckPrefix(text string) error {
 	first, _, _ := strings.Cut(text, "/")
-	if lang, _ := calendar.ParseLang(first); lang != calendar.LangEN || slices.Contains(append(reserved, public.FirstSegments()...), first) {
+	if language, _ := calendar.ParseLang(first); language != calendar.LangEN || slices.Contains(append(reserved, public.FirstSegments()...), first) {
 		return fmt.Errorf("must not begin with %q, which is the path of something else", first)
 	}
 	return CheckSegments(text)
@@ -110,8 +110,8 @@ func isMadeOf(text, characters string) bool { return strings.Trim(text, characte
 type location struct {
 	*mount // nil: no namespace fits
 
-	lang calendar.Lang // of its first segment
-	rest string        // the path below the namespace, "/" for the index
+	language calendar.Lang // of its first segment
+	rest     string        // the path below the namespace, "/" for the index
 }
 
 // locate reads the escaped path of a request: runs of slashes count as one, one
@@ -120,16 +120,16 @@ func (rootTable *rootTable) locate(escaped, basePath string) location {
 	path := normalize(escaped)
 	below, _ := cutPath(path, basePath)
 	first, _, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
-	lang, _ := calendar.ParseLang(first)
+	language, _ := calendar.ParseLang(first)
 	for _, path := range [...]string{below, path} {
 		for i := range rootTable.mounts {
 			mount := &rootTable.mounts[i]
 			if rest, ok := cutPath(path, mount.path); ok {
-				return location{mount, mount.lang, cmp.Or(rest, "/")}
+				return location{mount, mount.language, cmp.Or(rest, "/")}
 			}
 		}
 	}
-	return location{lang: lang}
+	return location{language: language}
 }
 
 // isInterface reports whether a path is one of the interface, whatever stands behind the prefix.
@@ -255,14 +255,14 @@ var rootSeed = maphash.MakeSeed()
 
 // rootOf makes the root of a mount; seed names the settings.
 func rootOf(origin origin, mount *mount, seed uint64) *root {
-	url := origin.base + mount.path
+	address := origin.base + mount.path
 	return &root{
 		Links: render.Links{
-			Base: origin.base, Site: origin.base + mount.segment, URL: url, Global: origin.host,
-			Secret: maphash.Comparable(rootSeed, [2]string{url, origin.host}),
+			Base: origin.base, Site: origin.base + mount.segment, URL: address, Global: origin.host,
+			Secret: maphash.Comparable(rootSeed, [2]string{address, origin.host}),
 		},
-		lang: mount.lang, namespace: mount.namespace,
-		mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(origin.host)),
+		language: mount.language, namespace: mount.namespace,
+		mark: uint64(calendar.HashStart.Number(seed).Text(address).Text(origin.host)),
 		key:  cache.Key(nil).Text(origin.base).Text(origin.host).Text(mount.segment).Text(mount.prefix).Text(mount.namespace).String(),
 	}
 }

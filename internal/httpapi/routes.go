@@ -41,7 +41,7 @@ type route struct {
 }
 
 // work carries out an operation.
-type work func(c *call) error
+type work func(request *call) error
 
 // works are what operations do, by the names in routes.json; pastReads are those that read
 // the past.

@@ -29,7 +29,7 @@ func (call *call) several() error {
 		return err
 	}
 	question := call.present()
-	question.smaller, question.asked = []string{paramSearches}, call.asked().Number(int64(call.lang))
+	question.smaller, question.asked = []string{paramSearches}, call.asked().Number(int64(call.language))
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
@@ -42,7 +42,7 @@ func (call *call) several() error {
 func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
 	asked := call.query.Input(nil)
-	call.lang = calendar.Language(asked, call.loc.lang, &problems)
+	call.language = calendar.Language(asked, call.location.language, &problems)
 	if input[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
 	}
@@ -57,7 +57,7 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 		searches = nil
 	}
 	var all []*query.Criteria
-	params, now, cost := query.ParamsOf("several"), call.o.Now(), 0 // the same day for all of them
+	params, now, cost := query.ParamsOf("several"), call.settings.Now(), 0 // the same day for all of them
 	for i, value := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := value.(map[string]any)
@@ -75,7 +75,7 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 			}
 		}
 		criteria, err := call.parse(ctx, query.Request{
-			Kind: call.route.kind, Input: known, Lang: call.loc.lang, Caller: call.caller, Past: query.Past{Now: now},
+			Kind: call.route.kind, Input: known, Lang: call.location.language, Caller: call.caller, Past: query.Past{Now: now},
 		}, call.Queries.Parse)
 		if err == nil {
 			all, cost = append(all, criteria), cost+criteria.Cost
@@ -97,15 +97,15 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 }
 
 // runSeveral runs several lists and writes them as each would be answered.
-func (call *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answer, error) {
+func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*answer, error) {
 	address := call.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
 	body, err := written(func(data []byte) ([]byte, error) {
-		err := call.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
+		err := call.Queries.Several(ctx, criteria, func(i int, list *query.List) (err error) {
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
-			data, err = call.appendList(formats.AppendComma(data, i), &listing{root: call.root, criteria: all[i], list: list, address: address})
+			data, err = call.appendList(formats.AppendComma(data, i), &listing{root: call.root, criteria: criteria[i], list: list, address: address})
 			return err
 		})
 		return append(data, "]}"...), err
@@ -113,7 +113,7 @@ func (call *call) runSeveral(ctx context.Context, all []*query.Criteria) (*answe
 	if err != nil {
 		return nil, err
 	}
-	ans := newAnswer(body, valueJSON, "", call.lang)
-	ans.show(position)
-	return ans, nil
+	answer := newAnswer(body, valueJSON, "", call.language)
+	answer.show(position)
+	return answer, nil
 }

@@ -58,9 +58,9 @@ func (asked *readParams) stream() error {
 		return err
 	}
 	defer call.pass.Leave()
-	header := call.w.Header()
+	header := call.writer.Header()
 	header[headerType] = []string{"text/event-stream; charset=utf-8"}
-	header[headerLanguage] = []string{call.lang.Tag()}
+	header[headerLanguage] = []string{call.language.Tag()}
 	header["X-Accel-Buffering"] = []string{"no"}
 	call.writeStatus(http.StatusOK)
 	if call.request.Method == http.MethodHead {
@@ -68,10 +68,10 @@ func (asked *readParams) stream() error {
 	}
 	ctx, cancel := context.WithCancel(call.client)
 	defer cancel()
-	control := http.NewResponseController(call.w)
+	control := http.NewResponseController(call.writer)
 	go func() {
 		select {
-		case <-call.o.Draining:
+		case <-call.settings.Draining:
 			cancel()
 			_ = control.SetWriteDeadline(time.Now().Add(streamEnd)) // a client that reads nothing holds nobody up
 		case <-ctx.Done():
@@ -79,11 +79,11 @@ func (asked *readParams) stream() error {
 	}()
 	s := stream{
 		readParams: asked, control: control, position: from, told: from, epoch: call.History.Store.Epoch().History,
-		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.o.Now(),
+		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.settings.Now(),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
-		call.o.Log.WarnContext(ctx, "stream ended", "position", uint64(s.position), "error", err)
+		call.settings.Log.WarnContext(ctx, "stream ended", "position", uint64(s.position), "error", err)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (stream *stream) run(ctx context.Context) error {
 		}
 		if stream.live {
 			select {
-			case <-time.After(streamTick - time.Duration(stream.o.Now().UnixNano())%streamTick):
+			case <-time.After(streamTick - time.Duration(stream.settings.Now().UnixNano())%streamTick):
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -132,7 +132,7 @@ func (stream *stream) run(ctx context.Context) error {
 		switch {
 		case stream.History.Store.Epoch().History != stream.epoch, head < stream.position: // it has seen another log
 			return errStreamEnds
-		case idle, stream.o.Now().Sub(stream.sent) >= stream.o.StreamBeat, stream.position-stream.told >= history.MaxLooked:
+		case idle, stream.settings.Now().Sub(stream.sent) >= stream.settings.StreamBeat, stream.position-stream.told >= history.MaxLooked:
 			text = []byte(": heartbeat\nid: " + stream.position.String() + "\n\n")
 		}
 		if stream.position < head {
@@ -154,8 +154,8 @@ func (stream *stream) look(ctx context.Context, head calendar.Position) (*answer
 	if !stream.live {
 		return stream.read(ctx, head)
 	}
-	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.o.Now().UnixNano()/int64(streamTick),
-		stream.caller, stream.lang, stream.root.URL, stream.filter, stream.epoch, stream.position, head)
+	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.settings.Now().UnixNano()/int64(streamTick),
+		stream.caller, stream.language, stream.root.URL, stream.filter, stream.epoch, stream.position, head)
 	if piece, ok := stream.answers.Get(key); ok {
 		return piece, nil
 	}
@@ -173,9 +173,9 @@ func (stream *stream) read(ctx context.Context, head calendar.Position) (*answer
 		return nil, err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, stream.o.ReadDeadline)
+	ctx, cancel := context.WithTimeout(ctx, stream.settings.ReadDeadline)
 	defer cancel()
-	piece, rest := &answer{position: stream.position}, stream.pass.Pace(stream.streams, stream.o.Now)
+	piece, rest := &answer{position: stream.position}, stream.pass.Pace(stream.streams, stream.settings.Now)
 	walk := history.Walk{From: int64(stream.position) + 1, To: int64(min(head, stream.told+history.MaxLooked)), Ascending: true, Filter: stream.filter}
 	for entry, err := range stream.History.Entries(ctx, stream.viewer(), &walk) {
 		if err != nil {
@@ -199,11 +199,11 @@ func (stream *stream) read(ctx context.Context, head calendar.Position) (*answer
 // wait waits for the next entry until it is time to send something, and looks then
 // whether the caller is still one. It returns the head, and whether nothing came.
 func (stream *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
-	within, cancel := context.WithTimeout(ctx, max(0, stream.o.StreamBeat-stream.o.Now().Sub(stream.sent)))
+	within, cancel := context.WithTimeout(ctx, max(0, stream.settings.StreamBeat-stream.settings.Now().Sub(stream.sent)))
 	reached, err := eventstore.Wait(within, stream.History.Store, stream.position)
 	head = reached.Position
 	cancel()
-	work, cancel := context.WithTimeout(ctx, stream.o.ReadDeadline)
+	work, cancel := context.WithTimeout(ctx, stream.settings.ReadDeadline)
 	defer cancel()
 	if idle = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; idle {
 		head, err = stream.History.Head(work)
@@ -228,19 +228,19 @@ func (stream *stream) send(ctx context.Context, text []byte) error {
 	if text == nil {
 		return nil
 	}
-	if err := stream.control.SetWriteDeadline(time.Now().Add(stream.o.StreamLate)); err != nil { // of the connection, so by its clock
+	if err := stream.control.SetWriteDeadline(time.Now().Add(stream.settings.StreamLate)); err != nil { // of the connection, so by its clock
 		return err
 	}
 	if ctx.Err() != nil { // after the deadline: the one of the drain holds
 		return ctx.Err()
 	}
-	_, err := stream.w.Write(text)
+	_, err := stream.writer.Write(text)
 	if err == nil {
 		err = stream.control.Flush()
 	}
 	if err != nil {
 		return errStreamEnds // the client went away, or was too slow
 	}
-	stream.sent, stream.told = stream.o.Now(), stream.position
+	stream.sent, stream.told = stream.settings.Now(), stream.position
 	return nil
 }

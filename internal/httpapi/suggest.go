@@ -22,43 +22,43 @@ func (call *call) suggest() error {
 		if err != nil {
 			return nil, err
 		}
-		ans := newAnswer(formats.AppendJSON(nil, suggestionsOf(call.root, criteria, all)), valueJSON, call.weakTag(state.key), criteria.Lang)
-		ans.show(position)
-		return ans, nil
+		reply := newAnswer(formats.AppendJSON(nil, suggestionsOf(call.root, criteria, all)), valueJSON, call.weakTag(state.key), criteria.Lang)
+		reply.show(position)
+		return reply, nil
 	}
 	return call.read(question)
 }
 
 func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) formats.Object {
-	out := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query)
+	object := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query)
 	for i := range all {
 		suggested := &all[i]
 		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
 		list := formats.ListOf(suggested.List, func(suggestion *query.Suggestion) any {
 			return suggestionOf(root, criteria.Lang, suggestion, highlighter)
 		})
-		out = append(out, suggested.Kind.Collection(), formats.Whole(list))
+		object = append(object, suggested.Kind.Collection(), formats.Whole(list))
 	}
-	return out
+	return object
 }
 
-func suggestionOf(root *root, lang calendar.Lang, suggestion *query.Suggestion, highlighter *readmodel.Highlighter) formats.Object {
+func suggestionOf(root *root, language calendar.Lang, suggestion *query.Suggestion, highlighter *readmodel.Highlighter) formats.Object {
 	record, fields := suggestion.Record, suggestion.Record.Fields
-	name, in := record.Name(lang)
-	out := formats.Object{
+	name, in := record.Name(language)
+	object := formats.Object{
 		"id", record.ID, "slug", record.Slug(), "url", root.Page(record, suggestion.Status), "rest_url", root.Self(record), "text", name,
 		"highlight", cmp.Or(highlighter.Name(name, in), readmodel.EscapeHTML(name)), "count", suggestion.Count,
 	}
 	if suggestion.Namesake {
-		out = append(out, "city", fields.String("city"))
+		object = append(object, "city", fields.String("city"))
 	}
 	if record.Kind == calendar.KindEvent {
 		venue := ""
 		if suggestion.Venue != nil {
-			venue, _ = suggestion.Venue.Name(lang)
+			venue, _ = suggestion.Venue.Name(language)
 		}
-		out = append(out, "start_date", fields.Wall("start_date").String(), "end_date", fields.Wall("end_date").String(),
+		object = append(object, "start_date", fields.Wall("start_date").String(), "end_date", fields.Wall("end_date").String(),
 			"timezone", fields.String("timezone"), "all_day", fields.Bool("all_day"), "venue", venue)
 	}
-	return out
+	return object
 }

@@ -22,8 +22,8 @@ const (
 
 // diff answers the difference of two versions (HISTORY 9).
 func (asked *readParams) diff(ctx context.Context) (*answer, error) {
-	id, from, to := asked.targetOf().id, asked.numbers["from"], asked.numbers["to"]
-	diff, err := asked.History.Diff(ctx, asked.viewer(), asked.route.kind, id, from, to)
+	id, from, until := asked.targetOf().id, asked.numbers["from"], asked.numbers["to"]
+	diff, err := asked.History.Diff(ctx, asked.viewer(), asked.route.kind, id, from, until)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +35,11 @@ func (asked *readParams) diff(ctx context.Context) (*answer, error) {
 		media, shown = patch, diff.Patch
 	}
 	body := formats.AppendJSON(nil, shown)
-	ans := newAnswer(body, media, asked.weakTag(string(body)), asked.lang)
-	if ans.name(id, diff.Named) && from > 0 && to > 0 {
+	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
+	if answer.name(id, diff.Named) && from > 0 && until > 0 {
 		asked.fresh = asked.permanent
 	}
-	return ans, nil
+	return answer, nil
 }
 
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
@@ -49,37 +49,37 @@ func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	url, next := asked.root.Collection(asked.route.kind)+"/"+id.String(), ""
+	address, next := asked.root.Collection(asked.route.kind)+"/"+id.String(), ""
 	if found.After > 0 {
-		next = asked.link(url+"/timemap", "after", strconv.FormatInt(found.After, 10))
+		next = asked.link(address+"/timemap", "after", strconv.FormatInt(found.After, 10))
 	}
 	var body []byte
 	media := []string{linkFormat}
 	if asked.format == "json" || asked.format == "" && accepts(asked.request.Header, "application/json") && !accepts(asked.request.Header, linkFormat) {
 		mementos := formats.ListOf(found.Versions, func(version *history.Version) any {
-			return formats.Object{"version", int(version.Number), "time", version.Time.String(), "url", permanentURL(url, version.Number)}
+			return formats.Object{"version", int(version.Number), "time", version.Time.String(), "url", permanentURL(address, version.Number)}
 		})
 		media, body = valueJSON, formats.AppendJSON(nil, formats.Object{
-			"original", url, "timegate", url, "timemap", url + "/timemap", "mementos", formats.Whole(mementos), "next_rest_url", formats.OptionalText(next),
+			"original", address, "timegate", address, "timemap", address + "/timemap", "mementos", formats.Whole(mementos), "next_rest_url", formats.OptionalText(next),
 		})
 	} else {
-		body = timeMapLinks(found, url, asked.link(url+"/timemap", "", ""), next)
+		body = timeMapLinks(found, address, asked.link(address+"/timemap", "", ""), next)
 	}
-	ans := newAnswer(body, media, asked.weakTag(string(body)), asked.lang)
-	ans.name(id, nil)
-	return ans, nil
+	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
+	answer.name(id, nil)
+	return answer, nil
 }
 
 // timeMapLinks is the page of a TimeMap at self as application/link-format (RFC 6690), "" for no
 // next one.
-func timeMapLinks(page *history.TimeMap, url, self, next string) []byte {
-	links := []string{originalLink(url), "<" + self + `>; rel="self"; type="` + linkFormat + `"`}
-	if n := len(page.Versions); n > 0 {
-		links[1] += `; from="` + mementoTime(page.Versions[0].Time.Time) + `"; until="` + mementoTime(page.Versions[n-1].Time.Time) + `"`
+func timeMapLinks(page *history.TimeMap, address, self, next string) []byte {
+	links := []string{originalLink(address), "<" + self + `>; rel="self"; type="` + linkFormat + `"`}
+	if count := len(page.Versions); count > 0 {
+		links[1] += `; from="` + mementoTime(page.Versions[0].Time.Time) + `"; until="` + mementoTime(page.Versions[count-1].Time.Time) + `"`
 	}
 	rels := map[int64]string{page.First.Number: "first "}
 	rels[page.Last.Number] += "last "
-	links = append(links, mementoLinks(url, page.Versions, rels)...)
+	links = append(links, mementoLinks(address, page.Versions, rels)...)
 	if next != "" {
 		links = append(links, "<"+next+`>; rel="timemap"; type="`+linkFormat+`"`)
 	}
@@ -88,36 +88,36 @@ func timeMapLinks(page *history.TimeMap, url, self, next string) []byte {
 
 // aroundLinks are the links of a single read of the past: resourceLinks, and the versions around
 // it by number, equal ones once.
-func aroundLinks(url string, mementos *history.Mementos) string {
+func aroundLinks(address string, mementos *history.Mementos) string {
 	versions, rels := []history.Version{mementos.First, mementos.Prev, mementos.Shown, mementos.Next, mementos.Last}, map[int64]string{}
 	for i, rel := range []string{"first ", "prev ", "", "next ", "last "} {
 		rels[versions[i].Number] += rel
 	}
 	versions = slices.DeleteFunc(versions, func(version history.Version) bool { return version.Number == 0 })
 	versions = slices.CompactFunc(versions, func(one, other history.Version) bool { return one.Number == other.Number })
-	return strings.Join(append([]string{resourceLinks(url)}, mementoLinks(url, versions, rels)...), ", ")
+	return strings.Join(append([]string{resourceLinks(address)}, mementoLinks(address, versions, rels)...), ", ")
 }
 
 // mementoLinks are the links to versions; rels are those before "memento" by number, each with
 // a space behind it.
-func mementoLinks(url string, versions []history.Version, rels map[int64]string) (links []string) {
+func mementoLinks(address string, versions []history.Version, rels map[int64]string) (links []string) {
 	for _, version := range versions {
-		links = append(links, "<"+permanentURL(url, version.Number)+`>; rel="`+rels[version.Number]+`memento"; datetime="`+mementoTime(version.Time.Time)+`"`)
+		links = append(links, "<"+permanentURL(address, version.Number)+`>; rel="`+rels[version.Number]+`memento"; datetime="`+mementoTime(version.Time.Time)+`"`)
 	}
 	return links
 }
 
 // originalLink is the first of the links of a memento.
-func originalLink(url string) string { return "<" + url + `>; rel="original timegate"` }
+func originalLink(address string) string { return "<" + address + `>; rel="original timegate"` }
 
 // resourceLinks are the links of every single read by id.
-func resourceLinks(url string) string {
-	return originalLink(url) + ", <" + url + `/timemap>; rel="timemap"; type="` + linkFormat + `"`
+func resourceLinks(address string) string {
+	return originalLink(address) + ", <" + address + `/timemap>; rel="timemap"; type="` + linkFormat + `"`
 }
 
 // permanentURL is the URL of a version of a record (HISTORY 7.1).
-func permanentURL(url string, version int64) string {
-	return url + "?" + param.AsOf + "=version%3A" + strconv.FormatInt(version, 10)
+func permanentURL(address string, version int64) string {
+	return address + "?" + param.AsOf + "=version%3A" + strconv.FormatInt(version, 10)
 }
 
 // mementoTime is a moment in whole seconds, as headers and links have it.

@@ -36,18 +36,18 @@ func (call *call) whole(criteria *query.Criteria) maker {
 		if err != nil {
 			return nil, err
 		}
-		limit := call.o.CalendarLimit
+		limit := call.settings.CalendarLimit
 		if call.feed() {
-			limit = call.o.ExportLimit
+			limit = call.settings.ExportLimit
 		}
 		if selection.Total > limit {
 			selection.Close()
 			return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
 		}
 		l.list = &selection.List
-		ans := call.listAnswer(l, nil, call.weakTag(state.key))
-		ans.selection, ans.listing = selection, l
-		return ans, nil
+		reply := call.listAnswer(l, nil, call.weakTag(state.key))
+		reply.selection, reply.listing = selection, l
+		return reply, nil
 	}
 }
 
@@ -63,8 +63,8 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	for name, span := range zones {
 		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
-	if call.o.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
-		err = selection.Gone(ctx, call.o.Now().AddDate(0, 0, -call.o.TombstoneDays), func(record *calendar.Record) {
+	if call.settings.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
+		err = selection.Gone(ctx, call.settings.Now().AddDate(0, 0, -call.settings.TombstoneDays), func(record *calendar.Record) {
 			stone := formats.Tombstone{
 				Times: call.renderer.Times(record, false), ID: record.ID, UID: formats.UID(listing.Store, record.ID.String()), Version: record.Version, Touched: record.Changed,
 			}
@@ -73,7 +73,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 		})
 	}
 	if listing.Total+len(listing.Tombstones) == 0 {
-		listing.Zones.AddSite(call.o.Site, call.o.Now())
+		listing.Zones.AddSite(call.settings.Site, call.settings.Now())
 	}
 	return err
 }
@@ -81,10 +81,10 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 // sendSelection sends an answer with a selection. One that fits into a buffer is sent as any
 // other, and cached. It may take as long as the client takes it. An export takes a place among
 // those that are sent, so neither HEAD nor a client that has it does.
-func (call *call) sendSelection(ans *answer) error {
-	selection, listing := ans.selection, ans.listing
+func (call *call) sendSelection(answer *answer) error {
+	selection, listing := answer.selection, answer.listing
 	defer selection.Close()
-	ans.selection, ans.listing = nil, nil
+	answer.selection, answer.listing = nil, nil
 	if call.feed() && call.request.Method == http.MethodGet {
 		if err := call.pass.Enter(admit.Whole, 1); err != nil {
 			return err
@@ -95,35 +95,35 @@ func (call *call) sendSelection(ans *answer) error {
 	if err != nil {
 		return err
 	}
-	out := &streamedAnswer{call: call, ans: ans, data: encoder.Begin(make([]byte, 0, streamBytes))}
+	result := &streamedAnswer{call: call, reply: answer, data: encoder.Begin(make([]byte, 0, streamBytes))}
 	err = selection.Each(call.client, func(view *query.View) (err error) {
-		if out.data, err = encoder.item(out.data, view); err != nil || len(out.data) < streamBytes {
+		if result.data, err = encoder.item(result.data, view); err != nil || len(result.data) < streamBytes {
 			return err
 		}
-		return out.flush()
+		return result.flush()
 	})
 	if err == nil {
-		if out.data = encoder.End(out.data); out.begun {
-			err = out.flush()
+		if result.data = encoder.End(result.data); result.begun {
+			err = result.flush()
 		}
 	}
-	if err != nil || out.begun {
-		return out.close(err)
+	if err != nil || result.begun {
+		return result.close(err)
 	}
-	if ans.body = newBody(out.data); ans.key != "" {
-		call.answers.Set(ans.key, ans)
+	if answer.body = newBody(result.data); answer.key != "" {
+		call.answers.Set(answer.key, answer)
 	}
-	return call.sendAnswer(ans)
+	return call.sendAnswer(answer)
 }
 
 // streamedAnswer sends an answer while it is made. What fits into its buffer is left to the
 // caller, so that short answers are sent as any other.
 type streamedAnswer struct {
 	*call
-	ans   *answer // its headers
-	data  []byte  // not sent yet
-	begun bool
-	out   io.WriteCloser
+	reply  *answer // its headers
+	data   []byte  // not sent yet
+	begun  bool
+	result io.WriteCloser
 }
 
 const (
@@ -150,7 +150,7 @@ func (sending *streamedAnswer) flush() error {
 			return err
 		}
 	}
-	_, err := sending.out.Write(sending.data)
+	_, err := sending.result.Write(sending.data)
 	sending.data = sending.data[:0]
 	if err != nil {
 		return fmt.Errorf("%w: %w", errGone, err)
@@ -160,9 +160,9 @@ func (sending *streamedAnswer) flush() error {
 
 func (sending *streamedAnswer) begin() error {
 	encoding := sending.acceptanceOf(len(sending.data)).best
-	header := sending.w.Header()
-	sending.setHeaders(sending.ans, sending.ans.etag)
-	header[headerType] = sending.ans.media
+	header := sending.writer.Header()
+	sending.setHeaders(sending.reply, sending.reply.etag)
+	header[headerType] = sending.reply.media
 	setEncoding(header, encoding)
 	if sending.pass.Stage() == admit.Work {
 		sending.pass.Leave() // sending holds no slot of those who are worked for
@@ -172,9 +172,9 @@ func (sending *streamedAnswer) begin() error {
 	if sending.request.Method == http.MethodHead {
 		return errHead
 	}
-	slow := &slowWriter{w: sending.w, control: http.NewResponseController(sending.w)}
-	if sending.out = slow; encoding != encodingNone {
-		sending.out = takeCompressor(encoding, slow)
+	slow := &slowWriter{writer: sending.writer, control: http.NewResponseController(sending.writer)}
+	if sending.result = slow; encoding != encodingNone {
+		sending.result = takeCompressor(encoding, slow)
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (sending *streamedAnswer) close(err error) error {
 	case err != nil && !sending.begun:
 		return err
 	case err == nil:
-		if err = sending.out.Close(); err != nil {
+		if err = sending.result.Close(); err != nil {
 			err = fmt.Errorf("%w: %w", errGone, err)
 		}
 	}
@@ -197,32 +197,32 @@ func (sending *streamedAnswer) close(err error) error {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	_ = http.NewResponseController(sending.w).SetWriteDeadline(time.Time{}) // the next answer has its own
+	_ = http.NewResponseController(sending.writer).SetWriteDeadline(time.Time{}) // the next answer has its own
 	return nil
 }
 
 // slowWriter writes to a client that may take its time, but neither stop nor be slower than
 // takeRate for long.
 type slowWriter struct {
-	w       http.ResponseWriter
+	writer  http.ResponseWriter
 	control *http.ResponseController
 	sent    int
 	waited  time.Duration
 }
 
-func (patient *slowWriter) Write(data []byte) (n int, err error) {
-	for n < len(data) {
+func (patient *slowWriter) Write(data []byte) (count int, err error) {
+	for count < len(data) {
 		from := time.Now() // the deadline is of the connection, so by its clock
 		left := takeTime + time.Duration(patient.sent)*time.Second/takeRate - patient.waited
 		_ = patient.control.SetWriteDeadline(from.Add(min(takeTime, left)))
-		k, err := patient.w.Write(data[n:min(len(data), n+takeBytes)])
-		patient.sent += k
+		index, err := patient.writer.Write(data[count:min(len(data), count+takeBytes)])
+		patient.sent += index
 		patient.waited += time.Since(from)
-		if n += k; err != nil {
-			return n, err
+		if count += index; err != nil {
+			return count, err
 		}
 	}
-	return n, nil
+	return count, nil
 }
 
 // Close implements io.Closer; there is nothing to do.

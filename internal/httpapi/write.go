@@ -32,13 +32,13 @@ func writing(do func(Commands, context.Context, command.Request) (command.Result
 		if err != nil {
 			return err
 		}
-		ctx, cancel := call.within(call.o.WriteDeadline) // from here on: the body may have been long in coming
+		ctx, cancel := call.within(call.settings.WriteDeadline) // from here on: the body may have been long in coming
 		defer cancel()
-		res, err := do(call.Commands, ctx, request)
+		result, err := do(call.Commands, ctx, request)
 		if err != nil {
 			return err
 		}
-		return call.answerWrite(ctx, res, status)
+		return call.answerWrite(ctx, result, status)
 	}
 }
 
@@ -59,25 +59,25 @@ func (call *call) command(body []byte) (command.Request, error) {
 	delete(input, "id")
 	problems := calendar.Problems{Fields: call.query.Invalid()}
 	var reported calendar.Problems // by the decision
-	call.lang = calendar.Language(input, call.loc.lang, &reported)
-	req := command.Request{
-		Kind: call.route.kind, Input: input, Lang: call.loc.lang, Caller: call.caller,
+	call.language = calendar.Language(input, call.location.language, &reported)
+	request := command.Request{
+		Kind: call.route.kind, Input: input, Lang: call.location.language, Caller: call.caller,
 		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0], Reason: param.ReadReason(input, call.request.Header.Get(param.HeaderReason), &problems)},
 	}
 	if call.route.Single {
 		target := call.targetOf()
-		req.Target = command.Target{ID: target.id, Slug: target.slug}
-		req.IfMatch = matchVersions(call.request.Header)
+		request.Target = command.Target{ID: target.id, Slug: target.slug}
+		request.IfMatch = matchVersions(call.request.Header)
 	}
 	if key := call.request.Header.Get(headerKey); key != "" && call.request.Method != http.MethodDelete {
 		if param.IsPrintable(key) && len(key) <= maxKey {
-			req.Key, req.Fingerprint = key, fingerprint(call.request, body)
+			request.Key, request.Fingerprint = key, fingerprint(call.request, body)
 		} else {
 			problems.Add(headerKey, calendar.ReasonHeaderKey)
 		}
 	}
-	req.Extra = problems.Fields
-	return req, nil
+	request.Extra = problems.Fields
+	return request, nil
 }
 
 // fingerprint names a request for its idempotency key: method, path, query and
@@ -101,37 +101,37 @@ func shorten(text string) string {
 // The write is done: where there is no room to wait for the counts the request keeps its
 // slot, and an answer that would be larger than it may is given without the venues and
 // organizers, as a sparse record.
-func (call *call) answerWrite(ctx context.Context, res command.Result, status int) error {
-	call.lang = res.Lang
+func (call *call) answerWrite(ctx context.Context, result command.Result, status int) error {
+	call.language = result.Lang
 	var moment query.Moment
-	if res.Replayed {
-		moment.Own = res.Record.Changed
-	} else if call.request.Method != http.MethodDelete || res.Record.Kind.IsPost() { // a deleted term is shown as it was
+	if result.Replayed {
+		moment.Own = result.Record.Changed
+	} else if call.request.Method != http.MethodDelete || result.Record.Kind.IsPost() { // a deleted term is shown as it was
 		_ = call.pass.Enter(admit.Wait, 1)
-		call.Queries.AwaitCounts(ctx, res.Record, res.Position)
+		call.Queries.AwaitCounts(ctx, result.Record, result.Position)
 		call.pass.Resume()
 	}
 	show := func(embeds query.Embeds, shown render.Answer) (*answer, error) {
-		view, err := call.Queries.View(ctx, call.caller, res.Record, res.Lang, embeds, moment)
+		view, err := call.Queries.View(ctx, call.caller, result.Record, result.Lang, embeds, moment)
 		if err != nil {
 			return nil, err
 		}
 		return call.showRecord(&view, shown)
 	}
-	ans, err := show(query.EmbedAll, render.Answer{Limit: call.o.MaxAnswer})
+	reply, err := show(query.EmbedAll, render.Answer{Limit: call.settings.MaxAnswer})
 	if errors.Is(err, query.ErrTooLarge) {
-		ans, err = show(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
+		reply, err = show(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}
 	if err != nil {
-		return fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
+		return fmt.Errorf("view %s %d after its write: %w", result.Record.Kind, result.Record.ID, err)
 	}
-	ans.status = status
-	ans.show(res.Position)
+	reply.status = status
+	reply.show(result.Position)
 	if status == http.StatusCreated {
-		ans.add(headerLocation, call.root.Self(res.Record))
+		reply.add(headerLocation, call.root.Self(result.Record))
 	}
-	if res.Replayed {
-		ans.add(headerReplayed, "true")
+	if result.Replayed {
+		reply.add(headerReplayed, "true")
 	}
-	return call.sendAnswer(ans)
+	return call.sendAnswer(reply)
 }

@@ -113,9 +113,9 @@ func (importer *Importer) apply(ctx context.Context, line *line) (repeated bool,
 		return false, line.bad
 	}
 	request := command.Request{
-		Kind: line.kind, Lang: line.lang, At: line.At.Time, Epoch: importer.epoch,
-		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", importer.options.Source, line.n, line.digest), Reason: line.Reason},
-		Mark:  &calendar.ImportMark{Source: importer.options.Source, Line: line.n, Key: line.key},
+		Kind: line.kind, Lang: line.language, At: line.At.Time, Epoch: importer.epoch,
+		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", importer.options.Source, line.number, line.digest), Reason: line.Reason},
+		Mark:  &calendar.ImportMark{Source: importer.options.Source, Line: line.number, Key: line.key},
 	}
 	request.Target.ID = line.ID
 	// First of all: what was applied needs no author, links or rights any more.
@@ -155,14 +155,14 @@ func (importer *Importer) apply(ctx context.Context, line *line) (repeated bool,
 // create makes a record. A term of the name that is there already gets the key
 // instead, so that other lines can name it.
 func (importer *Importer) create(ctx context.Context, request command.Request) (command.Result, error) {
-	res, err := importer.commands.Create(ctx, request)
+	result, err := importer.commands.Create(ctx, request)
 	if problem, ok := errors.AsType[*calendar.Error](err); ok && problem.Code == calendar.CodeTermExists {
 		request.Target.ID, request.Input = problem.TermID, nil
 		if adopted, again := importer.commands.Update(ctx, request); again == nil {
 			return adopted, nil
 		}
 	}
-	return res, err
+	return result, err
 }
 
 // resolve makes the keys in a line ids.

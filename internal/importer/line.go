@@ -51,16 +51,16 @@ type Moment struct{ time.Time }
 // UnmarshalJSON reads RFC 3339 text or Unix seconds.
 func (moment *Moment) UnmarshalJSON(data []byte) error {
 	text := string(data)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		moment.Time = time.Unix(n, 0).UTC()
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+		moment.Time = time.Unix(number, 0).UTC()
 	} else if instant, err := time.Parse(`"`+time.RFC3339+`"`, text); err == nil {
 		moment.Time = instant.UTC()
 	} else {
 		return fmt.Errorf("at: must be an RFC 3339 time or Unix seconds, not %s", text)
 	}
 	// The first year holds the moment that stands for no moment.
-	if y := moment.Year(); y < 2 || y > 9999 {
-		return fmt.Errorf("at: the year has to be 2 to 9999, not %d", y)
+	if year := moment.Year(); year < 2 || year > 9999 {
+		return fmt.Errorf("at: the year has to be 2 to 9999, not %d", year)
 	}
 	return nil
 }
@@ -82,14 +82,14 @@ func (line *line) parse() error {
 		return refusef("not a line of this form: %s", formFault(err))
 	}
 	var known bool
-	line.lang, known = calendar.ParseLang(cmp.Or(line.Lang, "en"))
+	line.language, known = calendar.ParseLang(cmp.Or(line.Lang, "en"))
 	line.kind, _ = calendar.ParseKind(line.Kind)
 	switch {
 	case !slices.Contains(calendar.Kinds[:], line.kind):
 		return refusef("kind: must be event, venue, organizer, category or tag, not %q", line.Kind)
 	case !known:
 		return refusef("lang: must be cn, en, fr or es, not %q", line.Lang)
-	case len(line.Key) > maxKey || strings.HasPrefix(line.Key, "#") || strings.ContainsFunc(line.Key, func(r rune) bool { return r < ' ' }):
+	case len(line.Key) > maxKey || strings.HasPrefix(line.Key, "#") || strings.ContainsFunc(line.Key, func(letter rune) bool { return letter < ' ' }):
 		return refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey)
 	case line.Key != "" && line.ID != 0:
 		return refusef("key and id: only one of them may be given")
@@ -105,12 +105,12 @@ func (line *line) parse() error {
 		return refusef("key or id: missing, %s needs one of them", line.Action)
 	}
 	if line.key = line.Key; line.Action == ActionCreate && line.Key == "" {
-		line.key = fmt.Sprintf("#%d", line.n)
+		line.key = fmt.Sprintf("#%d", line.number)
 	}
 	// It names the content, however the line is spaced and in whatever order its members are.
 	content, err := json.Marshal(line.Line)
-	sum := sha256.Sum256(content)
-	line.digest = hex.EncodeToString(sum[:6])
+	digest := sha256.Sum256(content)
+	line.digest = hex.EncodeToString(digest[:6])
 	return err
 }
 
@@ -132,13 +132,13 @@ func formFault(err error) string {
 type line struct {
 	Line
 
-	n      int64 // number in the file
-	text   []byte
-	key    string // Key; a line that makes a record has one in any case, so that it is not made twice
-	kind   calendar.Kind
-	lang   calendar.Lang
-	digest string
-	bad    error // why it is refused before it becomes a command
+	number   int64 // number in the file
+	text     []byte
+	key      string // Key; a line that makes a record has one in any case, so that it is not made twice
+	kind     calendar.Kind
+	language calendar.Lang
+	digest   string
+	bad      error // why it is refused before it becomes a command
 }
 
 // keyOf returns the key of {"key": "…"}.

@@ -29,14 +29,14 @@ func Open(r io.Reader) (io.Reader, error) {
 
 // Count returns the number of lines that an import of reader would report, all that are
 // not blank. reader may be gzip.
-func Count(reader io.Reader) (n int, err error) {
+func Count(reader io.Reader) (count int, err error) {
 	for _, err := range lines(reader) {
 		if err != nil {
-			return n, err
+			return count, err
 		}
-		n++
+		count++
 	}
-	return n, nil
+	return count, nil
 }
 
 // byteOrderMark stands at the beginning of UTF-8 texts of some programs.
@@ -45,9 +45,9 @@ var byteOrderMark = []byte("\uFEFF")
 // lines yields the lines of reader that are not blank, each with its text until the next one.
 func lines(reader io.Reader) iter.Seq2[*line, error] {
 	return func(yield func(*line, error) bool) {
-		in, err := Open(reader)
-		buffer := bufio.NewReaderSize(in, maxLine+1)
-		for n := int64(1); ; n++ {
+		input, err := Open(reader)
+		buffer := bufio.NewReaderSize(input, maxLine+1)
+		for number := int64(1); ; number++ {
 			var text []byte
 			long, more := false, true
 			for ; more && err == nil; long = long || more {
@@ -55,14 +55,14 @@ func lines(reader io.Reader) iter.Seq2[*line, error] {
 			}
 			if err != nil {
 				if !errors.Is(err, io.EOF) {
-					yield(nil, fmt.Errorf("read line %d: %w", n, err))
+					yield(nil, fmt.Errorf("read line %d: %w", number, err))
 				}
 				return
 			}
-			if n == 1 {
+			if number == 1 {
 				text = bytes.TrimPrefix(text, byteOrderMark)
 			}
-			l := &line{n: n, text: bytes.TrimSpace(text)}
+			l := &line{number: number, text: bytes.TrimSpace(text)}
 			if long {
 				l.bad = refusef("the line is longer than %d bytes", maxLine)
 			}

@@ -165,11 +165,11 @@ func (importer *Importer) count(underWay int) error {
 		reason, refused := refusal(job.err)
 		switch {
 		case errors.Is(job.err, eventstore.ErrHistory):
-			return lostHistory(job.n)
+			return lostHistory(job.number)
 		case job.err != nil && !refused:
-			return fmt.Errorf("import line %d: %w", job.n, job.err)
+			return fmt.Errorf("import line %d: %w", job.number, job.err)
 		case refused:
-			importer.report.Refused = append(importer.report.Refused, Refusal{Line: job.n, Key: job.Key, Reason: reason})
+			importer.report.Refused = append(importer.report.Refused, Refusal{Line: job.number, Key: job.Key, Reason: reason})
 		case job.repeated:
 			importer.report.Repeated++
 		default:

@@ -53,7 +53,7 @@ type Options struct {
 	State *State       // nil: not observed
 	// Progress returns how far the work has come and whether there is more to do. It must
 	// not wait. nil: work that runs gets on.
-	Progress func() (at uint64, more bool)
+	Progress func() (position uint64, more bool)
 }
 
 // State is how a lease stands, for health and metrics. The zero value has not asked yet.
@@ -159,7 +159,7 @@ func (runner *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lo
 	})
 	done := make(chan error, 1)
 	go func() { done <- runner.work(within) }()
-	at, moved := uint64(0), time.Now()
+	position, moved := uint64(0), time.Now()
 	for wait := Span/3 - time.Since(sent); ; {
 		select {
 		case err = <-done:
@@ -181,8 +181,8 @@ func (runner *runner) hold(ctx context.Context, epoch int64, sent time.Time) (lo
 		}
 		if runner.progress != nil {
 			now, more := runner.progress()
-			if !more || now != at {
-				at, moved = now, time.Now()
+			if !more || now != position {
+				position, moved = now, time.Now()
 			}
 			if time.Since(moved) >= stall {
 				runner.state.set(false, nil)

@@ -50,38 +50,38 @@ const (
 var spaces = regexp.MustCompile(`(?s)/\*.*?\*/|\n\t*`)
 
 func newAssets(brand Brand, withDesk bool) (*assets, error) {
-	out := &assets{named: map[string]*File{}}
+	result := &assets{named: map[string]*File{}}
 	err := fs.WalkDir(assetFiles, "assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || medias[path.Ext(name)] == "" || entry.Name() == manifestName {
 			return err
 		}
 		body, err := assetFiles.ReadFile(name)
-		out.add(entry.Name(), body)
+		result.add(entry.Name(), body)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	style := spaces.ReplaceAll(out.named[styleName].Body, nil)
-	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.named[fontName].Path)), 1)
-	out.add(styleName, append(style, accentStyle(brand.Accent)...))
+	style := spaces.ReplaceAll(result.named[styleName].Body, nil)
+	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(result.named[fontName].Path)), 1)
+	result.add(styleName, append(style, accentStyle(brand.Accent)...))
 	if brand.Logo != nil {
-		out.add(logoName+brand.Logo.ext, brand.Logo.body)
+		result.add(logoName+brand.Logo.ext, brand.Logo.body)
 	}
 	if withDesk {
-		if out.desk, err = out.linkDesk("index.html"); err != nil {
+		if result.desk, err = result.linkDesk("index.html"); err != nil {
 			return nil, err
 		}
 	}
-	all, err := json.Marshal([]any{out.named, brand, string(out.desk)})
-	out.mark = hash(all)
-	return out, err
+	all, err := json.Marshal([]any{result.named, brand, string(result.desk)})
+	result.mark = hash(all)
+	return result, err
 }
 
 // hash names a content.
 func hash(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])[:10]
+	digest := sha256.Sum256(body)
+	return hex.EncodeToString(digest[:])[:10]
 }
 
 func (assets *assets) add(name string, body []byte) {

@@ -84,8 +84,8 @@ func ReadFooterLink(text string) (FooterLink, error) {
 	label, to, _ := strings.Cut(text, "=")
 	footerLink := FooterLink{Label: strings.TrimSpace(label), URL: strings.TrimSpace(to)}
 	if tag, rest, ok := strings.Cut(footerLink.Label, ":"); ok {
-		if lang, known := calendar.ParseLang(tag); known {
-			footerLink.Lang, footerLink.Label = &lang, strings.TrimSpace(rest)
+		if language, known := calendar.ParseLang(tag); known {
+			footerLink.Lang, footerLink.Label = &language, strings.TrimSpace(rest)
 		}
 	}
 	address, err := url.Parse(footerLink.URL)
@@ -107,4 +107,4 @@ func (builder *pageBuilder) Logo() string {
 }
 
 // HomeText is the text of the home page in the language of the page.
-func (builder *pageBuilder) HomeText() HomeText { return builder.options.Brand.Home[builder.lang] }
+func (builder *pageBuilder) HomeText() HomeText { return builder.options.Brand.Home[builder.language] }

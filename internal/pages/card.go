@@ -49,7 +49,7 @@ func (when *eventTimes) edges() (first, last time.Time) {
 
 // days are the days from one to another that the event is on: not those between its first
 // and its last that the zone left out.
-func (when *eventTimes) days(from, to time.Time) (out []time.Time) {
+func (when *eventTimes) days(from, to time.Time) (result []time.Time) {
 	first, last := when.edges()
 	day := first
 	if day.Before(from) {
@@ -61,15 +61,15 @@ func (when *eventTimes) days(from, to time.Time) (out []time.Time) {
 				continue
 			}
 		}
-		out = append(out, day)
+		result = append(result, day)
 	}
-	return out
+	return result
 }
 
 // midnight is the day of a clock, as a time in UTC.
 func midnight(instant time.Time) time.Time {
-	y, month, d := instant.Date()
-	return time.Date(y, month, d, 0, 0, 0, 0, time.UTC)
+	year, month, days := instant.Date()
+	return time.Date(year, month, days, 0, 0, 0, 0, time.UTC)
 }
 
 // Start and End are the values of datetime and of data-start and data-end.
@@ -185,16 +185,16 @@ func (builder *pageBuilder) card(view *query.View) card {
 }
 
 // other is the tag of a language that is not the one of the page, else "".
-func (speech locale) other(lang calendar.Lang) string {
-	if lang == speech.lang {
+func (speech locale) other(language calendar.Lang) string {
+	if language == speech.language {
 		return ""
 	}
-	return lang.Tag()
+	return language.Tag()
 }
 
 // Href makes the path of a link to a page in the language of the request.
 func (request *Request) Href(page string) string {
-	return request.Path + segments[request.Route.lang] + page
+	return request.Path + segments[request.Route.language] + page
 }
 
 // today is the present day of a zone, of the site without one, at midnight in UTC.
@@ -216,26 +216,26 @@ const mostCards = 10_000
 // none of its days are not in it (all-day events of other zones, and what ends when the
 // period begins), unless there are too many to name them one by one in other formats: then
 // they count, on their own dates.
-func (builder *pageBuilder) allCards() (out []card) {
-	selection := builder.sel
+func (builder *pageBuilder) allCards() (cards []card) {
+	selection := builder.selection
 	var beside []card
 	builder.each(selection.criteria, mostCards, func(view *query.View) {
 		c := builder.card(view)
 		if len(c.days(selection.over.first, selection.over.last)) > 0 {
-			out = append(out, c)
+			cards = append(cards, c)
 		} else {
 			beside = append(beside, c)
 		}
 	})
 	switch {
 	case len(beside) == 0:
-	case len(out) > mostOnly:
-		out = append(out, beside...)
+	case len(cards) > mostOnly:
+		cards = append(cards, beside...)
 	default:
-		selection.only = make([]string, len(out))
-		for i := range out {
-			selection.only[i] = out[i].ID.String()
+		selection.only = make([]string, len(cards))
+		for i := range cards {
+			selection.only[i] = cards[i].ID.String()
 		}
 	}
-	return out
+	return cards
 }

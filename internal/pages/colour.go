@@ -63,9 +63,9 @@ func (c colour) readable(grounds ...colour) colour {
 	lightness := (slices.Min(c[:]) + slices.Max(c[:])) / 2
 	for step := range 1001 {
 		away := float64(step) / 1000
-		for _, to := range [...]float64{lightness - away, lightness + away} {
-			next := c.at(lightness, to)
-			if to >= 0 && to <= 1 && !slices.ContainsFunc(grounds, func(g colour) bool { return contrast(next, g) < minContrast }) {
+		for _, until := range [...]float64{lightness - away, lightness + away} {
+			next := c.at(lightness, until)
+			if until >= 0 && until <= 1 && !slices.ContainsFunc(grounds, func(g colour) bool { return contrast(next, g) < minContrast }) {
 				return next
 			}
 		}
@@ -74,9 +74,9 @@ func (c colour) readable(grounds ...colour) colour {
 }
 
 // at returns the colour, whose lightness is given, with another one; hue and saturation stay.
-func (c colour) at(lightness, to float64) colour {
-	share := min(to, 1-to) / max(min(lightness, 1-lightness), 1e-9) // black and white have no parts to share
-	return c.each(func(i int) float64 { return to + (c[i]-lightness)*share })
+func (c colour) at(lightness, until float64) colour {
+	share := min(until, 1-until) / max(min(lightness, 1-lightness), 1e-9) // black and white have no parts to share
+	return c.each(func(i int) float64 { return until + (c[i]-lightness)*share })
 }
 
 // maxTint is the share of a colour in its tint.

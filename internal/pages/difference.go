@@ -25,47 +25,47 @@ var (
 // stand together. What stays is a longest list of words that both have in the same order;
 // nothing of texts that are too long for that.
 func differ(before, after string) (went, came []string) {
-	a, b := words.FindAllString(before, -1), words.FindAllString(after, -1)
+	first, second := words.FindAllString(before, -1), words.FindAllString(after, -1)
 	for range 2 { // from both ends
-		for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-			a, b = a[1:], b[1:]
+		for len(first) > 0 && len(second) > 0 && first[0] == second[0] {
+			first, second = first[1:], second[1:]
 		}
-		slices.Reverse(a)
-		slices.Reverse(b)
+		slices.Reverse(first)
+		slices.Reverse(second)
 	}
-	a, b = a[:min(len(a), maxWords)], b[:min(len(b), maxWords)]
-	if len(a)*len(b) > maxPairs {
-		return runs(a), runs(b)
+	first, second = first[:min(len(first), maxWords)], second[:min(len(second), maxWords)]
+	if len(first)*len(second) > maxPairs {
+		return runs(first), runs(second)
 	}
-	width := len(b) + 1
-	longest := make([]uint16, (len(a)+1)*width) // of the words from one of a and one of b on
-	for i, left := range slices.Backward(a) {
-		for j, right := range slices.Backward(b) {
-			at := i*width + j
-			if longest[at] = max(longest[at+1], longest[at+width]); left == right {
-				longest[at] = longest[at+width+1] + 1
+	width := len(second) + 1
+	longest := make([]uint16, (len(first)+1)*width) // of the words from one of a and one of b on
+	for i, left := range slices.Backward(first) {
+		for j, right := range slices.Backward(second) {
+			index := i*width + j
+			if longest[index] = max(longest[index+1], longest[index+width]); left == right {
+				longest[index] = longest[index+width+1] + 1
 			}
 		}
 	}
 	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		switch at := i*width + j; {
-		case a[i] == b[j]:
+	for i < len(first) && j < len(second) {
+		switch index := i*width + j; {
+		case first[i] == second[j]:
 			went, came = append(went, ""), append(came, "")
 			i, j = i+1, j+1
-		case longest[at+width] >= longest[at+1]:
-			went = append(went, a[i])
+		case longest[index+width] >= longest[index+1]:
+			went = append(went, first[i])
 			i++
 		default:
-			came = append(came, b[j])
+			came = append(came, second[j])
 			j++
 		}
 	}
-	return runs(append(went, a[i:]...)), runs(append(came, b[j:]...))
+	return runs(append(went, first[i:]...)), runs(append(came, second[j:]...))
 }
 
 // runs joins words that stand together, as many as are shown; "" is between those that do not.
-func runs(words []string) (out []string) {
+func runs(words []string) (names []string) {
 	last, shown := "", 0
 	for _, text := range words {
 		if text != "" {
@@ -74,16 +74,16 @@ func runs(words []string) (out []string) {
 		switch {
 		case text == "":
 		case shown > maxShown:
-			out[len(out)-1] += " …"
-			return out
+			names[len(names)-1] += " …"
+			return names
 		case last == "":
-			out = append(out, strings.Clone(text))
+			names = append(names, strings.Clone(text))
 		case character.MatchString(text) && character.MatchString(last):
-			out[len(out)-1] += text
+			names[len(names)-1] += text
 		default:
-			out[len(out)-1] += " " + text
+			names[len(names)-1] += " " + text
 		}
 		last = text
 	}
-	return out
+	return names
 }

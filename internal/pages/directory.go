@@ -42,7 +42,7 @@ func (builder *pageBuilder) serveDirectory() {
 			add(&view)
 		}
 	}
-	byName(builder.lang, all, func(entry *directoryEntry) string { return entry.Label })
+	byName(builder.language, all, func(entry *directoryEntry) string { return entry.Label })
 	body := &directoryBody{Count: builder.count(kind.Collection(), len(all))}
 	for _, entry := range all {
 		directoryEntries := &body.Entries

@@ -49,12 +49,12 @@ func (pages *Pages) element() ([]byte, error) {
 		return nil, err
 	}
 	words := map[string]any{}
-	for _, lang := range calendar.Langs {
-		of := map[string]any{"twelve": pages.speech(lang).Twelve, "sunday": pages.options.Sunday}
+	for _, language := range calendar.Langs {
+		of := map[string]any{"twelve": pages.speech(language).Twelve, "sunday": pages.options.Sunday}
 		for name, key := range keys {
-			of[name] = word(key, lang, "%s")
+			of[name] = word(key, language, "%s")
 		}
-		words[lang.String()] = of
+		words[language.String()] = of
 	}
 	var selecting []string
 	for _, param := range query.Params(calendar.KindEvent) {
@@ -84,7 +84,7 @@ func (builder *pageBuilder) serveEmbed() {
 		path = "/events/month/"
 	}
 	request := *builder.Request
-	request.Route, _ = Find(segments[builder.lang] + path)
+	request.Route, _ = Find(segments[builder.language] + path)
 	builder.Request, builder.Page = &request, request.Route.name
 	request.Route.serve(builder)
 }
@@ -115,7 +115,7 @@ type oembed struct {
 // serveOEmbed tells how a page of an event is embedded (oembed.com).
 func (builder *pageBuilder) serveOEmbed() {
 	status, told := builder.oembed()
-	answer := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: builder.lang}
+	answer := &Answer{Status: status, Type: "application/json; charset=utf-8", Lang: builder.language}
 	var err error
 	if status == http.StatusOK && builder.Query.Get(paramFormat) == "xml" {
 		answer.Type = "text/xml; charset=utf-8"
@@ -164,19 +164,19 @@ func (builder *pageBuilder) oembed() (status int, told any) {
 	if builder.err != nil {
 		return 0, nil
 	}
-	home, title := builder.absolute(builder.lang, "/"), builder.named(view.Record, view.Status).Label
-	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: builder.Site(), ProviderURL: home, CacheAge: 3600}
+	home, title := builder.absolute(builder.language, "/"), builder.named(view.Record, view.Status).Label
+	result := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: builder.Site(), ProviderURL: home, CacheAge: 3600}
 	if !locked {
-		out.Type, out.Width, out.Height = "rich", size[0], size[1]
-		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
-			html.EscapeString(home+"embed"+recordPath(view.Record)), out.Width, out.Height, html.EscapeString(title))
+		result.Type, result.Width, result.Height = "rich", size[0], size[1]
+		result.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
+			html.EscapeString(home+"embed"+recordPath(view.Record)), result.Width, result.Height, html.EscapeString(title))
 		if len(view.Organizers) > 0 {
 			named := builder.named(view.Organizers[0].Record, view.Organizers[0].Status)
-			out.AuthorName, out.AuthorURL = named.Label, named.URL()
+			result.AuthorName, result.AuthorURL = named.Label, named.URL()
 		}
-		out.Thumbnail = view.Record.Fields.String("image_url")
+		result.Thumbnail = view.Record.Fields.String("image_url")
 	}
-	return http.StatusOK, out
+	return http.StatusOK, result
 }
 
 // eventOf finds the page of an event by its URL, whatever its scheme.

@@ -22,15 +22,15 @@ const noEvent = "9007199254740991"
 
 // drawer makes that of the selection of the page.
 func (builder *pageBuilder) drawer() *exportAddresses {
-	selection, address := builder.sel, "/events"
+	selection, address := builder.selection, "/events"
 	var of params
-	if kind := selection.of.Kind; selection.of.ID != 0 {
-		address = "/" + kind.Collection() + "/" + selection.of.ID.String() + address
+	if kind := selection.kind.Kind; selection.kind.ID != 0 {
+		address = "/" + kind.Collection() + "/" + selection.kind.ID.String() + address
 		name := kind.String()
 		if kind.IsTerm() {
 			name = kind.Collection()
 		}
-		of = of.with(name, selection.of.ID.String())
+		of = of.with(name, selection.kind.ID.String())
 	}
 	sent := params(selection.criteria.Exact())
 	lasting := sent.without(shapes...)

@@ -46,7 +46,7 @@ func (builder *pageBuilder) form(facets []facet, problems ...problem) *filterFor
 		names = names[1:]
 	}
 	var sent params
-	if selection := builder.sel; selection != nil {
+	if selection := builder.selection; selection != nil {
 		sent, form.Count = append(route.named(), selection.asked...), len(selection.selecting())
 		if builder.Page != pageHome {
 			form.Action = selection.path

@@ -35,10 +35,10 @@ type day struct {
 func (builder *pageBuilder) day(date time.Time) day {
 	today := builder.today(builder.zone)
 	d := day{pageBuilder: builder, Date: date, Ahead: int(date.Sub(today).Hours() / 24), OtherYear: date.Year() != today.Year()}
-	if y := date.Year(); y >= 1 && y <= 9999 {
+	if year := date.Year(); year >= 1 && year <= 9999 {
 		d.Href = builder.Href(dayPath(date))
-		if builder.sel.over.set {
-			d.Href += builder.sel.asked.String()
+		if builder.selection.over.set {
+			d.Href += builder.selection.asked.String()
 		}
 	}
 	return d
@@ -69,12 +69,12 @@ const (
 // spread puts cards on each day of the period that they are on, in the order of days: those
 // that last 24 hours or longer, then all-day ones, then by start and id.
 func (builder *pageBuilder) spread(cards []card) []day {
-	over := builder.sel.over
-	out := make([]day, int(over.last.Sub(over.first).Hours()/24)+1)
-	for i := range out {
-		out[i] = builder.day(over.first.AddDate(0, 0, i))
+	over := builder.selection.over
+	days := make([]day, int(over.last.Sub(over.first).Hours()/24)+1)
+	for i := range days {
+		days[i] = builder.day(over.first.AddDate(0, 0, i))
 	}
-	month, clock := len(out) > 7, builder.time
+	month, clock := len(days) > 7, builder.time
 	if month {
 		clock = builder.shortTime
 	}
@@ -87,22 +87,22 @@ func (builder *pageBuilder) spread(cards []card) []day {
 		first, last := card.edges()
 		for _, on := range card.days(over.first, over.last) {
 			e.on, e.Before, e.After = on, on.After(first), on.Before(last)
-			if d := &out[int(on.Sub(over.first).Hours()/24)]; !month || card.Long || !e.Before || on.Equal(over.first) {
+			if d := &days[int(on.Sub(over.first).Hours()/24)]; !month || card.Long || !e.Before || on.Equal(over.first) {
 				one := e
 				d.Entries, d.Events = append(d.Entries, &one), d.Events+1
 			}
 		}
 	}
-	rank := func(e *entry) int {
+	rank := func(item *entry) int {
 		switch {
-		case e.Long:
+		case item.Long:
 			return 0
-		case e.AllDay:
+		case item.AllDay:
 			return 1
 		}
 		return 2
 	}
-	for _, d := range out {
+	for _, d := range days {
 		slices.SortFunc(d.Entries, func(a, b *entry) int {
 			order := cmp.Compare(calendar.WallOf(a.Begins), calendar.WallOf(b.Begins))
 			if builder.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
@@ -111,7 +111,7 @@ func (builder *pageBuilder) spread(cards []card) []day {
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
 		})
 	}
-	return out
+	return days
 }
 
 // bars takes the entries that stand above others out of some days, each into a lane that is
@@ -122,22 +122,22 @@ func bars(days []day) {
 	for i := range days {
 		day := &days[i]
 		rest := day.Entries[:0:0]
-		for _, e := range day.Entries {
-			if !e.Bar {
-				rest = append(rest, e)
+		for _, item := range day.Entries {
+			if !item.Bar {
+				rest = append(rest, item)
 				continue
 			}
-			first := begun[e.ID]
+			first := begun[item.ID]
 			if first == nil {
-				first, begun[e.ID] = e, e
-				if e.Lane = slices.IndexFunc(ends, day.Date.After) + 1; e.Lane == 0 {
+				first, begun[item.ID] = item, item
+				if item.Lane = slices.IndexFunc(ends, day.Date.After) + 1; item.Lane == 0 {
 					ends = append(ends, day.Date)
-					e.Lane = len(ends)
+					item.Lane = len(ends)
 				}
-				_, ends[e.Lane-1] = e.edges()
+				_, ends[item.Lane-1] = item.edges()
 			}
-			first.Span, first.After, e.Lane = first.Span+1, e.After, first.Lane
-			day.Bars = append(day.Bars, e)
+			first.Span, first.After, item.Lane = first.Span+1, item.After, first.Lane
+			day.Bars = append(day.Bars, item)
 		}
 		day.Entries = rest
 	}
@@ -186,12 +186,12 @@ func (builder *pageBuilder) period(unit *unit) {
 	if builder.err != nil {
 		return
 	}
-	builder.Heading = unit.label(builder.locale, builder.sel.over.first)
+	builder.Heading = unit.label(builder.locale, builder.selection.over.first)
 	if builder.Title = builder.Heading; unit.page == pageMonth {
 		builder.Title = builder.text("month.title") + builder.colon() + builder.Heading
 	}
 	cards := builder.allCards()
-	body := &periodBody{selectionSummary: builder.selected(cards, len(cards)), First: builder.sel.over.first, Clock: builder.options.SiteZone}
+	body := &periodBody{selectionSummary: builder.selected(cards, len(cards)), First: builder.selection.over.first, Clock: builder.options.SiteZone}
 	body.City = strings.ReplaceAll(path.Base(builder.options.SiteZone), "_", " ")
 	body.Each = slices.ContainsFunc(cards, func(c card) bool { return c.Zone != "" })
 	if builder.zone != nil {
@@ -233,10 +233,10 @@ func (builder *pageBuilder) table(periodBody *periodBody, days []day) {
 	if builder.options.Sunday {
 		begins = time.Sunday
 	}
-	beside := func(d day, n int) day {
-		out := builder.day(d.Date.AddDate(0, 0, n))
-		out.Muted = true
-		return out
+	beside := func(d day, count int) day {
+		result := builder.day(d.Date.AddDate(0, 0, count))
+		result.Muted = true
+		return result
 	}
 	for days[0].Date.Weekday() != begins {
 		days = slices.Insert(days, 0, beside(days[0], -1))
@@ -286,16 +286,16 @@ func (builder *pageBuilder) hours(periodBody *periodBody, days []day) {
 	if len(days) == 1 {
 		lanes = lanesOfDay
 	}
-	from, to := firstHour, lastHour
+	from, until := firstHour, lastHour
 	for _, day := range days {
 		for _, entry := range day.Entries {
 			entry.rows()
-			from, to = min(from, entry.Row/rowsOfHour), max(to, (entry.Row+entry.Rows+rowsOfHour-1)/rowsOfHour)
+			from, until = min(from, entry.Row/rowsOfHour), max(until, (entry.Row+entry.Rows+rowsOfHour-1)/rowsOfHour)
 		}
 	}
 	periodBody.Days, periodBody.From, periodBody.Hours = days, from, map[int]string{}
-	for h := from; h < to; h++ {
-		periodBody.Hours[(h-from)*rowsOfHour+1] = builder.hour(h)
+	for height := from; height < until; height++ {
+		periodBody.Hours[(height-from)*rowsOfHour+1] = builder.hour(height)
 	}
 	for i := range days {
 		if days[i].lanes(lanes, from*rowsOfHour) > 1 {
@@ -307,12 +307,12 @@ func (builder *pageBuilder) hours(periodBody *periodBody, days []day) {
 // lanes puts the entries of a day side by side, below a row that is the first one of the grid.
 // A link to those for which there is no lane stands below the others.
 func (day *day) lanes(most, begin int) (used int) {
-	var out, chain []*entry // entries of a chain overlap, one the next
-	var ends []int          // of the last entry of each lane
+	var entries, chain []*entry // entries of a chain overlap, one the next
+	var ends []int              // of the last entry of each lane
 	until, left := 0, 0
-	put := func(e *entry, lane int) {
-		ends[lane], e.Lane, e.Row = e.Row+e.Rows, lane+1, e.Row-begin+1
-		until, chain = max(until, ends[lane]), append(chain, e)
+	put := func(item *entry, lane int) {
+		ends[lane], item.Lane, item.Row = item.Row+item.Rows, lane+1, item.Row-begin+1
+		until, chain = max(until, ends[lane]), append(chain, item)
 	}
 	settle := func(row int) {
 		if row >= until && left > 0 {
@@ -321,33 +321,33 @@ func (day *day) lanes(most, begin int) (used int) {
 			left = 0
 		}
 		if row >= until {
-			for _, e := range chain {
-				e.Lanes = len(ends)
+			for _, item := range chain {
+				item.Lanes = len(ends)
 			}
-			used, out, chain, ends = max(used, len(ends)), append(out, chain...), nil, nil
+			used, entries, chain, ends = max(used, len(ends)), append(entries, chain...), nil, nil
 		}
 	}
-	for _, e := range day.Entries {
-		settle(e.Row)
-		lane := slices.IndexFunc(ends, func(end int) bool { return end <= e.Row })
+	for _, item := range day.Entries {
+		settle(item.Row)
+		lane := slices.IndexFunc(ends, func(end int) bool { return end <= item.Row })
 		if lane < 0 && len(ends) < most {
 			lane, ends = len(ends), append(ends, 0)
 		}
 		if lane < 0 {
-			day.Rest, left = append(day.Rest, e), left+1
+			day.Rest, left = append(day.Rest, item), left+1
 		} else {
-			put(e, lane)
+			put(item, lane)
 		}
 	}
 	settle(math.MaxInt)
-	day.Entries = out
+	day.Entries = entries
 	return used
 }
 
 // step leads to the period before and after, as far as there are events, and says where
 // the nearest ones are if none exists here.
 func (builder *pageBuilder) step(periodBody *periodBody, unit *unit) {
-	over, kept, today := builder.sel.over, builder.sel.asked.String(), builder.today(builder.zone)
+	over, kept, today := builder.selection.over, builder.selection.asked.String(), builder.today(builder.zone)
 	to := func(day time.Time) *link {
 		return &link{Href: builder.Href(unit.path(day)) + kept, Label: unit.label(builder.locale, day), Current: !day.Before(over.first) && !day.After(over.last)}
 	}
@@ -361,8 +361,8 @@ func (builder *pageBuilder) step(periodBody *periodBody, unit *unit) {
 	if periodBody.Empty == nil || periodBody.Empty.First != "" {
 		return
 	}
-	rest := builder.sel.asked.without(window...)
-	if !builder.sel.plain() {
+	rest := builder.selection.asked.without(window...)
+	if !builder.selection.plain() {
 		if x, y := builder.nearest(true); x == nil && y == nil {
 			rest = nil // the nearest of all
 		} else {
@@ -384,13 +384,13 @@ func (builder *pageBuilder) step(periodBody *periodBody, unit *unit) {
 func (builder *pageBuilder) nearest(selected bool) (before, after *time.Time) {
 	one := func(input calendar.Input, order string) *time.Time {
 		if selected {
-			for _, linkParam := range builder.sel.selecting().without(window...).without(paramOverlap) {
+			for _, linkParam := range builder.selection.selecting().without(window...).without(paramOverlap) {
 				name := baseName(linkParam.Name)
 				input[name] = builder.Input[name]
 			}
 		}
 		input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = "true", "1", "start", order
-		found := builder.run(builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.lang, Caller: builder.Caller, Sheet: query.Sheet{Zone: builder.sel.sheet.Zone}}))
+		found := builder.run(builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.language, Caller: builder.Caller, Sheet: query.Sheet{Zone: builder.selection.sheet.Zone}}))
 		if len(found.Views) == 0 {
 			return nil
 		}
@@ -398,7 +398,7 @@ func (builder *pageBuilder) nearest(selected bool) (before, after *time.Time) {
 		day, _ := when.edges()
 		return &day
 	}
-	over := builder.sel.over
+	over := builder.selection.over
 	before = one(calendar.Input{"starts_before": over.first.Format(calendar.WallLayout)}, "desc")
 	if next := over.last.AddDate(0, 0, 1); next.Year() <= 9999 {
 		after = one(calendar.Input{paramStart: next.Format(calendar.WallLayout), paramEnd: "9999-12-31T23:59:59", paramOverlap: "true"}, "asc")

@@ -78,15 +78,15 @@ func (builder *pageBuilder) serveHistory() {
 			return 0
 		}
 		builder.own = append(builder.own, param.LinkParam{Name: name, Value: text})
-		n, ok := calendar.ParseNearestInt(text)
+		count, ok := calendar.ParseNearestInt(text)
 		if !ok {
 			builder.refuse(name, calendar.ReasonTypeInteger)
-		} else if n < 1 {
+		} else if count < 1 {
 			builder.refuse(name, calendar.ReasonTooSmall, "1")
 		}
-		return n
+		return count
 	}
-	page, from, to := int(min(max(number(paramPage), 1), 1<<31)), number(paramFrom), number(paramTo)
+	page, from, until := int(min(max(number(paramPage), 1), 1<<31)), number(paramFrom), number(paramTo)
 	builder.readZone()
 	if builder.err = builder.bad.Err(); builder.err != nil {
 		return
@@ -94,7 +94,7 @@ func (builder *pageBuilder) serveHistory() {
 	builder.head(view.Record)
 	builder.Title, builder.Heading = builder.text("event.history")+builder.colon()+builder.Title, builder.text("history.title")
 	builder.Crumbs, builder.NoIndex = append(builder.Crumbs, *builder.Record), true
-	body := &historyBody{Page: page, From: from, To: to, Kept: builder.asked().without(paramFrom, paramTo)}
+	body := &historyBody{Page: page, From: from, To: until, Kept: builder.asked().without(paramFrom, paramTo)}
 	builder.Body = body
 	var pages int
 	if pages, builder.err = builder.readEntries(body, view.Record); builder.err == nil && page > max(pages, 1) {
@@ -108,9 +108,9 @@ func (builder *pageBuilder) serveHistory() {
 	}
 	switch {
 	case builder.err != nil:
-	case from != 0 || to != 0:
+	case from != 0 || until != 0:
 		var diff *history.Diff
-		if diff, builder.err = builder.History.Diff(builder.ctx, builder.viewer(), kind, view.Record.ID, from, to); builder.err == nil {
+		if diff, builder.err = builder.History.Diff(builder.ctx, builder.viewer(), kind, view.Record.ID, from, until); builder.err == nil {
 			body.Difference = &difference{diff, builder.changeRows(diff.Changes)}
 			body.From, body.To = diff.From.Number, diff.To.Number
 		}
@@ -162,7 +162,7 @@ func (builder *pageBuilder) readEntries(historyBody *historyBody, record *calend
 		if entry == nil {
 			continue
 		}
-		row := entryRow{entry, template.HTML(entry.SummaryHTML(builder.Route.lang)), actorOf(entry.Actor), builder.changeRows(entry.Changes)} //nolint:gosec // escaped by the history
+		row := entryRow{entry, template.HTML(entry.SummaryHTML(builder.Route.language)), actorOf(entry.Actor), builder.changeRows(entry.Changes)} //nolint:gosec // escaped by the history
 		entry.Name, entry.Changes, entry.Reason = "", nil, strings.Clone(entry.Reason)
 		historyBody.Entries = append(historyBody.Entries, row)
 	}
@@ -194,12 +194,14 @@ func (builder *pageBuilder) Instant(instant time.Time) string {
 }
 
 // Number writes a number, Count how many there are of a thing.
-func (builder *pageBuilder) Number(n any) string { return builder.number(whole(n)) }
+func (builder *pageBuilder) Number(number any) string { return builder.number(whole(number)) }
 
-func (builder *pageBuilder) Count(thing string, n any) string { return builder.count(thing, whole(n)) }
+func (builder *pageBuilder) Count(thing string, number any) string {
+	return builder.count(thing, whole(number))
+}
 
 // whole reads a number of any type.
-func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[int]()).Int()) }
+func whole(number any) int { return int(reflect.ValueOf(number).Convert(reflect.TypeFor[int]()).Int()) }
 
 // Interface is the path of the interface in the language of the page.
 func (builder *pageBuilder) Interface() string { return builder.Href(builder.options.Namespace) }
@@ -209,7 +211,7 @@ func (builder *pageBuilder) changeRows(changes []history.Change) []changeRow {
 	rows := make([]changeRow, len(changes))
 	for i := range changes {
 		change := &changes[i]
-		row := changeRow{Field: change.Field, Label: change.Label(builder.Route.lang)}
+		row := changeRow{Field: change.Field, Label: change.Label(builder.Route.language)}
 		before, after := builder.value(change, change.Before, false), builder.value(change, change.After, true)
 		if change.IsText() || max(utf8.RuneCountInString(before), utf8.RuneCountInString(after)) > longText {
 			row.Before, row.After = differ(before, after)
@@ -236,7 +238,7 @@ func (builder *pageBuilder) value(change *history.Change, value any, after bool)
 		}
 		return builder.at(builder.date(clock.UTC()), builder.time(clock.UTC()))
 	}
-	text := change.Written(value, builder.Route.lang)
+	text := change.Written(value, builder.Route.language)
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}

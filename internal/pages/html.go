@@ -42,11 +42,11 @@ func (builder *pageBuilder) OnPage(shown string, highest int) (template.HTML, er
 			builder.settleImage(node)
 		}
 	}
-	var out strings.Builder
+	var result strings.Builder
 	for _, node := range nodes {
-		err = errors.Join(err, html.Render(&out, node))
+		err = errors.Join(err, html.Render(&result, node))
 	}
-	return template.HTML(out.String()), err //nolint:gosec // cleaned when it was stored or at the start, and settled here
+	return template.HTML(result.String()), err //nolint:gosec // cleaned when it was stored or at the start, and settled here
 }
 
 // settleImage shows a picture of an allowed host, and links another one, or has its text

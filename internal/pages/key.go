@@ -32,13 +32,13 @@ var notInPeriods = []string{paramPage, paramPerPage, "include"}
 
 // listParams are the parameters of lists that pages take: whether they are lists themselves.
 var listParams = func() map[string]bool {
-	out := map[string]bool{}
+	result := map[string]bool{}
 	for _, param := range query.Params(calendar.KindEvent) {
 		if !slices.Contains(outside, param.Name) {
-			out[param.Name] = param.IsList()
+			result[param.Name] = param.IsList()
 		}
 	}
-	return out
+	return result
 }()
 
 // baseName is the name of a parameter without its brackets.
@@ -98,7 +98,7 @@ func (route Route) Methods() string {
 }
 
 // Lang is the language of the path.
-func (route Route) Lang() calendar.Lang { return route.lang }
+func (route Route) Lang() calendar.Lang { return route.language }
 
 // moment notes that the page looks otherwise before and after a moment, as badges do.
 func (request *Request) moment(instant, now time.Time) {

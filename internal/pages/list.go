@@ -54,7 +54,7 @@ func (builder *pageBuilder) selected(cards []card, total int) selectionSummary {
 		return summary
 	}
 	summary.Form = builder.form(nil)
-	if builder.sel.of.ID == 0 && builder.Page != pageSearch {
+	if builder.selection.kind.ID == 0 && builder.Page != pageSearch {
 		summary.Quick = builder.quick()
 	}
 	return summary
@@ -62,8 +62,8 @@ func (builder *pageBuilder) selected(cards []card, total int) selectionSummary {
 
 // groups puts cards of a list under their days, in their order. What began before today and
 // runs stands first, what ended today first in its section.
-func (builder *pageBuilder) groups(cards []card) (out []day) {
-	if !builder.sel.byDays() {
+func (builder *pageBuilder) groups(cards []card) (days []day) {
+	if !builder.selection.byDays() {
 		if len(cards) == 0 {
 			return nil
 		}
@@ -73,8 +73,8 @@ func (builder *pageBuilder) groups(cards []card) (out []day) {
 	var earlier []card
 	for _, c := range cards {
 		first, last := c.edges()
-		c.InDay, c.Running = true, !builder.sel.past && first.Before(today) && !c.Past && (len(out) == 0 || out[0].Name != "" && len(out) == 1)
-		if !builder.sel.past && c.Past && last.Equal(today) {
+		c.InDay, c.Running = true, !builder.selection.past && first.Before(today) && !c.Past && (len(days) == 0 || days[0].Name != "" && len(days) == 1)
+		if !builder.selection.past && c.Past && last.Equal(today) {
 			earlier = append(earlier, c)
 			continue
 		}
@@ -82,23 +82,23 @@ func (builder *pageBuilder) groups(cards []card) (out []day) {
 		if c.Running {
 			d = day{Name: "running", Ahead: -1}
 		}
-		if n := len(out); n == 0 || out[n-1].Name != d.Name || d.Name == "" && !out[n-1].Date.Equal(first) {
-			out = append(out, d)
+		if count := len(days); count == 0 || days[count-1].Name != d.Name || d.Name == "" && !days[count-1].Date.Equal(first) {
+			days = append(days, d)
 		}
-		out[len(out)-1].Cards = append(out[len(out)-1].Cards, c)
+		days[len(days)-1].Cards = append(days[len(days)-1].Cards, c)
 	}
 	if earlier == nil {
-		return out
+		return days
 	}
-	at := slices.IndexFunc(out, func(d day) bool { return d.Ahead == 0 })
-	if at < 0 {
-		if at = slices.IndexFunc(out, func(d day) bool { return d.Ahead > 0 }); at < 0 {
-			at = len(out)
+	index := slices.IndexFunc(days, func(d day) bool { return d.Ahead == 0 })
+	if index < 0 {
+		if index = slices.IndexFunc(days, func(d day) bool { return d.Ahead > 0 }); index < 0 {
+			index = len(days)
 		}
-		out = slices.Insert(out, at, builder.day(today))
+		days = slices.Insert(days, index, builder.day(today))
 	}
-	out[at].Earlier = earlier
-	return out
+	days[index].Earlier = earlier
+	return days
 }
 
 // quickChoice is the quick choice: dates, and categories that coming events have.
@@ -120,11 +120,11 @@ const maxQuick = 12
 
 // quick makes the quick choice. Links of the home page lead to the list.
 func (builder *pageBuilder) quick() *quickChoice {
-	selection := *builder.sel
+	selection := *builder.selection
 	if builder.Page == pageHome {
 		selection.path = builder.Href("/events/")
 	}
-	out := &quickChoice{Dates: !selection.over.set, When: strings.ToLower(selection.asked.value(paramWhen)), Fixed: selection.asked.has(query.DateParams...), selection: selection}
+	choice := &quickChoice{Dates: !selection.over.set, When: strings.ToLower(selection.asked.value(paramWhen)), Fixed: selection.asked.has(query.DateParams...), selection: selection}
 	chosen := strings.Split(selection.asked.value("categories"), ",")
 	for _, value := range builder.categories() {
 		wanted := slices.DeleteFunc(slices.Clone(chosen), func(text string) bool {
@@ -135,22 +135,22 @@ func (builder *pageBuilder) quick() *quickChoice {
 			wanted = []string{value.Slug}
 		}
 		href := selection.to(selection.asked.with("categories", strings.Join(wanted, ",")))
-		out.Categories = append(out.Categories, facetValue{FacetValue: value, Lang: builder.other(value.In), Href: href})
+		choice.Categories = append(choice.Categories, facetValue{FacetValue: value, Lang: builder.other(value.In), Href: href})
 	}
-	return out
+	return choice
 }
 
 // categories are those without a parent that coming events have, made once for a state and
 // a day.
 func (builder *pageBuilder) categories() []query.FacetValue {
-	return keep(builder, &builder.quickest[builder.lang], func(page *pageBuilder) []query.FacetValue {
+	return keep(builder, &builder.quickest[builder.language], func(page *pageBuilder) []query.FacetValue {
 		found := page.ask(calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"})
 		if page.err != nil {
 			return nil
 		}
-		out := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(facetValue query.FacetValue) bool { return facetValue.Level > 0 })
-		byName(page.lang, out, func(facetValue query.FacetValue) string { return facetValue.Label })
-		return out[:min(len(out), maxQuick)]
+		facetValues := slices.DeleteFunc(slices.Clone(found.Facets[0].Values), func(facetValue query.FacetValue) bool { return facetValue.Level > 0 })
+		byName(page.language, facetValues, func(facetValue query.FacetValue) string { return facetValue.Label })
+		return facetValues[:min(len(facetValues), maxQuick)]
 	})
 }
 
@@ -181,7 +181,7 @@ func (facetValue facetValue) Colour() int {
 const shownValues = 8
 
 // facets makes the facets of a search.
-func (builder *pageBuilder) facets(found []query.Facet) (out []facet) {
+func (builder *pageBuilder) facets(found []query.Facet) (facets []facet) {
 	for _, f := range found {
 		most, sent, known := 1, f.Name, map[string]bool{}
 		if listParams[f.Name] {
@@ -212,10 +212,10 @@ func (builder *pageBuilder) facets(found []query.Facet) (out []facet) {
 			}
 		}
 		if shown.Values != nil {
-			out = append(out, shown)
+			facets = append(facets, shown)
 		}
 	}
-	return out
+	return facets
 }
 
 // switches are the parameters that are true or false.
@@ -243,7 +243,7 @@ type removableFilter struct {
 
 // removable makes the link to the page without a filter, or a value of it.
 func (builder *pageBuilder) removable(name, value string, but params) removableFilter {
-	filter := removableFilter{Param: name, Name: name, Value: builder.valueName(name, value), Href: builder.sel.to(but)}
+	filter := removableFilter{Param: name, Name: name, Value: builder.valueName(name, value), Href: builder.selection.to(but)}
 	if slices.Contains(around, name) {
 		filter.Name = "around"
 	}
@@ -277,10 +277,10 @@ func (builder *pageBuilder) pagerOf(current, last int, at func(page int) string)
 		return nil
 	}
 	p := &pager{pageBuilder: builder, At: at, Current: current, Last: last}
-	for n := 1; n <= last; n++ {
+	for count := 1; count <= last; count++ {
 		switch {
-		case n == 1 || n == last || n >= p.Current-2 && n <= p.Current+2:
-			p.Numbers = append(p.Numbers, n)
+		case count == 1 || count == last || count >= p.Current-2 && count <= p.Current+2:
+			p.Numbers = append(p.Numbers, count)
 		case p.Numbers[len(p.Numbers)-1] != 0:
 			p.Numbers = append(p.Numbers, 0)
 		}
@@ -293,15 +293,15 @@ func (builder *pageBuilder) list() *listBody {
 	if builder.err != nil {
 		return &listBody{}
 	}
-	found := builder.run(builder.sel.criteria)
+	found := builder.run(builder.selection.criteria)
 	cards := builder.cards(found)
 	builder.mark(cards, found)
-	body := &listBody{selectionSummary: builder.selected(cards, found.Total), Groups: builder.groups(cards), Pager: builder.pagerOf(builder.sel.page, found.TotalPages, builder.sel.toPage)}
+	body := &listBody{selectionSummary: builder.selected(cards, found.Total), Groups: builder.groups(cards), Pager: builder.pagerOf(builder.selection.page, found.TotalPages, builder.selection.toPage)}
 	if builder.Page == pageSearch {
 		body.Facets = builder.facets(found.Facets)
 		body.Form = builder.form(body.Facets)
 	}
-	if body.Past = builder.sel.past; builder.Route.past && !builder.Embedded {
+	if body.Past = builder.selection.past; builder.Route.past && !builder.Embedded {
 		body.Turn = builder.turn()
 	}
 	return body
@@ -313,25 +313,25 @@ func (builder *pageBuilder) turn() string {
 	switch {
 	case !builder.Route.past:
 		return builder.Href("/events/") + "?past=true"
-	case builder.sel.past:
-		return builder.sel.to(builder.sel.asked.without(paramPast))
+	case builder.selection.past:
+		return builder.selection.to(builder.selection.asked.without(paramPast))
 	}
-	return builder.sel.to(builder.sel.asked.with(paramPast, "true"))
+	return builder.selection.to(builder.selection.asked.with(paramPast, "true"))
 }
 
 // mark marks what the search fits in the cards of a list.
 func (builder *pageBuilder) mark(cards []card, found *query.List) {
-	highlighter := builder.sel.criteria.Highlighter(found.Spelling)
+	highlighter := builder.selection.criteria.Highlighter(found.Spelling)
 	if highlighter == nil {
 		return
 	}
 	for i := range found.Views {
 		view, card := &found.Views[i], &cards[i]
-		title, lang := view.Record.Name(builder.lang)
-		card.Marked = template.HTML(highlighter.Name(title, lang)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
+		title, language := view.Record.Name(builder.language)
+		card.Marked = template.HTML(highlighter.Name(title, language)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
 		for _, field := range []string{"excerpt", "description"} {
-			if text, in := render.HTML(view.Record, field, builder.lang); text != "" && !view.Blanked && card.Snippet == "" {
-				card.Snippet = template.HTML(highlighter.Snippet(htmltext.PlainText(text), in, builder.sel.criteria.HighlightLength)) //nolint:gosec // as above
+			if text, in := render.HTML(view.Record, field, builder.language); text != "" && !view.Blanked && card.Snippet == "" {
+				card.Snippet = template.HTML(highlighter.Snippet(htmltext.PlainText(text), in, builder.selection.criteria.HighlightLength)) //nolint:gosec // as above
 				card.SnippetLang = builder.other(in)
 			}
 		}
@@ -339,8 +339,8 @@ func (builder *pageBuilder) mark(cards []card, found *query.List) {
 }
 
 // chips are the filters of the selection.
-func (builder *pageBuilder) chips() (out []removableFilter) {
-	asked := builder.sel.asked
+func (builder *pageBuilder) chips() (removableFilters []removableFilter) {
+	asked := builder.selection.asked
 	for i, linkParam := range asked {
 		name := baseName(linkParam.Name)
 		value, but := linkParam.Value, slices.Delete(slices.Clone(asked), i, i+1)
@@ -348,13 +348,13 @@ func (builder *pageBuilder) chips() (out []removableFilter) {
 			if asked[:i].has(together(name)...) {
 				continue
 			}
-			value, but = asked.value(name), builder.sel.less(name)
+			value, but = asked.value(name), builder.selection.less(name)
 		}
 		if !slices.Contains(shapes, name) && name != paramStrict && name != paramPast && name != paramZone {
-			out = append(out, builder.removable(name, value, but))
+			removableFilters = append(removableFilters, builder.removable(name, value, but))
 		}
 	}
-	return out
+	return removableFilters
 }
 
 // mostChips is how many values have a chip of their own; of more, each parameter has one.
@@ -376,7 +376,7 @@ func (builder *pageBuilder) valueName(name, value string) string {
 	case name == "bbox":
 		return builder.text("value.this_area")
 	case slices.Contains(around, name):
-		return builder.text("value.around", cmp.Or(builder.sel.asked.value("geoloc_radius"), strconv.Itoa(query.DefaultRadius)))
+		return builder.text("value.around", cmp.Or(builder.selection.asked.value("geoloc_radius"), strconv.Itoa(query.DefaultRadius)))
 	}
 	parts := strings.Split(value, ",")
 	if len(parts) > mostNamed {
@@ -414,8 +414,8 @@ func (builder *pageBuilder) recordName(kind calendar.Kind, text string) string {
 
 // nothing is what a page without events says (PAGES.md P1.5).
 func (builder *pageBuilder) nothing() *empty {
-	selection := builder.sel
-	if selection.of.ID == 0 && builder.Page != pageSearch && !builder.Embedded && builder.ask(calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
+	selection := builder.selection
+	if selection.kind.ID == 0 && builder.Page != pageSearch && !builder.Embedded && builder.ask(calendar.Input{"starts_after": "0001-01-01", paramPerPage: "1"}).Total == 0 {
 		e := &empty{pageBuilder: builder, Text: builder.text("empty.calendar"), First: builder.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)}
 		if builder.options.Desk {
 			e.Desk = builder.Path + "/desk/"
@@ -443,36 +443,36 @@ func (builder *pageBuilder) nothing() *empty {
 const mostTried = 14
 
 // drops are the parameters without which there are events, the most events first.
-func (builder *pageBuilder) drops() (out []removableFilter) {
+func (builder *pageBuilder) drops() (removableFilters []removableFilter) {
 	tried := []string{paramStrict, paramOverlap}
-	for _, linkParam := range builder.sel.selecting() {
+	for _, linkParam := range builder.selection.selecting() {
 		name := baseName(linkParam.Name)
 		if slices.Contains(tried, name) || len(tried) >= mostTried {
 			continue
 		}
 		tried = append(tried, together(name)...)
-		less, request, but := *builder, *builder.Request, builder.sel.less(name)
+		less, request, but := *builder, *builder.Request, builder.selection.less(name)
 		less.Request, request.Input = &request, maps.Clone(builder.Input)
 		maps.DeleteFunc(request.Input, func(param string, _ any) bool { return !but.has(param) })
-		if less.choose("", builder.sel.over, builder.sel.of); less.err != nil {
+		if less.choose("", builder.selection.over, builder.selection.kind); less.err != nil {
 			continue
 		}
-		n, err := builder.Lists.Count(builder.ctx, less.sel.criteria)
+		count, err := builder.Lists.Count(builder.ctx, less.selection.criteria)
 		if err != nil {
 			builder.err = err
 			return nil
 		}
-		if builder.sel.over.set && n <= mostOnly { // some may be in its window, and on none of its days
-			n = len(less.allCards())
+		if builder.selection.over.set && count <= mostOnly { // some may be in its window, and on none of its days
+			count = len(less.allCards())
 		}
-		if n > 0 {
-			drop := builder.removable(name, builder.sel.asked.value(name), but)
-			drop.Number = n
-			out = append(out, drop)
+		if count > 0 {
+			drop := builder.removable(name, builder.selection.asked.value(name), but)
+			drop.Number = count
+			removableFilters = append(removableFilters, drop)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b removableFilter) int { return cmp.Compare(b.Number, a.Number) })
-	return out
+	slices.SortStableFunc(removableFilters, func(a, b removableFilter) int { return cmp.Compare(b.Number, a.Number) })
+	return removableFilters
 }
 
 // zones adds to the choices of the zone switch: each event's own, the site's, UTC, and those

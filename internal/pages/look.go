@@ -22,12 +22,12 @@ type pageBuilder struct {
 	*Request
 	locale
 
-	ctx    context.Context
-	err    error
-	bad    calendar.Problems // what was sent badly
-	answer *Answer           // in place of a page
-	code   int               // status of the page, 0: 200
-	sel    *selection
+	ctx       context.Context
+	err       error
+	bad       calendar.Problems // what was sent badly
+	answer    *Answer           // in place of a page
+	code      int               // status of the page, 0: 200
+	selection *selection
 	// Embedded tells that the page is one for frames of other sites.
 	Embedded bool
 
@@ -59,7 +59,7 @@ type pageBuilder struct {
 }
 
 // Lang is the language of the page.
-func (builder *pageBuilder) Lang() calendar.Lang { return builder.lang }
+func (builder *pageBuilder) Lang() calendar.Lang { return builder.language }
 
 // Site is the name of the calendar.
 func (builder *pageBuilder) Site() string { return builder.options.Brand.Name }
@@ -90,18 +90,18 @@ const everyVenue = "22"
 
 // Clusters is the address of those of the selection, for its map.
 func (builder *pageBuilder) Clusters() string {
-	selecting := params(builder.sel.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...)
+	selecting := params(builder.selection.criteria.Exact()).without(append(slices.Clone(shapes), "collapse")...)
 	return builder.Interface() + "/events/clusters" + selecting.with("zoom", everyVenue).String()
 }
 
 // Absolute makes the whole URL of a path below a language.
-func (builder *pageBuilder) absolute(lang calendar.Lang, page string) string {
-	return builder.Base + segments[lang] + page
+func (builder *pageBuilder) absolute(language calendar.Lang, page string) string {
+	return builder.Base + segments[language] + page
 }
 
 // Root is the URL of the interface.
 func (builder *pageBuilder) Root() string {
-	return builder.absolute(builder.lang, builder.options.Namespace)
+	return builder.absolute(builder.language, builder.options.Namespace)
 }
 
 // URL makes the whole URL of a path that links have.
@@ -114,13 +114,13 @@ func (builder *pageBuilder) CanonicalURL() string {
 	if builder.Canonical == "" {
 		return ""
 	}
-	return builder.inOr(builder.lang)
+	return builder.inOr(builder.language)
 }
 
 // asked is what the page was asked for.
 func (builder *pageBuilder) asked() params {
-	if builder.sel != nil && builder.sel.criteria != nil {
-		return builder.sel.asked
+	if builder.selection != nil && builder.selection.criteria != nil {
+		return builder.selection.asked
 	}
 	if builder.zone != nil {
 		return builder.own.with(paramZone, builder.zone.Name)
@@ -148,28 +148,28 @@ type alternate struct {
 var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}
 
 // Languages are the page in all languages.
-func (builder *pageBuilder) Languages() (out []alternate) {
+func (builder *pageBuilder) Languages() (alternates []alternate) {
 	query := builder.asked()
-	if builder.sel != nil && builder.sel.page > 1 {
-		query = query.with(paramPage, strconv.Itoa(builder.sel.page))
+	if builder.selection != nil && builder.selection.page > 1 {
+		query = query.with(paramPage, strconv.Itoa(builder.selection.page))
 	}
 	page := onto(builder.Route.below(), query.String())
-	for _, lang := range hreflangs {
-		has := builder.Langs == nil || slices.Contains(builder.Langs, lang)
-		out = append(out, alternate{lang, builder.absolute(lang, builder.Canonical), builder.Path + segments[lang] + page, has, lang == builder.lang})
+	for _, language := range hreflangs {
+		has := builder.Langs == nil || slices.Contains(builder.Langs, language)
+		alternates = append(alternates, alternate{language, builder.absolute(language, builder.Canonical), builder.Path + segments[language] + page, has, language == builder.language})
 	}
-	return out
+	return alternates
 }
 
 // Standard is the page for people of other languages.
 func (builder *pageBuilder) Standard() string { return builder.inOr(calendar.LangEN) }
 
 // inOr is the page in a language, else in the home language.
-func (builder *pageBuilder) inOr(lang calendar.Lang) string {
-	if builder.Langs != nil && !slices.Contains(builder.Langs, lang) {
-		lang = builder.Langs[0]
+func (builder *pageBuilder) inOr(language calendar.Lang) string {
+	if builder.Langs != nil && !slices.Contains(builder.Langs, language) {
+		language = builder.Langs[0]
 	}
-	return builder.absolute(lang, builder.Canonical)
+	return builder.absolute(language, builder.Canonical)
 }
 
 // OpenImage is the picture for other sites, "" for none: they take no SVG.
@@ -182,21 +182,23 @@ func (builder *pageBuilder) OpenImage() string {
 
 // View is the path of a page of the navigation, with the filters of this one.
 func (builder *pageBuilder) View(page string) string {
-	if builder.sel == nil || builder.sel.of.ID != 0 || builder.Page == pageHome {
+	if builder.selection == nil || builder.selection.kind.ID != 0 || builder.Page == pageHome {
 		return builder.Href(page)
 	}
-	out := slices.Concat(shapes, query.DateParams, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})
-	return builder.Href(page) + builder.sel.asked.without(out...).String()
+	names := slices.Concat(shapes, query.DateParams, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})
+	return builder.Href(page) + builder.selection.asked.without(names...).String()
 }
 
 // Footer are the links of the branding.
 func (builder *pageBuilder) Footer() []FooterLink {
-	return slices.DeleteFunc(slices.Clone(builder.options.Brand.Footer), func(footerLink FooterLink) bool { return footerLink.Lang != nil && *footerLink.Lang != builder.lang })
+	return slices.DeleteFunc(slices.Clone(builder.options.Brand.Footer), func(footerLink FooterLink) bool {
+		return footerLink.Lang != nil && *footerLink.Lang != builder.language
+	})
 }
 
 // ask answers a list of what everybody links to; its cards hold venues and categories.
 func (builder *pageBuilder) ask(input calendar.Input) *query.List {
-	return builder.run(builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.lang, Caller: builder.Caller}))
+	return builder.run(builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.language, Caller: builder.Caller}))
 }
 
 // forCards reads the criteria of what becomes cards, with what these show; nil after an error.
@@ -228,16 +230,16 @@ func (builder *pageBuilder) run(criteria *query.Criteria) *query.List {
 
 // cards makes the cards of a list.
 func (builder *pageBuilder) cards(found *query.List) []card {
-	out := make([]card, len(found.Views))
+	cards := make([]card, len(found.Views))
 	for i := range found.Views {
-		out[i] = builder.card(&found.Views[i])
+		cards[i] = builder.card(&found.Views[i])
 	}
-	return out
+	return cards
 }
 
 // all hands over the records of a list.
 func (builder *pageBuilder) all(kind calendar.Kind, input calendar.Input, do func(*query.View)) {
-	builder.each(builder.forCards(query.Request{Kind: kind, Input: input, Lang: builder.lang, Caller: builder.Caller}), math.MaxInt, do)
+	builder.each(builder.forCards(query.Request{Kind: kind, Input: input, Lang: builder.language, Caller: builder.Caller}), math.MaxInt, do)
 }
 
 // each hands over a list over all its pages; one of more than so many is too large.
@@ -263,7 +265,7 @@ func (builder *pageBuilder) each(criteria *query.Criteria, most int, do func(*qu
 // read finds a record that the caller may read, also one that a password protects.
 func (builder *pageBuilder) read(kind calendar.Kind, id calendar.ID, slug string) (query.View, error) {
 	open := func(context.Context, calendar.ID) (bool, error) { return true, nil }
-	return builder.Lists.Read(builder.ctx, kind, id, slug, builder.Caller, builder.lang, query.EmbedNone, open)
+	return builder.Lists.Read(builder.ctx, kind, id, slug, builder.Caller, builder.language, query.EmbedNone, open)
 }
 
 // unlessAway forgets that the read model is out of reach: pages of records are made without

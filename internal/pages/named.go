@@ -14,8 +14,8 @@ type named struct {
 }
 
 func (builder *pageBuilder) named(record *calendar.Record, status calendar.Status) named {
-	name, lang := record.Name(builder.lang)
-	n := named{Record: record, Label: name, Lang: builder.other(lang), builder: builder}
+	name, language := record.Name(builder.language)
+	n := named{Record: record, Label: name, Lang: builder.other(language), builder: builder}
 	if record.Slug() == "" || record.Kind.IsPost() && status != calendar.StatusPublish && status != calendar.StatusFuture && status != calendar.StatusPrivate {
 		n.Href = builder.Path + "/?" + record.Kind.String() + "=" + record.ID.String()
 	} else {

@@ -37,7 +37,7 @@ type Lists interface {
 	Generation(ctx context.Context) (query.Generation, error)
 	// Read finds one record by its slug, checks that the caller may read it, and makes
 	// its view.
-	Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, lang calendar.Lang, embeds query.Embeds,
+	Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, language calendar.Lang, embeds query.Embeds,
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
@@ -123,17 +123,17 @@ func New(deps Deps, options Options) (*Pages, error) {
 	if pages.script, err = pages.element(); err != nil {
 		return nil, fmt.Errorf("script of the element: %w", err)
 	}
-	for _, lang := range calendar.Langs {
-		if pages.templates[lang], err = parseTemplates(lang); err != nil {
-			return nil, fmt.Errorf("templates in %s: %w", lang, err)
+	for _, language := range calendar.Langs {
+		if pages.templates[language], err = parseTemplates(language); err != nil {
+			return nil, fmt.Errorf("templates in %s: %w", language, err)
 		}
 	}
 	return pages, nil
 }
 
 // speech is how a language speaks, by the settings.
-func (pages *Pages) speech(lang calendar.Lang) locale {
-	return locale{lang: lang, Twelve: pages.options.Clock == 12 || pages.options.Clock == 0 && lang == calendar.LangEN}
+func (pages *Pages) speech(language calendar.Lang) locale {
+	return locale{language: language, Twelve: pages.options.Clock == 12 || pages.options.Clock == 0 && language == calendar.LangEN}
 }
 
 // Request is one for a page.

@@ -25,7 +25,7 @@ func (request *Request) IsPast() bool {
 
 // viewer is who reads the page.
 func (request *Request) viewer() history.Viewer {
-	return history.Viewer{Caller: request.Caller, Lang: request.Route.lang}
+	return history.Viewer{Caller: request.Caller, Lang: request.Route.language}
 }
 
 // notFound is the answer for all that is not there, or not for the caller.
@@ -53,22 +53,22 @@ func (builder *pageBuilder) missing(err error) error {
 	}
 	route, now := builder.Route, builder.options.Now()
 	named, err := builder.Records.Named(builder.ctx, route.kind, route.id, route.slug)
-	for _, rec := range named {
-		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
+	for _, record := range named {
+		gone := record.Deleted || record.Kind.IsPost() && record.Status(now) == calendar.StatusTrash
 		former := route.slug
-		if former == rec.Slug() {
+		if former == record.Slug() {
 			former = ""
 		}
-		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(builder.Caller, rec, now)) {
+		if !gone && (former == "" || record.Slug() == "" || !calendar.MayRead(builder.Caller, record, now)) {
 			continue
 		}
-		switch was, err := builder.History.WasPublic(builder.ctx, rec, former); {
+		switch was, err := builder.History.WasPublic(builder.ctx, record, former); {
 		case err != nil:
 			return err
 		case was && gone:
-			return calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
+			return calendar.Fail(calendar.CodeNoLongerAvailable, record.Kind)
 		case was:
-			route.slug = rec.Slug()
+			route.slug = record.Slug()
 			builder.answer = redirect(builder.Href(route.below()), "")
 			return nil
 		}
@@ -114,7 +114,7 @@ func (builder *pageBuilder) serveThen(present *calendar.Record, point string) {
 		return
 	}
 	then, err := builder.Past.Read(builder.ctx, past.Request{
-		Kind: present.Kind, ID: present.ID, Caller: builder.Caller, Lang: builder.lang, Embeds: query.EmbedAll, Point: at,
+		Kind: present.Kind, ID: present.ID, Caller: builder.Caller, Lang: builder.language, Embeds: query.EmbedAll, Point: at,
 	})
 	if err != nil {
 		builder.err = hidden(present.Kind, err)

@@ -30,17 +30,17 @@ func newPolicies(options *Options) policies {
 }
 
 // tileOrigins are where map tiles come from.
-func (options *Options) tileOrigins() (out []string) {
+func (options *Options) tileOrigins() (names []string) {
 	hosts := options.TileHosts
 	if !strings.Contains(options.Tiles, "{s}") {
 		hosts = []string{""}
 	}
 	for _, text := range hosts {
 		if address, err := url.Parse(strings.ReplaceAll(options.Tiles, "{s}", text)); err == nil && address.Host != "" {
-			out = append(out, address.Scheme+"://"+address.Host)
+			names = append(names, address.Scheme+"://"+address.Host)
 		}
 	}
-	return out
+	return names
 }
 
 // Policy is the Content-Security-Policy of what a path leads to.

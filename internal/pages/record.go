@@ -29,10 +29,10 @@ type place struct {
 // place makes a venue, of an event too: both may leave out its map.
 func (builder *pageBuilder) place(linkedView query.LinkedView, records ...*calendar.Record) place {
 	at := place{named: builder.named(linkedView.Record, linkedView.Status)}
-	lat, hasLat := at.Fields.Number("geo_lat")
-	lng, hasLng := at.Fields.Number("geo_lng")
+	latitude, hasLat := at.Fields.Number("geo_lat")
+	longitude, hasLng := at.Fields.Number("geo_lng")
 	if hasLat && hasLng {
-		at.Lat, at.Lng = degrees(lat), degrees(lng)
+		at.Lat, at.Lng = degrees(latitude), degrees(longitude)
 	}
 	wanted := func(field string) bool {
 		return !slices.ContainsFunc(append(records, linkedView.Record), func(record *calendar.Record) bool { return !record.Fields.BoolOr(field, true) })
@@ -42,8 +42,8 @@ func (builder *pageBuilder) place(linkedView query.LinkedView, records ...*calen
 	return at
 }
 
-func degrees(n float64) template.JS {
-	return template.JS(strconv.FormatFloat(n, 'f', -1, 64)) //nolint:gosec // a number
+func degrees(number float64) template.JS {
+	return template.JS(strconv.FormatFloat(number, 'f', -1, 64)) //nolint:gosec // a number
 }
 
 // Region is the state or the province.
@@ -91,18 +91,18 @@ type recordBody struct {
 // Text is a text of the record as it stands on its page, nil for none. Headings in it begin
 // with a level.
 func (named named) Text(field string, highest int) (*richText, error) {
-	text, lang := render.HTML(named.Record, field, named.builder.lang)
+	text, language := render.HTML(named.Record, field, named.builder.language)
 	html, err := named.builder.OnPage(text, highest)
 	if html == "" {
 		return nil, err
 	}
-	return &richText{html, named.builder.other(lang)}, err
+	return &richText{html, named.builder.other(language)}, err
 }
 
 // Plain is the first of some texts that there is, without its form.
 func (named named) Plain(fields ...string) string {
 	for _, field := range fields {
-		if text, _ := render.HTML(named.Record, field, named.builder.lang); text != "" {
+		if text, _ := render.HTML(named.Record, field, named.builder.language); text != "" {
 			return htmltext.PlainText(text)
 		}
 	}
@@ -239,11 +239,11 @@ func (builder *pageBuilder) event(view *query.View, locked bool) *recordBody {
 }
 
 func (builder *pageBuilder) linked(views []query.LinkedView) []named {
-	out := make([]named, len(views))
+	nameds := make([]named, len(views))
 	for i, linkedView := range views {
-		out[i] = builder.named(linkedView.Record, linkedView.Status)
+		nameds[i] = builder.named(linkedView.Record, linkedView.Status)
 	}
-	return out
+	return nameds
 }
 
 // record makes the page of a venue, organizer, category or tag.
@@ -263,7 +263,7 @@ func (builder *pageBuilder) record(view *query.View) {
 			below.Count = view.Count
 			recordBody.Below = append(recordBody.Below, below)
 		})
-		byName(builder.lang, recordBody.Below, func(n named) string { return n.Label })
+		byName(builder.language, recordBody.Below, func(n named) string { return n.Label })
 		builder.unlessAway()
 	}
 	if recordBody.List = builder.list(); builder.unlessAway() {

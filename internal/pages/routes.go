@@ -124,16 +124,16 @@ func init() { // what serves a page finds other pages
 // unit is a length of time that has a page.
 type unit struct {
 	page   name
-	layout string                                 // of its name in paths; "": it is a week
-	start  func(day time.Time) time.Time          // first day of the one in which a day is
-	step   func(first time.Time, n int) time.Time // first day of the nth one after it
+	layout string                                     // of its name in paths; "": it is a week
+	start  func(day time.Time) time.Time              // first day of the one in which a day is
+	step   func(first time.Time, count int) time.Time // first day of the nth one after it
 	label  func(s locale, first time.Time) string
 }
 
 var units = []*unit{
-	{pageMonth, "2006-01", func(instant time.Time) time.Time { return instant.AddDate(0, 0, 1-instant.Day()) }, func(instant time.Time, n int) time.Time { return instant.AddDate(0, n, 0) }, locale.month},
-	{pageWeek, "", func(instant time.Time) time.Time { return instant.AddDate(0, 0, -(int(instant.Weekday())+6)%7) }, func(instant time.Time, n int) time.Time { return instant.AddDate(0, 0, 7*n) }, locale.week},
-	{pageDay, time.DateOnly, func(instant time.Time) time.Time { return instant }, func(instant time.Time, n int) time.Time { return instant.AddDate(0, 0, n) }, locale.date},
+	{pageMonth, "2006-01", func(instant time.Time) time.Time { return instant.AddDate(0, 0, 1-instant.Day()) }, func(instant time.Time, count int) time.Time { return instant.AddDate(0, count, 0) }, locale.month},
+	{pageWeek, "", func(instant time.Time) time.Time { return instant.AddDate(0, 0, -(int(instant.Weekday())+6)%7) }, func(instant time.Time, count int) time.Time { return instant.AddDate(0, 0, 7*count) }, locale.week},
+	{pageDay, time.DateOnly, func(instant time.Time) time.Time { return instant }, func(instant time.Time, count int) time.Time { return instant.AddDate(0, 0, count) }, locale.date},
 }
 
 // format names the one that begins with a day.
@@ -175,9 +175,9 @@ func (unit *unit) parse(text string) (first time.Time, ok bool) {
 type Route struct {
 	*page
 
-	lang calendar.Lang
-	slug string      // or the name of a file
-	id   calendar.ID // of a record that is not named by its slug
+	language calendar.Lang
+	slug     string      // or the name of a file
+	id       calendar.ID // of a record that is not named by its slug
 	// period is that of a path, and first its first day.
 	period string
 	first  time.Time
@@ -193,11 +193,11 @@ var segments = [...]string{calendar.LangCN: "/cn", calendar.LangEN: "", calendar
 
 // FirstSegments returns the first segments of the paths of pages. No prefix of the interface
 // may begin with one of them.
-func FirstSegments() (out []string) {
+func FirstSegments() (names []string) {
 	for _, page := range pages {
-		out = append(out, strings.Split(page.pattern, "/")[1])
+		names = append(names, strings.Split(page.pattern, "/")[1])
 	}
-	return out
+	return names
 }
 
 var slashes = regexp.MustCompile("//+")
@@ -205,10 +205,10 @@ var slashes = regexp.MustCompile("//+")
 // Find returns where an escaped path below the base URL leads, false for no page.
 func Find(escaped string) (Route, bool) {
 	path := slashes.ReplaceAllString(escaped, "/")
-	route, below := Route{lang: calendar.LangEN}, path
-	for _, lang := range calendar.Langs {
-		if text := segments[lang]; text != "" && strings.HasPrefix(path+"/", text+"/") {
-			route.lang, below = lang, path[len(text):]
+	route, below := Route{language: calendar.LangEN}, path
+	for _, language := range calendar.Langs {
+		if text := segments[language]; text != "" && strings.HasPrefix(path+"/", text+"/") {
+			route.language, below = language, path[len(text):]
 		}
 	}
 	var named []string
@@ -228,14 +228,14 @@ func Find(escaped string) (Route, bool) {
 		slug, err := url.PathUnescape(named[1])
 		route.slug, route.wrong = strings.ToLower(slug), err != nil || !utf8.ValidString(slug)
 	}
-	if route.proper = segments[route.lang] + route.below(); route.proper != escaped && !route.wrong {
+	if route.proper = segments[route.language] + route.below(); route.proper != escaped && !route.wrong {
 		route.moved = route.proper
 	}
 	return route, true
 }
 
 // Nowhere is the route of a path that is none of a page, in a language.
-func Nowhere(lang calendar.Lang) Route { return Route{page: &errorPage, lang: lang} }
+func Nowhere(language calendar.Lang) Route { return Route{page: &errorPage, language: language} }
 
 // below is the path of a route below its language, with a query for a record without a slug.
 func (route Route) below() string {

@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 			continue
 		}
 		route, ok := Find(path)
-		if got := fmt.Sprintf("%s %s %s %s %t", route.name, route.lang, cmp.Or(route.slug, "-"), cmp.Or(route.moved, "-"), route.wrong); !ok || got != want {
+		if got := fmt.Sprintf("%s %s %s %s %t", route.name, route.language, cmp.Or(route.slug, "-"), cmp.Or(route.moved, "-"), route.wrong); !ok || got != want {
 			t.Errorf("%s: %t %s, want %s", path, ok, got, want)
 		}
 	}

@@ -89,11 +89,11 @@ func together(name string) []string {
 // value is what was sent for a parameter, by elements joined with commas.
 func (params params) value(name string) string {
 	of := params.of(name)
-	out := make([]string, len(of))
+	names := make([]string, len(of))
 	for i, linkParam := range of {
-		out[i] = linkParam.Value
+		names[i] = linkParam.Value
 	}
-	return strings.Join(out, ",")
+	return strings.Join(names, ",")
 }
 
 // has reports whether one of some parameters was sent.
@@ -118,7 +118,7 @@ type selection struct {
 	asked params
 	path  string // of the page
 	// of is the record that the events are of.
-	of       query.Of
+	kind     query.Of
 	page     int
 	past     bool
 	sheet    query.Sheet
@@ -153,22 +153,22 @@ func (selection *selection) byDays() bool {
 
 // less are the parameters without a filter; without a place there is no order by distance.
 func (selection *selection) less(name string) params {
-	out := selection.asked.without(together(name)...)
-	if slices.Contains(around, name) && strings.EqualFold(out.value(paramSort), "distance") {
-		out = out.without(paramSort, paramOrder)
+	params := selection.asked.without(together(name)...)
+	if slices.Contains(around, name) && strings.EqualFold(params.value(paramSort), "distance") {
+		params = params.without(paramSort, paramOrder)
 	}
-	return out
+	return params
 }
 
 // to is a link to the page with other parameters.
 func (selection *selection) to(params params) string { return onto(selection.path, params.String()) }
 
 // toPage is a link to a page of the selection.
-func (selection *selection) toPage(n int) string {
-	if n == 1 {
+func (selection *selection) toPage(count int) string {
+	if count == 1 {
 		return selection.to(selection.asked)
 	}
-	return selection.to(selection.asked.with(paramPage, strconv.Itoa(n)))
+	return selection.to(selection.asked.with(paramPage, strconv.Itoa(count)))
 }
 
 // period is the first and the last day that a page shows, as times in UTC; it has one
@@ -180,34 +180,34 @@ type period struct {
 
 // choose reads the selection of a page: of a period, or of the events of a record. What was
 // sent badly is in builder.err.
-func (builder *pageBuilder) choose(path string, over period, of query.Of) {
-	s := &selection{path: builder.Href(path), page: 1, of: of, over: over}
-	builder.sel = s
+func (builder *pageBuilder) choose(path string, over period, kind query.Of) {
+	chosen := &selection{path: builder.Href(path), page: 1, kind: kind, over: over}
+	builder.selection = chosen
 	input, sent := calendar.Input{}, builder.sent().without(paramPage)
 	for _, param := range query.Params(calendar.KindEvent) {
 		if value, is := builder.Input[param.Name]; is && builder.Route.takes(param.Name, over.set) {
 			input[param.Name] = value
-			s.asked = append(s.asked, sent.of(param.Name)...)
+			chosen.asked = append(chosen.asked, sent.of(param.Name)...)
 		}
 	}
 	if past := builder.Query.Get(paramPast); past != "" && builder.Route.past {
 		var is bool
-		if s.past, is = calendar.ParseBool(past); !is {
+		if chosen.past, is = calendar.ParseBool(past); !is {
 			builder.bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
 	builder.readZone()
 	if builder.complete(input); over.set {
-		s.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
+		chosen.sheet = query.Sheet{Period: true, First: calendar.WallOf(over.first), Last: calendar.WallOf(over.last)}
 	}
-	if s.past {
+	if chosen.past {
 		builder.minute(builder.options.Now()) // events end all the time
-		s.sheet.Past, s.asked = true, s.asked.with(paramPast, "true")
+		chosen.sheet.Past, chosen.asked = true, chosen.asked.with(paramPast, "true")
 	}
 	if builder.zone != nil {
-		s.sheet.Zone, s.asked = builder.zone.Location, s.asked.with(paramZone, builder.zone.Name)
+		chosen.sheet.Zone, chosen.asked = builder.zone.Location, chosen.asked.with(paramZone, builder.zone.Name)
 	}
-	s.criteria = builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.lang, Caller: builder.Caller, Of: of, Sheet: s.sheet})
+	chosen.criteria = builder.forCards(query.Request{Kind: calendar.KindEvent, Input: input, Lang: builder.language, Caller: builder.Caller, Of: kind, Sheet: chosen.sheet})
 	if refused, ok := errors.AsType[*calendar.Error](builder.err); ok && refused.Code == calendar.CodeInvalidParam {
 		builder.bad.Fields = append(builder.bad.Fields, refused.Fields...)
 		builder.err = nil
@@ -216,7 +216,7 @@ func (builder *pageBuilder) choose(path string, over period, of query.Of) {
 		builder.err = builder.bad.Err()
 	}
 	if builder.err == nil {
-		s.page = s.criteria.Page
+		chosen.page = chosen.criteria.Page
 		builder.Canonical = onto(path, builder.canonicalQuery())
 		builder.NoIndex = builder.Route.noIndex || builder.parametered()
 	}
@@ -229,14 +229,14 @@ func (builder *pageBuilder) complete(input calendar.Input) {
 			input[name] = value
 		}
 	}
-	if builder.sel.over.set {
+	if builder.selection.over.set {
 		also(paramPerPage, strconv.Itoa(mostCards))
 	}
 	also(paramPerPage, strconv.Itoa(defaultPerPage))
-	if builder.sel.moving() {
+	if builder.selection.moving() {
 		also(paramOverlap, "true")
 	}
-	if builder.sel.past && input[paramSort] == nil {
+	if builder.selection.past && input[paramSort] == nil {
 		input[paramSort], input[paramOrder] = "start", "desc"
 	}
 	switch builder.Page {
@@ -260,14 +260,14 @@ func (builder *pageBuilder) complete(input calendar.Input) {
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
 func (builder *pageBuilder) canonicalQuery() string {
-	selection := builder.sel
+	selection := builder.selection
 	sent := slices.DeleteFunc(selection.asked.without(shapes...).without(paramZone), func(linkParam param.LinkParam) bool {
 		if linkParam.Name == paramOverlap {
 			is, _ := calendar.ParseBool(linkParam.Value)
 			return is != selection.dated()
 		}
-		row := query.Params(calendar.KindEvent).Find(baseName(linkParam.Name))
-		return row != nil && row.IsDefault(linkParam.Value)
+		parameter := query.Params(calendar.KindEvent).Find(baseName(linkParam.Name))
+		return parameter != nil && parameter.IsDefault(linkParam.Value)
 	})
 	if selection.page > 1 && selection.criteria.PerPage != defaultPerPage {
 		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(selection.criteria.PerPage)}}, sent...)

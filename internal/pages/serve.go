@@ -34,7 +34,7 @@ func (pages *Pages) Serve(ctx context.Context, request *Request) (*Answer, error
 
 // look begins to make a page.
 func (pages *Pages) look(ctx context.Context, request *Request) *pageBuilder {
-	return &pageBuilder{Pages: pages, Request: request, locale: pages.speech(request.Route.lang), ctx: ctx, Page: request.Route.name, Embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
+	return &pageBuilder{Pages: pages, Request: request, locale: pages.speech(request.Route.language), ctx: ctx, Page: request.Route.name, Embedded: request.Route.name == pageEmbed, Position: request.Position, NoIndex: request.Preview}
 }
 
 func (builder *pageBuilder) serve() {
@@ -43,12 +43,12 @@ func (builder *pageBuilder) serve() {
 	case route.moved != "":
 		builder.answer = redirect(builder.Path+route.moved, "")
 	case builder.Query.Has(paramLanguage):
-		lang, ok := calendar.ParseLang(builder.Query.Get(paramLanguage))
+		language, ok := calendar.ParseLang(builder.Query.Get(paramLanguage))
 		if !ok {
 			builder.refuse(paramLanguage, calendar.ReasonWord, "cn, en, fr, es")
 			return
 		}
-		builder.answer = redirect(builder.Path+segments[lang]+strings.TrimPrefix(route.proper, segments[route.lang]), paramLanguage)
+		builder.answer = redirect(builder.Path+segments[language]+strings.TrimPrefix(route.proper, segments[route.language]), paramLanguage)
 	case builder.Query.Has(paramPreview) && !isBool(builder.Query.Get(paramPreview)):
 		builder.refuse(paramPreview, calendar.ReasonTypeBool)
 	case route.wrong:
@@ -78,7 +78,7 @@ func (builder *pageBuilder) readRecord() (view query.View, locked bool) {
 	route := &builder.Route
 	protected := false
 	var refused error
-	view, err := builder.Lists.Read(builder.ctx, route.kind, route.id, route.slug, builder.Caller, builder.lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+	view, err := builder.Lists.Read(builder.ctx, route.kind, route.id, route.slug, builder.Caller, builder.language, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
 		locked, protected = true, true
 		if builder.Unlock {
 			var right bool
@@ -162,7 +162,7 @@ var statuses = map[calendar.Code]int{
 // Fail makes the page of an error, of which the interface has the status and the code.
 func (pages *Pages) Fail(ctx context.Context, request *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
 	if request.Route.name == "" { // files are in no language
-		request = &Request{Route: Nowhere(request.Route.lang), Base: request.Base, Path: request.Path}
+		request = &Request{Route: Nowhere(request.Route.language), Base: request.Base, Path: request.Path}
 	}
 	look := pages.look(ctx, request)
 	look.code = cmp.Or(statuses[refused.Code], status)
@@ -177,7 +177,7 @@ func (pages *Pages) Fail(ctx context.Context, request *Request, refused *calenda
 	}
 	names := make([]string, 0, len(refused.Fields))
 	for _, fieldError := range refused.Fields {
-		name, message := baseName(fieldError.Field), texts.FieldMessage(fieldError, look.lang)
+		name, message := baseName(fieldError.Field), texts.FieldMessage(fieldError, look.language)
 		if rest, named := strings.CutPrefix(message, fieldError.Field); named { // the name stands beside it
 			message = strings.TrimLeft(rest, " :："+noBreak+narrowNoBreak)
 		}
@@ -207,18 +207,18 @@ func (builder *pageBuilder) render() (*Answer, error) {
 	if builder.Embedded {
 		as = embeddedPage
 	}
-	var out bytes.Buffer
-	out.Grow(renderedSize)
-	if err := builder.templates[builder.lang].ExecuteTemplate(&out, as, builder); err != nil {
+	var result bytes.Buffer
+	result.Grow(renderedSize)
+	if err := builder.templates[builder.language].ExecuteTemplate(&result, as, builder); err != nil {
 		return nil, fmt.Errorf("render page %s: %w", builder.Page, err)
 	}
 	// Plus signs need no escape in UTF-8; media types and offsets are full of them.
-	body := bytes.ReplaceAll(out.Bytes(), []byte("&#43;"), []byte("+"))
+	body := bytes.ReplaceAll(result.Bytes(), []byte("&#43;"), []byte("+"))
 	if builder.Preview {
 		body = builder.keepPreview(body)
 	}
 	if builder.Embedded {
 		body = outOfFrame(body)
 	}
-	return &Answer{Status: cmp.Or(builder.code, http.StatusOK), Type: TypeHTML, Body: body, Position: builder.Position, Lang: builder.lang, Since: builder.since, Until: builder.until}, nil
+	return &Answer{Status: cmp.Or(builder.code, http.StatusOK), Type: TypeHTML, Body: body, Position: builder.Position, Lang: builder.language, Since: builder.since, Until: builder.until}, nil
 }

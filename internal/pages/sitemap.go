@@ -27,7 +27,7 @@ type siteURL struct {
 }
 
 // In is the path in a language.
-func (siteURL siteURL) In(lang calendar.Lang) string { return segments[lang] + siteURL.Path }
+func (siteURL siteURL) In(language calendar.Lang) string { return segments[language] + siteURL.Path }
 
 // siteFile is a file of the site map. URLs of events are read when they are asked for.
 type siteFile struct {
@@ -56,7 +56,7 @@ func (builder *pageBuilder) serveSiteFile() {
 
 // makeSiteFiles returns the files of the present state on the present day, whatever the host.
 func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
-	coming := builder.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: builder.lang})
+	coming := builder.forCards(query.Request{Kind: calendar.KindEvent, Input: calendar.Input{paramOverlap: "true"}, Lang: builder.language})
 	paths := []string{"/docs/"}
 	if builder.run(coming).Total > 0 {
 		paths = append(paths, "/", "/events/", "/events/map/")
@@ -92,8 +92,8 @@ func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
 		pages.urls = append(pages.urls, siteURL{Path: path, Langs: hreflangs})
 	}
 	files = []siteFile{pages}
-	add := func(file siteFile, name string, n int) { // as many files as it takes
-		for part := 1; file.skip < n; part++ {
+	add := func(file siteFile, name string, count int) { // as many files as it takes
+		for part := 1; file.skip < count; part++ {
 			file.Name = name + "-" + strconv.Itoa(part) + ".xml"
 			if part == 1 && file.urls == nil {
 				file.Name = name + ".xml"
@@ -113,8 +113,8 @@ func (builder *pageBuilder) makeSiteFiles() (files []siteFile) {
 
 func siteURLOf(record *calendar.Record) siteURL {
 	langs := record.Langs() // the home language first
-	if at := slices.Index(langs, calendar.LangEN); at > 0 {
-		langs[0], langs[at] = langs[at], langs[0]
+	if index := slices.Index(langs, calendar.LangEN); index > 0 {
+		langs[0], langs[index] = langs[index], langs[0]
 	}
 	return siteURL{recordPath(record), langs, record.Changed.UTC().Format(time.RFC3339)}
 }

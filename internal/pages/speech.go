@@ -12,8 +12,8 @@ import (
 
 // locale is how a language writes numbers, dates and times (PAGES.md P4.4).
 type locale struct {
-	lang   calendar.Lang
-	Twelve bool // times of twelve hours
+	language calendar.Lang
+	Twelve   bool // times of twelve hours
 }
 
 // Spaces and dashes of the texts.
@@ -24,26 +24,26 @@ const (
 )
 
 // word returns a text of the pages (PAGES.md P4.4) with values filled in.
-func word(key string, lang calendar.Lang, values ...string) string {
-	return texts.Pages.In(key, lang, values...)
+func word(key string, language calendar.Lang, values ...string) string {
+	return texts.Pages.In(key, language, values...)
 }
 
 func (speech locale) text(key string, values ...string) string {
-	return word(key, speech.lang, values...)
+	return word(key, speech.language, values...)
 }
 
 // count writes how many there are of a thing, in the form of the number (CLDR, cardinals). Not
 // all languages have all forms.
-func (speech locale) count(thing string, n int) string {
+func (speech locale) count(thing string, count int) string {
 	form := "other"
 	switch {
-	case n == 1, n == 0 && speech.lang == calendar.LangFR:
+	case count == 1, count == 0 && speech.language == calendar.LangFR:
 		form = "one"
-	case n != 0 && n%1_000_000 == 0:
+	case count != 0 && count%1_000_000 == 0:
 		form = "many"
 	}
 	key := "count." + thing + "."
-	return cmp.Or(speech.text(key+form, speech.number(n)), speech.text(key+"other", speech.number(n)))
+	return cmp.Or(speech.text(key+form, speech.number(count)), speech.text(key+"other", speech.number(count)))
 }
 
 // comma joins two parts of a sentence, colon stands between a name and its value.
@@ -61,10 +61,10 @@ func (speech locale) dayName(form string, weekday time.Weekday) string {
 
 // number writes a whole number with the groups of the language; Spanish has them from
 // five digits on.
-func (speech locale) number(n int) string {
-	digits := strconv.Itoa(n)
+func (speech locale) number(count int) string {
+	digits := strconv.Itoa(count)
 	between, least := ",", 4
-	switch speech.lang {
+	switch speech.language {
 	case calendar.LangES:
 		between, least = ".", 5
 	case calendar.LangFR:
@@ -82,7 +82,7 @@ func (speech locale) number(n int) string {
 
 // dayNumber is the day of the month in a date.
 func (speech locale) dayNumber(instant time.Time) string {
-	if instant.Day() == 1 && speech.lang == calendar.LangFR {
+	if instant.Day() == 1 && speech.language == calendar.LangFR {
 		return "1er"
 	}
 	return strconv.Itoa(instant.Day())
@@ -163,8 +163,8 @@ func (speech locale) time(instant time.Time) string {
 }
 
 // hour is a full hour: 6 PM.
-func (speech locale) hour(h int) string {
-	return strings.Replace(speech.time(time.Date(2000, 1, 1, h, 0, 0, 0, time.UTC)), ":00"+noBreak, noBreak, 1)
+func (speech locale) hour(height int) string {
+	return strings.Replace(speech.time(time.Date(2000, 1, 1, height, 0, 0, 0, time.UTC)), ":00"+noBreak, noBreak, 1)
 }
 
 // shortTime is a time in a month: 6:30p, 7p.
@@ -199,34 +199,34 @@ func (whenText whenText) String() string {
 }
 
 // whenText tells when an event is in whole: one date and its times, days, or both.
-func (speech locale) whenText(when eventTimes) (out whenText) {
+func (speech locale) whenText(when eventTimes) (whenText whenText) {
 	switch {
 	case when.AllDay && sameDay(when.Begins, when.Ends):
-		out.Day, out.After = speech.date(when.Begins), " · "+speech.text("event.all_day")
-		return out
+		whenText.Day, whenText.After = speech.date(when.Begins), " · "+speech.text("event.all_day")
+		return whenText
 	case when.AllDay:
-		out.Day, out.Between, out.To = speech.daysText(when.Begins, when.Ends)
-		return out
+		whenText.Day, whenText.Between, whenText.To = speech.daysText(when.Begins, when.Ends)
+		return whenText
 	}
-	out.Day, out.Gap, out.Clock = speech.date(when.Begins), speech.at("", ""), speech.time(when.Begins)
+	whenText.Day, whenText.Gap, whenText.Clock = speech.date(when.Begins), speech.at("", ""), speech.time(when.Begins)
 	if when.ZoneEnd != "" {
-		out.After = " " + when.ZoneEnd
+		whenText.After = " " + when.ZoneEnd
 	}
 	shift := !when.Begins.Equal(when.Ends) && when.Zone != when.ZoneEnd // a clock is changed meanwhile
 	if shift {
-		out.Clock += " " + when.Zone
+		whenText.Clock += " " + when.Zone
 	}
 	switch {
 	case when.Begins.Equal(when.Ends):
-		return out
+		return whenText
 	case sameDay(when.Begins, when.Ends):
-		if out.Between, out.To = dash, speech.time(when.Ends); shift || speech.Twelve || speech.lang == calendar.LangEN {
-			out.Between = " " + dash + " "
+		if whenText.Between, whenText.To = dash, speech.time(when.Ends); shift || speech.Twelve || speech.language == calendar.LangEN {
+			whenText.Between = " " + dash + " "
 		}
-		return out
+		return whenText
 	}
-	out.Between, out.To = speech.text("until"), speech.at(speech.date(when.Ends), speech.time(when.Ends))
-	return out
+	whenText.Between, whenText.To = speech.text("until"), speech.at(speech.date(when.Ends), speech.time(when.Ends))
+	return whenText
 }
 
 func sameDay(a, b time.Time) bool {

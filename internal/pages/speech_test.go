@@ -59,12 +59,12 @@ func TestTexts(t *testing.T) {
 		{"1000000 events", count(1_000_000), [4]string{"1,000,000 events", "1,000,000 个活动", "1.000.000 de eventos", "1\u202f000\u202f000 d’événements"}},
 	} {
 		for i, lang := range langs {
-			if got := tt.say(locale{lang: lang, Twelve: lang == calendar.LangEN}); got != tt.want[i] {
+			if got := tt.say(locale{language: lang, Twelve: lang == calendar.LangEN}); got != tt.want[i] {
 				t.Errorf("%s in %s: %q, want %q", tt.name, lang, got, tt.want[i])
 			}
 		}
 	}
-	if got := (locale{lang: calendar.LangEN}).time(fourth); got != "18:30" {
+	if got := (locale{language: calendar.LangEN}).time(fourth); got != "18:30" {
 		t.Errorf("24 hours in English: %q", got)
 	}
 }

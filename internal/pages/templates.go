@@ -54,8 +54,8 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	say := locale{lang: l}
-	out := template.New("").Funcs(template.FuncMap{
+	say := locale{language: l}
+	result := template.New("").Funcs(template.FuncMap{
 		"t":          func(key ...any) string { return word(fmt.Sprint(key...), l) },
 		"word":       word,
 		"fill":       texts.Fill,
@@ -88,11 +88,11 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 		text := spelled.ReplaceAllStringFunc(string(data), func(s string) string {
 			return template.HTMLEscapeString(word(spelled.FindStringSubmatch(s)[1], l))
 		})
-		if _, err = out.New(path.Base(name)).Parse(text); err != nil {
+		if _, err = result.New(path.Base(name)).Parse(text); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 var safe = regexp.MustCompile(`(?i)^(webcal:|geo:|mailto:|https?:|/)`)
@@ -108,15 +108,15 @@ func safeURL(text string) template.URL {
 
 // dict hands several values to a template.
 func dict(pairs ...any) map[string]any {
-	out := map[string]any{}
+	result := map[string]any{}
 	for pair := range slices.Chunk(pairs, 2) {
-		out[fmt.Sprint(pair[0])] = pair[1]
+		result[fmt.Sprint(pair[0])] = pair[1]
 	}
-	return out
+	return result
 }
 
 // byName puts things in the order of their names, as people of a language look for them.
-func byName[T any](lang calendar.Lang, all []T, name func(T) string) {
+func byName[T any](lang calendar.Lang, every []T, name func(T) string) {
 	order := collate.New(language.Make(lang.Tag()), collate.Loose, collate.Numeric)
-	slices.SortStableFunc(all, func(a, b T) int { return order.CompareString(name(a), name(b)) })
+	slices.SortStableFunc(every, func(a, b T) int { return order.CompareString(name(a), name(b)) })
 }

@@ -17,11 +17,11 @@ func StartOfWindow(now time.Time, site *time.Location) calendar.Wall {
 // EndOfWindow returns the declared default of end_date: 23:59:59, two years later; 29 February
 // goes to the 28th.
 func EndOfWindow(now time.Time, site *time.Location) calendar.Wall {
-	y, month, d := now.In(site).Date()
+	year, month, days := now.In(site).Date()
 	if month == time.February {
-		d = min(d, 28)
+		days = min(days, 28)
 	}
-	return calendar.Wall(time.Date(y+2, month, d, 23, 59, 59, 0, time.UTC).Unix())
+	return calendar.Wall(time.Date(year+2, month, days, 23, 59, 59, 0, time.UTC).Unix())
 }
 
 // Days are the words of when (listings, section 2).
@@ -32,8 +32,8 @@ var Days = []string{"today", "tomorrow", "this_weekend", "next_weekend", "this_w
 func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first, last calendar.Wall) {
 	today := calendar.WallOf(now.In(site)).Midnight()
 	date := today.UTC()
-	month := func(n int) calendar.Wall {
-		return calendar.Wall(date.AddDate(0, n, 1-date.Day()).Unix())
+	month := func(count int) calendar.Wall {
+		return calendar.Wall(date.AddDate(0, count, 1-date.Day()).Unix())
 	}
 	passed := calendar.Wall(date.Weekday()+6) % 7 // since Monday
 	end := today + (6-passed)*day

@@ -164,8 +164,8 @@ func (t *tree) set(path []string, value string) {
 	if key == "" {
 		key = strconv.Itoa(t.next)
 	}
-	if n, ok := index(key); ok {
-		t.next = max(t.next, n+1)
+	if count, ok := index(key); ok {
+		t.next = max(t.next, count+1)
 	}
 	if t.kids[key] == nil {
 		t.kids[key] = &tree{}
@@ -188,7 +188,7 @@ func (t *tree) value() any {
 		return t.text
 	}
 	object, list := make(map[string]any, len(t.kids)), make([]any, 0, len(t.kids))
-	byNumber := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+	byNumber := func(first, second string) int { return cmp.Or(len(first)-len(second), strings.Compare(first, second)) }
 	for _, key := range slices.SortedFunc(maps.Keys(t.kids), byNumber) {
 		object[key] = t.kids[key].value()
 		if _, counts := index(key); counts {

@@ -75,11 +75,11 @@ func (param *Param) FromJSON(value any) any {
 	list, isList := value.([]any)
 	switch {
 	case isList && param.IsList():
-		out := make([]any, len(list))
+		result := make([]any, len(list))
 		for i, element := range list {
-			out[i] = param.textOf(element)
+			result[i] = param.textOf(element)
 		}
-		return out
+		return result
 	case len(list) == 1:
 		value = list[0]
 	}

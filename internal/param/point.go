@@ -42,16 +42,16 @@ func ParsePoint(value any, versions bool, now time.Time, site *time.Location, he
 	}
 	text = calendar.Trim(text)
 	word, digits, _ := strings.Cut(text, ":")
-	n, isNumber := parseNumber(digits)
+	number, isNumber := parseNumber(digits)
 	instant, exact, isTime := ParseMoment(text, now, site)
 	switch {
 	case isNumber && word == wordPosition:
-		if calendar.Position(n) <= head {
-			return Point{Position: calendar.Position(n)}
+		if calendar.Position(number) <= head {
+			return Point{Position: calendar.Position(number)}
 		}
 		problems.Add(AsOf, calendar.ReasonAhead, head.String())
 	case isNumber && word == wordVersion && versions:
-		return Point{Version: n}
+		return Point{Version: number}
 	case isTime && instant.Unix() > now.Unix():
 		reason = calendar.ReasonFuture
 	case isTime && exact:
@@ -100,11 +100,11 @@ func parseNumber(text string) (int64, bool) {
 	if !calendar.IsDigits(text) {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		n = math.MaxInt64
+		number = math.MaxInt64
 	}
-	return n, n > 0
+	return number, number > 0
 }
 
 // String returns the point as links name it: an instant, a position, a version.

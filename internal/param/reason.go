@@ -40,5 +40,5 @@ func ReadReason(input calendar.Input, header string, problems *calendar.Problems
 
 // IsPrintable reports whether a text has printable characters of ASCII only.
 func IsPrintable(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+	return !strings.ContainsFunc(text, func(letter rune) bool { return letter < ' ' || letter > '~' })
 }

@@ -27,177 +27,179 @@ func NewValue(input calendar.Input, problems *calendar.Problems) *Value {
 }
 
 // Missing returns the error that names the required parameters that were not sent, or nil.
-func (v *Value) Missing() error {
-	if v.missing == nil {
+func (given *Value) Missing() error {
+	if given.missing == nil {
 		return nil
 	}
-	return &calendar.Error{Code: calendar.CodeMissingParam, Missing: v.missing}
+	return &calendar.Error{Code: calendar.CodeMissingParam, Missing: given.missing}
 }
 
 // Of turns to another parameter. nil: one of other tables, for which nothing is sent.
-func (v *Value) Of(param *Param) *Value {
-	v.Param = cmp.Or(param, &unknown)
-	if _, sent := v.Sent(); v.Required && !sent {
-		v.missing = append(v.missing, v.Name)
+func (given *Value) Of(param *Param) *Value {
+	given.Param = cmp.Or(param, &unknown)
+	if _, sent := given.Sent(); given.Required && !sent {
+		given.missing = append(given.missing, given.Name)
 	}
-	return v
+	return given
 }
 
 // unknown is a parameter that nothing is sent for.
 var unknown Param
 
 // Sent returns what was sent.
-func (v *Value) Sent() (any, bool) {
-	sent, ok := v.input[v.Name]
+func (given *Value) Sent() (any, bool) {
+	sent, ok := given.input[given.Name]
 	return sent, ok
 }
 
 // Refuse adds a problem of the parameter.
-func (v *Value) Refuse(reason calendar.Reason, args ...string) {
-	v.problems.Add(v.Name, reason, args...)
+func (given *Value) Refuse(reason calendar.Reason, args ...string) {
+	given.problems.Add(given.Name, reason, args...)
 }
 
 // Raw returns a text as it was sent, which may be empty. It refuses what is no text.
-func (v *Value) Raw() (string, bool) {
-	sent, ok := v.Sent()
+func (given *Value) Raw() (string, bool) {
+	sent, ok := given.Sent()
 	text, isText := sent.(string)
 	if ok && !isText {
-		v.Refuse(calendar.ReasonTypeText)
+		given.Refuse(calendar.ReasonTypeText)
 	}
 	return text, isText
 }
 
 // Plain returns a text, trimmed. Empty text is refused, and for reason what is no text.
-func (v *Value) Plain(reason calendar.Reason) (string, bool) {
-	sent, ok := v.Sent()
+func (given *Value) Plain(reason calendar.Reason) (string, bool) {
+	sent, ok := given.Sent()
 	if !ok {
 		return "", false
 	}
 	text, ok := sent.(string)
 	if !ok && sent != nil {
-		v.Refuse(reason)
+		given.Refuse(reason)
 		return "", false
 	}
 	if text = calendar.Trim(text); text == "" {
-		v.Refuse(calendar.ReasonEmpty)
+		given.Refuse(calendar.ReasonEmpty)
 		return "", false
 	}
 	return text, true
 }
 
 // Text reads a text of at most as many characters as the row says.
-func (v *Value) Text() (string, bool) {
-	text, ok := v.Plain(calendar.ReasonTypeText)
-	if !ok || !v.Fits(text) {
+func (given *Value) Text() (string, bool) {
+	text, ok := given.Plain(calendar.ReasonTypeText)
+	if !ok || !given.Fits(text) {
 		return "", false
 	}
 	return text, true
 }
 
 // Fits refuses a text of more characters than the row says.
-func (v *Value) Fits(text string) bool {
-	limit, limited := v.Schema["maxLength"].(float64)
+func (given *Value) Fits(text string) bool {
+	limit, limited := given.Schema["maxLength"].(float64)
 	fits := !limited || utf8.RuneCountInString(text) <= int(limit)
 	if !fits {
-		v.Refuse(calendar.ReasonTooLong, decimal(limit))
+		given.Refuse(calendar.ReasonTooLong, decimal(limit))
 	}
 	return fits
 }
 
 // parsed reads a text by a parser and refuses for reason what that does not take.
-func parsed[T any](v *Value, parse func(any) (T, bool), reason calendar.Reason) (value T, ok bool) {
-	text, ok := v.Plain(reason)
+func parsed[T any](given *Value, parse func(any) (T, bool), reason calendar.Reason) (value T, ok bool) {
+	text, ok := given.Plain(reason)
 	if !ok {
 		return value, false
 	}
 	if value, ok = parse(text); !ok {
-		v.Refuse(reason)
+		given.Refuse(reason)
 	}
 	return value, ok
 }
 
 // Bool reads a boolean.
-func (v *Value) Bool() (value, ok bool) {
-	return parsed(v, calendar.ParseBool, calendar.ReasonTypeBool)
+func (given *Value) Bool() (value, ok bool) {
+	return parsed(given, calendar.ParseBool, calendar.ReasonTypeBool)
 }
 
 // ID reads the id of a record.
-func (v *Value) ID() (calendar.ID, bool) { return parsed(v, calendar.ParseID, calendar.ReasonTypeID) }
+func (given *Value) ID() (calendar.ID, bool) {
+	return parsed(given, calendar.ParseID, calendar.ReasonTypeID)
+}
 
 // Number reads a number within the bounds of the row.
-func (v *Value) Number() (float64, bool) {
-	n, ok := parsed(v, calendar.ParseNumber, calendar.ReasonTypeNumber)
-	return n, ok && v.within(n)
+func (given *Value) Number() (float64, bool) {
+	number, ok := parsed(given, calendar.ParseNumber, calendar.ReasonTypeNumber)
+	return number, ok && given.within(number)
 }
 
 // Date reads a date of interface 2.4, of the years 0001–9999 as it is compared.
-func (v *Value) Date(now time.Time, site *time.Location) (date calendar.Date, ok bool) {
-	text, ok := v.Plain(calendar.ReasonTypeDate)
+func (given *Value) Date(now time.Time, site *time.Location) (date calendar.Date, ok bool) {
+	text, ok := given.Plain(calendar.ReasonTypeDate)
 	if !ok {
 		return date, false
 	}
 	if date, ok = calendar.ParseDate(text); !ok {
-		v.Refuse(calendar.ReasonDate)
+		given.Refuse(calendar.ReasonDate)
 		return date, false
 	}
 	if date.IsInstant() {
 		site = time.UTC
 	}
 	if ok = date.Wall(now, site).InYears(); !ok {
-		v.Refuse(calendar.ReasonDateRange)
+		given.Refuse(calendar.ReasonDateRange)
 	}
 	return date, ok
 }
 
 // Whole reads a whole number within the bounds of the row.
-func (v *Value) Whole() (int64, bool) {
-	n, ok := parsed(v, calendar.ParseNearestInt, calendar.ReasonTypeInteger)
-	return n, ok && v.within(float64(n))
+func (given *Value) Whole() (int64, bool) {
+	number, ok := parsed(given, calendar.ParseNearestInt, calendar.ReasonTypeInteger)
+	return number, ok && given.within(float64(number))
 }
 
 // Int reads a whole number, the default of the row where there is none.
-func (v *Value) Int() int {
-	n, ok := v.Whole()
+func (given *Value) Int() int {
+	number, ok := given.Whole()
 	if !ok {
-		n, _ = strconv.ParseInt(v.Standard(), 10, 64)
+		number, _ = strconv.ParseInt(given.Standard(), 10, 64)
 	}
-	return int(n)
+	return int(number)
 }
 
 // within refuses a number beyond the bounds of the row.
-func (v *Value) within(n float64) bool {
-	least, hasLeast := v.Schema["minimum"].(float64)
-	above, hasAbove := v.Schema["exclusiveMinimum"].(float64)
-	most, hasMost := v.Schema["maximum"].(float64)
+func (given *Value) within(number float64) bool {
+	least, hasLeast := given.Schema["minimum"].(float64)
+	above, hasAbove := given.Schema["exclusiveMinimum"].(float64)
+	most, hasMost := given.Schema["maximum"].(float64)
 	switch {
-	case (!hasLeast || n >= least) && (!hasAbove || n > above) && (!hasMost || n <= most):
+	case (!hasLeast || number >= least) && (!hasAbove || number > above) && (!hasMost || number <= most):
 		return true
 	case hasAbove:
-		v.Refuse(calendar.ReasonRangeAbove, decimal(above), decimal(most))
+		given.Refuse(calendar.ReasonRangeAbove, decimal(above), decimal(most))
 	case hasMost:
-		v.Refuse(calendar.ReasonRange, decimal(least), decimal(most))
+		given.Refuse(calendar.ReasonRange, decimal(least), decimal(most))
 	default:
-		v.Refuse(calendar.ReasonTooSmall, decimal(least))
+		given.Refuse(calendar.ReasonTooSmall, decimal(least))
 	}
 	return false
 }
 
-func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+func decimal(number float64) string { return strconv.FormatFloat(number, 'f', -1, 64) }
 
 // Word reads one of the words of the parameter.
-func (v *Value) Word() (string, bool) {
-	word, ok := v.Text()
-	return word, ok && v.Known(word)
+func (given *Value) Word() (string, bool) {
+	word, ok := given.Text()
+	return word, ok && given.Known(word)
 }
 
 // Words reads some of the words of the parameter.
-func (v *Value) Words() []string { return v.WordsOf(v.Enum) }
+func (given *Value) Words() []string { return given.WordsOf(given.Enum) }
 
 // WordsOf reads some of the words that are known.
-func (v *Value) WordsOf(known []string) []string {
-	words := v.List()
+func (given *Value) WordsOf(known []string) []string {
+	words := given.List()
 	for _, word := range words {
-		if !v.known(word, known) {
+		if !given.known(word, known) {
 			return nil
 		}
 	}
@@ -205,33 +207,33 @@ func (v *Value) WordsOf(known []string) []string {
 }
 
 // Known reports whether a word is one of the parameter, and refuses it otherwise.
-func (v *Value) Known(word string) bool { return v.known(word, v.Enum) }
+func (given *Value) Known(word string) bool { return given.known(word, given.Enum) }
 
-func (v *Value) known(word string, words []string) bool {
+func (given *Value) known(word string, words []string) bool {
 	if slices.Contains(words, word) {
 		return true
 	}
-	v.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
+	given.Refuse(calendar.ReasonWord, strings.Join(words, ", "))
 	return false
 }
 
 // List reads the elements of a list; nil if none exists. A list without any element
 // is refused.
-func (v *Value) List() []string {
-	list, ok := v.elements()
+func (given *Value) List() []string {
+	list, ok := given.elements()
 	if ok && len(list) == 0 {
-		v.Refuse(calendar.ReasonEmpty)
+		given.Refuse(calendar.ReasonEmpty)
 		return nil
 	}
 	return list
 }
 
 // IDs reads a list of ids, each once, since one has several texts: 5 and 05.
-func (v *Value) IDs() (ids []calendar.ID) {
-	for _, text := range v.List() {
+func (given *Value) IDs() (ids []calendar.ID) {
+	for _, text := range given.List() {
 		id, ok := calendar.ParseID(text)
 		if !ok {
-			v.Refuse(calendar.ReasonTypeID)
+			given.Refuse(calendar.ReasonTypeID)
 			return nil
 		}
 		if !slices.Contains(ids, id) {
@@ -242,26 +244,26 @@ func (v *Value) IDs() (ids []calendar.ID) {
 }
 
 // Numbers reads a list of numbers, equal ones as often as they were sent.
-func (v *Value) Numbers() (numbers []float64) {
-	if v.List() == nil {
+func (given *Value) Numbers() (numbers []float64) {
+	if given.List() == nil {
 		return nil
 	}
-	sent, _ := v.Sent()
+	sent, _ := given.Sent()
 	texts, _ := Elements(sent)
 	for _, text := range texts {
-		n, ok := calendar.ParseNumber(text)
+		number, ok := calendar.ParseNumber(text)
 		if !ok {
-			v.Refuse(calendar.ReasonTypeNumber)
+			given.Refuse(calendar.ReasonTypeNumber)
 			return nil
 		}
-		numbers = append(numbers, n)
+		numbers = append(numbers, number)
 	}
 	return numbers
 }
 
 // Fields reads _fields (interface 2.12): nil for all; empty counts as not sent.
-func (v *Value) Fields() []string {
-	list, _ := v.elements()
+func (given *Value) Fields() []string {
+	list, _ := given.elements()
 	if len(list) == 0 {
 		return nil
 	}
@@ -269,18 +271,18 @@ func (v *Value) Fields() []string {
 }
 
 // elements reads the elements of a list.
-func (v *Value) elements() ([]string, bool) {
-	sent, ok := v.Sent()
+func (given *Value) elements() ([]string, bool) {
+	sent, ok := given.Sent()
 	if !ok {
 		return nil, false
 	}
 	list, ok := Texts(sent)
 	if !ok {
-		v.Refuse(calendar.ReasonTypeList)
+		given.Refuse(calendar.ReasonTypeList)
 		return nil, false
 	}
 	if len(list) > calendar.MaxElements {
-		v.Refuse(calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
+		given.Refuse(calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
 		return nil, false
 	}
 	return list, true
@@ -321,6 +323,6 @@ func Texts(sent any) ([]string, bool) {
 }
 
 // Language reads the language of an answer; otherwise is that without one.
-func (v *Value) Language(otherwise calendar.Lang) calendar.Lang {
-	return calendar.Language(v.input, otherwise, v.problems)
+func (given *Value) Language(otherwise calendar.Lang) calendar.Lang {
+	return calendar.Language(given.input, otherwise, given.problems)
 }

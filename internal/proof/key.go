@@ -75,17 +75,17 @@ func ParseKey(vkey string) (*Key, error) {
 	post, err := mldsa.NewPublicKey(mldsa.MLDSA44(), public)
 	switch {
 	case key.kind == typeEd25519 && len(public) == ed25519.PublicKeySize:
-		key.verify = func(text, sig []byte) bool { return ed25519.Verify(public, text, sig) }
+		key.verify = func(text, signature []byte) bool { return ed25519.Verify(public, text, signature) }
 	case key.kind == typeCosignature && len(public) == ed25519.PublicKeySize:
-		key.verify = func(text, sig []byte) bool {
-			at, sig, ok := timed(sig)
-			return ok && ed25519.Verify(public, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text), sig)
+		key.verify = func(text, signature []byte) bool {
+			position, signature, ok := timed(signature)
+			return ok && ed25519.Verify(public, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", position, text), signature)
 		}
 	case key.kind == typeCosigMLDSA && err == nil:
-		key.verify = func(text, sig []byte) bool {
-			at, sig, ok := timed(sig)
+		key.verify = func(text, signature []byte) bool {
+			position, signature, ok := timed(signature)
 			head, err := parseHead(string(text))
-			return ok && err == nil && mldsa.Verify(post, cosigned(key.name, at, head), sig, nil) == nil
+			return ok && err == nil && mldsa.Verify(post, cosigned(key.name, position, head), signature, nil) == nil
 		}
 	default:
 		return nil, fmt.Errorf("%w key %q: it is no key of type 01, 04 or 06", ErrForm, vkey)
@@ -94,19 +94,19 @@ func ParseKey(vkey string) (*Key, error) {
 }
 
 // timed cuts a timestamped_signature. A witness of a checkpoint has to tell the time.
-func timed(sig []byte) (at uint64, rest []byte, ok bool) {
-	if len(sig) < 8 {
+func timed(signature []byte) (position uint64, rest []byte, ok bool) {
+	if len(signature) < 8 {
 		return 0, nil, false
 	}
-	at = binary.BigEndian.Uint64(sig)
-	return at, sig[8:], at > 0 && at>>63 == 0
+	position = binary.BigEndian.Uint64(signature)
+	return position, signature[8:], position > 0 && position>>63 == 0
 }
 
 // cosigned is the cosigned_message of C2SP tlog-cosignature for a whole tree.
-func cosigned(name string, at uint64, head Head) []byte {
+func cosigned(name string, position uint64, head Head) []byte {
 	data := []byte("subtree/v1\n\x00")
 	data = append(append(data, byte(len(name))), name...)
-	data = binary.BigEndian.AppendUint64(data, at)
+	data = binary.BigEndian.AppendUint64(data, position)
 	data = append(append(data, byte(len(head.Origin))), head.Origin...)
 	data = binary.BigEndian.AppendUint64(data, 0)
 	data = binary.BigEndian.AppendUint64(data, uint64(head.Size))
@@ -115,15 +115,15 @@ func cosigned(name string, at uint64, head Head) []byte {
 
 // keyHash is the key ID that C2SP signed-note recommends.
 func keyHash(name string, public []byte) uint32 {
-	sum := sha256.Sum256(append([]byte(name+"\n"), public...))
-	return binary.BigEndian.Uint32(sum[:])
+	digest := sha256.Sum256(append([]byte(name+"\n"), public...))
+	return binary.BigEndian.Uint32(digest[:])
 }
 
 // validName reports whether a text may name a key, so an origin: 1 to 255 bytes without
 // white space and plus.
 func validName(name string) bool {
 	return name != "" && len(name) <= 255 && utf8.ValidString(name) &&
-		strings.IndexFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '+' }) < 0
+		strings.IndexFunc(name, func(letter rune) bool { return unicode.IsSpace(letter) || unicode.IsControl(letter) || letter == '+' }) < 0
 }
 
 // CheckOrigin refuses what cannot be the name of a log: ErrForm.

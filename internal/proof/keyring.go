@@ -151,11 +151,11 @@ func signHead(head Head, keys []*PrivateKey) ([]byte, error) {
 }
 
 func public(keys []*PrivateKey) []*Key {
-	out := make([]*Key, len(keys))
+	result := make([]*Key, len(keys))
 	for i, privateKey := range keys {
-		out[i] = privateKey.Public
+		result[i] = privateKey.Public
 	}
-	return out
+	return result
 }
 
 // writeFile writes a file that only its owner reads, whole or not at all.

@@ -82,23 +82,23 @@ func ReadKeys(checkpoint *eventstore.Checkpoint) (Keys, error) {
 // next returns the keys of a checkpoint of a size, signed by keys, that follows one of
 // another size.
 func (k Keys) next(before, size calendar.Position, keys []*PrivateKey, witnesses []*Witness) Keys {
-	out := Keys{Origin: k.Origin, Keys: slices.Clone(k.Keys), Witnesses: []string{}}
+	result := Keys{Origin: k.Origin, Keys: slices.Clone(k.Keys), Witnesses: []string{}}
 	signing := make([]string, len(keys))
 	for i, key := range keys {
 		signing[i] = key.Public.String()
 	}
-	for i := range out.Keys {
-		if span := &out.Keys[i]; span.ToSize == nil && !slices.Contains(signing, span.VKey) {
+	for i := range result.Keys {
+		if span := &result.Keys[i]; span.ToSize == nil && !slices.Contains(signing, span.VKey) {
 			span.ToSize = &before
 		}
 	}
 	for _, vkey := range signing {
-		if !slices.ContainsFunc(out.Keys, func(keySpan KeySpan) bool { return keySpan.VKey == vkey && keySpan.ToSize == nil }) {
-			out.Keys = append(out.Keys, KeySpan{VKey: vkey, FromSize: size})
+		if !slices.ContainsFunc(result.Keys, func(keySpan KeySpan) bool { return keySpan.VKey == vkey && keySpan.ToSize == nil }) {
+			result.Keys = append(result.Keys, KeySpan{VKey: vkey, FromSize: size})
 		}
 	}
 	for _, witness := range witnesses {
-		out.Witnesses = append(out.Witnesses, witness.Key.String())
+		result.Witnesses = append(result.Witnesses, witness.Key.String())
 	}
-	return out
+	return result
 }

@@ -108,9 +108,9 @@ func (signer *Signer) Fault() error {
 func (signer *Signer) Stats() Stats {
 	signer.mu.Lock()
 	defer signer.mu.Unlock()
-	out := signer.stats
-	out.Extends = !errors.Is(signer.fault, ErrNotExtended)
-	return out
+	stats := signer.stats
+	stats.Extends = !errors.Is(signer.fault, ErrNotExtended)
+	return stats
 }
 
 // outcome records what became of an attempt, and logs a fault once.

@@ -51,11 +51,11 @@ func (tree *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) (
 	}
 	if tile.L == Entries {
 		leaves, err := tree.stored(ctx, calendar.Position(tile.N*block), tile.W)
-		out := make([]byte, 0, tile.W*34)
+		data := make([]byte, 0, tile.W*34)
 		for i := range leaves {
-			out = append(append(out, 0, 32), leaves[i][:]...)
+			data = append(append(data, 0, 32), leaves[i][:]...)
 		}
-		return out, err
+		return data, err
 	}
 	hashReader, err := tree.reader(ctx, size)
 	if err != nil {

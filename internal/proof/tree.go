@@ -57,11 +57,11 @@ type upperTree struct {
 
 // ReadHashes implements tlog.HashReader.
 func (upper *upperTree) ReadHashes(indexes []int64) ([]Hash, error) {
-	out := make([]Hash, len(indexes))
+	result := make([]Hash, len(indexes))
 	for i, index := range indexes {
-		out[i] = upper.nodes[index]
+		result[i] = upper.nodes[index]
 	}
-	return out, nil
+	return result, nil
 }
 
 // cached returns what is cached of the present history.
@@ -115,12 +115,12 @@ func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error
 	return nil
 }
 
-// stored reads exactly n leaves.
-func (tree *Tree) stored(ctx context.Context, after calendar.Position, n int) ([][32]byte, error) {
-	out := make([][32]byte, 0, n)
-	for len(out) < n {
-		next := after + calendar.Position(len(out)) + 1
-		commits, err := tree.leaves.Commits(ctx, next, min(n-len(out), leavesPage))
+// stored reads exactly count leaves.
+func (tree *Tree) stored(ctx context.Context, after calendar.Position, count int) ([][32]byte, error) {
+	result := make([][32]byte, 0, count)
+	for len(result) < count {
+		next := after + calendar.Position(len(result)) + 1
+		commits, err := tree.leaves.Commits(ctx, next, min(count-len(result), leavesPage))
 		if err == nil && len(commits) == 0 {
 			err = eventstore.ErrAhead
 		}
@@ -129,19 +129,19 @@ func (tree *Tree) stored(ctx context.Context, after calendar.Position, n int) ([
 		}
 		for i := range commits {
 			leaves := commits[i].Leaves[max(next, commits[i].First)-commits[i].First:]
-			out = append(out, leaves[:min(len(leaves), n-len(out))]...)
+			result = append(result, leaves[:min(len(leaves), count-len(result))]...)
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // nodes returns the nodes of level 0.
 func nodes(leaves [][32]byte) []Hash {
-	out := make([]Hash, len(leaves))
+	result := make([]Hash, len(leaves))
 	for i := range leaves {
-		out[i] = tlog.RecordHash(leaves[i][:])
+		result[i] = tlog.RecordHash(leaves[i][:])
 	}
-	return out
+	return result
 }
 
 // rootOf returns the root over nodes, whose number is a power of 2.
@@ -161,31 +161,31 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 	}
 	bottoms := map[int64][]Hash{} // nodes of level 0, by block
 	return tlog.HashReaderFunc(func(indexes []int64) ([]Hash, error) {
-		out := make([]Hash, len(indexes))
+		result := make([]Hash, len(indexes))
 		for i, index := range indexes {
-			level, n := tlog.SplitStoredHashIndex(index)
+			level, number := tlog.SplitStoredHashIndex(index)
 			if level >= blockLevel {
-				out[i] = upper.nodes[tlog.StoredHashIndex(level-blockLevel, n)]
+				result[i] = upper.nodes[tlog.StoredHashIndex(level-blockLevel, number)]
 				continue
 			}
-			at := n >> (blockLevel - level)
-			bottom := bottoms[at]
+			instant := number >> (blockLevel - level)
+			bottom := bottoms[instant]
 			if bottom == nil {
-				if bottom, err = tree.bottom(ctx, upper.epoch, size, at); err != nil {
+				if bottom, err = tree.bottom(ctx, upper.epoch, size, instant); err != nil {
 					return nil, err
 				}
-				bottoms[at] = bottom
+				bottoms[instant] = bottom
 			}
-			first := (n << level) % block
-			out[i] = rootOf(bottom[first : first+1<<level])
+			first := (number << level) % block
+			result[i] = rootOf(bottom[first : first+1<<level])
 		}
-		return out, nil
+		return result, nil
 	}), nil
 }
 
 // bottom reads the nodes of level 0 of a block, as far as a tree of a size has them.
-func (tree *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, n int64) ([]Hash, error) {
-	leaves, err := tree.stored(ctx, calendar.Position(n*block), int(min(block, int64(size)-n*block)))
+func (tree *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, number int64) ([]Hash, error) {
+	leaves, err := tree.stored(ctx, calendar.Position(number*block), int(min(block, int64(size)-number*block)))
 	if err == nil && tree.leaves.Epoch().History != epoch {
 		err = fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
 	}

@@ -39,18 +39,18 @@ type Witness struct {
 
 // ParseWitness reads <vkey>@<URL>. Errors: ErrForm.
 func ParseWitness(text string) (*Witness, error) {
-	at := max(strings.LastIndex(text, "@http://"), strings.LastIndex(text, "@https://"))
-	if at < 0 {
+	index := max(strings.LastIndex(text, "@http://"), strings.LastIndex(text, "@https://"))
+	if index < 0 {
 		return nil, fmt.Errorf("%w: a witness is VKEY@URL with an http or https URL", ErrForm)
 	}
-	key, err := ParseKey(text[:at])
+	key, err := ParseKey(text[:index])
 	if err != nil {
 		return nil, err
 	}
 	if !key.Cosigns() {
 		return nil, fmt.Errorf("%w key %q: that of a witness has type 04 or 06", ErrForm, key)
 	}
-	address, err := url.Parse(text[at+1:])
+	address, err := url.Parse(text[index+1:])
 	if err != nil || address.Host == "" || address.RawQuery != "" || address.Fragment != "" {
 		return nil, fmt.Errorf("%w: the URL of a witness has a host and neither query nor fragment", ErrForm)
 	}

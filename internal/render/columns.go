@@ -27,7 +27,7 @@ type writer func(w *Writer, data []byte, column *Column, s *subject) []byte
 type subject struct {
 	*calendar.Record
 	status  calendar.Status
-	url     string
+	address string
 	count   int // of terms
 	blanked bool
 	view    *query.View   // of events
@@ -69,7 +69,7 @@ func NewLayouts() *Layouts {
 }
 
 // columnsOf makes the columns of a table in an order.
-func columnsOf(spec *calendar.Spec, order string) (out []Column) {
+func columnsOf(spec *calendar.Spec, order string) (columns []Column) {
 	before, behind, _ := strings.Cut(order, "…")
 	names, rows := strings.Fields(before), map[string]*calendar.Field{}
 	for i := range spec.Fields {
@@ -81,13 +81,13 @@ func columnsOf(spec *calendar.Spec, order string) (out []Column) {
 	for _, name := range append(names, strings.Fields(behind)...) {
 		switch field, shown := rows[name], computed[name]; {
 		case field == nil && shown.write != nil:
-			out = append(out, newColumn(spec.Kind, &calendar.Field{Name: name, Stays: true}, shown))
+			columns = append(columns, newColumn(spec.Kind, &calendar.Field{Name: name, Stays: true}, shown))
 		case field != nil && field.Shown != calendar.ShownNever:
-			out = append(out, newColumn(spec.Kind, field, fieldsShown[field.Shown]))
+			columns = append(columns, newColumn(spec.Kind, field, fieldsShown[field.Shown]))
 		}
 	}
-	out[0].key = "{" + out[0].key[1:]
-	return out
+	columns[0].key = "{" + columns[0].key[1:]
+	return columns
 }
 
 func newColumn(kind calendar.Kind, field *calendar.Field, shown shown) Column {

@@ -12,7 +12,7 @@ import (
 func (writer *Writer) appendEvent(data []byte, view *query.View) []byte {
 	s := &writer.event
 	*s = subject{
-		Record: view.Record, status: view.Status, url: writer.Links.Page(view.Record, view.Status),
+		Record: view.Record, status: view.Status, address: writer.Links.Page(view.Record, view.Status),
 		blanked: view.Blanked, view: view,
 	}
 	data = writer.appendColumns(data, writer.Layouts.Of[calendar.KindEvent], s)
@@ -33,8 +33,8 @@ func (writer *Writer) appendHighlight(data []byte, view *query.View) []byte {
 	if writer.Highlighter == nil || !writer.wants(key) {
 		return data
 	}
-	title, lang := view.Record.Name(writer.Lang)
-	marked := formats.Object{"title", formats.OptionalText(writer.Highlighter.Name(title, lang))}
+	title, language := view.Record.Name(writer.Lang)
+	marked := formats.Object{"title", formats.OptionalText(writer.Highlighter.Name(title, language))}
 	for _, field := range [...]string{"excerpt", "description"} {
 		if text, lang := HTML(view.Record, field, writer.Lang); text != "" && !view.Blanked {
 			marked = append(marked, field, formats.OptionalText(writer.Highlighter.Snippet(htmltext.PlainText(text), lang, writer.HighlightLength)))
@@ -44,8 +44,8 @@ func (writer *Writer) appendHighlight(data []byte, view *query.View) []byte {
 }
 
 // HTML returns a description or excerpt of a post as it is shown, and its language.
-func HTML(record *calendar.Record, field string, lang calendar.Lang) (string, calendar.Lang) {
-	text, in := record.Fields.Text(field).In(lang, record.Home)
+func HTML(record *calendar.Record, field string, language calendar.Lang) (string, calendar.Lang) {
+	text, in := record.Fields.Text(field).In(language, record.Home)
 	return paragraphs(text), in
 }
 
@@ -68,7 +68,7 @@ func writeWebsite(_ *Writer, data []byte, column *Column, subject *subject) []by
 	if website := subject.Fields.String(column.Name); website != "" {
 		return column.append(data, website, nameText)
 	}
-	return column.append(data, subject.url, plainText)
+	return column.append(data, subject.address, plainText)
 }
 
 func writeTerms(writer *Writer, data []byte, column *Column, subject *subject) []byte {

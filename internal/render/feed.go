@@ -18,9 +18,9 @@ func (renderer *Renderer) Times(record *calendar.Record, blanked bool) formats.T
 
 // Event makes an event of a view for other formats than JSON. What it held before is used again.
 func (writer *Writer) Event(event *formats.Event, view *query.View) {
-	record, lang, links := view.Record, writer.Lang, writer.Links
+	record, language, links := view.Record, writer.Lang, writer.Links
 	fields := record.Fields
-	title, shown := record.Name(lang)
+	title, shown := record.Name(language)
 	*event = formats.Event{
 		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
 		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
@@ -42,7 +42,7 @@ func (writer *Writer) Event(event *formats.Event, view *query.View) {
 	event.Categories, event.Tags = writer.terms(event.Categories, view.Categories), writer.terms(event.Tags, view.Tags)
 	for _, linked := range view.Venues {
 		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(lang)
+		name, _ := linked.Record.Name(language)
 		place := formats.Venue{
 			ID: linked.Record.ID, Name: name, Address: fields.String("address"), City: fields.String("city"), StateProvince: stateProvince(fields),
 			Zip: fields.String("zip"), Country: fields.String("country"), URL: links.Page(linked.Record, linked.Status),
@@ -52,7 +52,7 @@ func (writer *Writer) Event(event *formats.Event, view *query.View) {
 	}
 	for _, linked := range view.Organizers {
 		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(lang)
+		name, _ := linked.Record.Name(language)
 		event.Organizers = append(event.Organizers, formats.Organizer{
 			ID: linked.Record.ID, Name: name, Phone: fields.String("phone"), Email: fields.String("email"), Website: fields.String("website"),
 			URL: links.Page(linked.Record, linked.Status),

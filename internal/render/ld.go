@@ -26,7 +26,7 @@ func (writer *Writer) appendLD(data []byte, of, about string, subject *subject, 
 	name, _ := subject.Name(writer.Lang)
 	data = formats.AppendJSON(data, formats.Object{
 		"@context", "https://schema.org", "@type", of, "name", escaped(name), "description", escaped(about),
-		"image", formats.OptionalText(subject.Fields.String("image_url")), "url", subject.url,
+		"image", formats.OptionalText(subject.Fields.String("image_url")), "url", subject.address,
 	})
 	return append(formats.AppendMembers(data[:len(data)-1], further), '}')
 }
@@ -50,7 +50,7 @@ func (writer *Writer) appendEventLD(data []byte, view *query.View, subject *subj
 			validFrom = formats.Instant(calendar.WallOf(instant), calendar.Wall(instant.Unix()))
 		}
 		offers = formats.Object{
-			"@type", "Offer", "price", subject.cost.Values[0], "priceCurrency", subject.cost.Code, "url", subject.url, "category", "primary",
+			"@type", "Offer", "price", subject.cost.Values[0], "priceCurrency", subject.cost.Code, "url", subject.address, "category", "primary",
 			"availability", "inStock", "validFrom", formats.OptionalText(validFrom),
 		}
 	}
@@ -80,8 +80,8 @@ func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 			"postalCode", escaped(zip), "addressCountry", escaped(country),
 		}
 	}
-	if lat, lng, ok := point(subject.Fields); ok {
-		geo = formats.Object{"@type", "GeoCoordinates", "latitude", lat, "longitude", lng}
+	if latitude, longitude, ok := point(subject.Fields); ok {
+		geo = formats.Object{"@type", "GeoCoordinates", "latitude", latitude, "longitude", longitude}
 	}
 	about, _ := HTML(subject.Record, "description", writer.Lang)
 	return writer.appendLD(data, of, about, subject, formats.Object{

@@ -35,7 +35,7 @@ func (writer *Writer) appendPost(data []byte, linkedView query.LinkedView) []byt
 func (writer *Writer) postFragment(linkedView query.LinkedView) fragment {
 	return writer.fragment(linkedView.Record, linkedView.Status, 0, func(data []byte) ([]byte, int) {
 		s := &writer.other
-		*s = subject{Record: linkedView.Record, status: linkedView.Status, url: writer.Links.Page(linkedView.Record, linkedView.Status)}
+		*s = subject{Record: linkedView.Record, status: linkedView.Status, address: writer.Links.Page(linkedView.Record, linkedView.Status)}
 		data = writer.appendColumns(data, writer.Layouts.Of[s.Kind], s)
 		return writer.appendPostLD(data, s), len(data)
 	})
@@ -50,8 +50,8 @@ func writeCoordinate(_ *Writer, data []byte, column *Column, subject *subject) [
 }
 
 // point returns the coordinates of a venue when both are stored.
-func point(fields calendar.Fields) (lat, lng float64, ok bool) {
-	lat, hasLat := fields.Number("geo_lat")
-	lng, hasLng := fields.Number("geo_lng")
-	return lat, lng, hasLat && hasLng
+func point(fields calendar.Fields) (latitude, longitude float64, ok bool) {
+	latitude, hasLat := fields.Number("geo_lat")
+	longitude, hasLng := fields.Number("geo_lng")
+	return latitude, longitude, hasLat && hasLng
 }

@@ -82,7 +82,7 @@ func (subject *subject) text(writer *Writer, column *Column) string {
 	case column.Name == "rest_url":
 		return writer.Links.Self(subject.Record)
 	default:
-		return subject.url
+		return subject.address
 	}
 }
 
@@ -114,13 +114,13 @@ func writeWall(_ *Writer, data []byte, column *Column, subject *subject) []byte 
 var textDigits, partDigits = zeros(blankWall), zeros(blankTime)
 
 // zeros returns where a text has the digit 0.
-func zeros(text string) (out []int) {
+func zeros(text string) (result []int) {
 	for i := range text {
 		if text[i] == '0' {
-			out = append(out, i)
+			result = append(result, i)
 		}
 	}
-	return out
+	return result
 }
 
 func writeMoment(_ *Writer, data []byte, column *Column, subject *subject) []byte {
@@ -148,9 +148,9 @@ func writeAuthor(_ *Writer, data []byte, column *Column, subject *subject) []byt
 }
 
 func writeImage(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	switch url := subject.Fields.String("image_url"); {
-	case url != "":
-		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", url, "id", subject.Fields.ID(column.Name), "extension", formats.Extension(url)})
+	switch address := subject.Fields.String("image_url"); {
+	case address != "":
+		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", address, "id", subject.Fields.ID(column.Name), "extension", formats.Extension(address)})
 	case column.Field.Filled:
 		return data
 	default:
@@ -173,8 +173,8 @@ func writeNothing(_ *Writer, data []byte, column *Column, _ *subject) []byte {
 }
 
 func writeLanguages(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	_, lang := subject.Name(writer.Lang)
-	data = append(append(formats.AppendString(append(data, column.key...), lang.String()), column.more...), '[')
+	_, language := subject.Name(writer.Lang)
+	data = append(append(formats.AppendString(append(data, column.key...), language.String()), column.more...), '[')
 	for i, l := range subject.Langs() {
 		data = formats.AppendString(formats.AppendComma(data, i), l.String())
 	}

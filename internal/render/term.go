@@ -10,7 +10,7 @@ import (
 // appendTerm writes a term (3.4.2) in its own or in the nested layout.
 func (writer *Writer) appendTerm(data []byte, linkedView query.LinkedView, layout []Column) []byte {
 	s := &writer.other
-	*s = subject{Record: linkedView.Record, url: writer.Links.Page(linkedView.Record, ""), count: linkedView.Count}
+	*s = subject{Record: linkedView.Record, address: writer.Links.Page(linkedView.Record, ""), count: linkedView.Count}
 	return append(writer.appendColumns(data, layout, s), '}')
 }
 

@@ -66,11 +66,11 @@ func (health *Health) stands(why, cause string) {
 }
 
 // join joins texts that are not empty.
-func join(separator, a, b string) string {
-	if a == "" || b == "" {
-		return a + b
+func join(separator, first, second string) string {
+	if first == "" || second == "" {
+		return first + second
 	}
-	return a + separator + b
+	return first + separator + second
 }
 
 // Reason returns why it is degraded, with the error behind it.

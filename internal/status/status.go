@@ -38,7 +38,7 @@ const Wait = 2 * time.Second
 // Store is what is asked of the event store.
 type Store interface {
 	Head(ctx context.Context, point eventstore.Point) (eventstore.Head, error)
-	Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error)
+	Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error)
 }
 
 // Parts are the parts of a process; those that it lacks are nil.

@@ -39,16 +39,16 @@ var catalogueFile []byte
 
 var catalogue = readCatalogue()
 
-func readCatalogue() (out struct {
+func readCatalogue() (result struct {
 	Methods         []string // values of the label method besides other
 	Buckets         map[string][]float64
 	Counted, Looked map[string]metric
 },
 ) {
-	if err := json.Unmarshal(catalogueFile, &out); err != nil {
+	if err := json.Unmarshal(catalogueFile, &result); err != nil {
 		panic(err) // the file is part of the program
 	}
-	return out
+	return result
 }
 
 // Metrics are the metrics of one process, on a registry of their own. Nothing watches the

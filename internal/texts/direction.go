@@ -17,8 +17,8 @@ func Isolated(text string) string {
 	return "\u2068" + text + "\u2069"
 }
 
-func turns(r rune) bool {
-	properties, _ := bidi.LookupRune(r)
+func turns(letter rune) bool {
+	properties, _ := bidi.LookupRune(letter)
 	rightToLeft := properties.Class() == bidi.R || properties.Class() == bidi.AL
-	return unicode.IsLetter(r) && rightToLeft || strings.ContainsRune("\u200e\u200f\u061c", r)
+	return unicode.IsLetter(letter) && rightToLeft || strings.ContainsRune("\u200e\u200f\u061c", letter)
 }

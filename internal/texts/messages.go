@@ -10,7 +10,7 @@ import (
 
 // Message returns the text of an error. It names the bad or missing fields; what is wrong
 // with a field is FieldMessage.
-func Message(problem *calendar.Error, lang calendar.Lang) string {
+func Message(problem *calendar.Error, language calendar.Lang) string {
 	names := problem.Missing
 	if problem.Code == calendar.CodeInvalidParam {
 		names = nil
@@ -24,7 +24,7 @@ func Message(problem *calendar.Error, lang calendar.Lang) string {
 	} else if Messages[key] == (calendar.Text{}) {
 		key = "code." + string(calendar.CodeInternal)
 	}
-	return Messages.In(key, lang, strings.Join(names, ", "))
+	return Messages.In(key, language, strings.Join(names, ", "))
 }
 
 // quoting are the reasons whose first argument is text of the client.
@@ -34,19 +34,19 @@ var quoting = [...]calendar.Reason{
 }
 
 // FieldMessage returns the text of a refused field, "<field>: …". It says what would be right.
-func FieldMessage(fieldError calendar.FieldError, lang calendar.Lang) string {
+func FieldMessage(fieldError calendar.FieldError, language calendar.Lang) string {
 	args := slices.Clone(fieldError.Args)
 	if len(args) > 0 && slices.Contains(quoting[:], fieldError.Reason) {
 		args[0] = quoted(args[0])
 	}
 	if fieldError.Reason == calendar.ReasonInline && len(args) > 2 {
-		args[1] = FieldMessage(calendar.FieldError{Field: args[1], Reason: calendar.Reason(args[2]), Args: args[3:]}, lang)
+		args[1] = FieldMessage(calendar.FieldError{Field: args[1], Reason: calendar.Reason(args[2]), Args: args[3:]}, language)
 	}
 	key := "reason." + string(fieldError.Reason)
 	if Messages[key] == (calendar.Text{}) {
 		key = "reason." + string(calendar.ReasonEntry)
 	}
-	return fieldError.Field + ": " + Messages.In(key, lang, args...)
+	return fieldError.Field + ": " + Messages.In(key, language, args...)
 }
 
 // maxQuoted is how much of a client's text a message repeats, in characters.

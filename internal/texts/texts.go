@@ -26,8 +26,8 @@ var (
 
 func read(area string) Table {
 	table := Table{}
-	for _, lang := range calendar.Langs {
-		name := area + "." + lang.String() + ".json"
+	for _, language := range calendar.Langs {
+		name := area + "." + language.String() + ".json"
 		data, err := files.ReadFile(name)
 		var texts map[string]string
 		if err == nil {
@@ -38,7 +38,7 @@ func read(area string) Table {
 		}
 		for key, text := range texts {
 			all := table[key]
-			all[lang] = text
+			all[language] = text
 			table[key] = all
 		}
 	}
@@ -46,8 +46,8 @@ func read(area string) Table {
 }
 
 // In returns a text in a language with values filled in, "" for an unknown key.
-func (table Table) In(key string, lang calendar.Lang, values ...string) string {
-	return Fill(table[key][lang], values...)
+func (table Table) In(key string, language calendar.Lang, values ...string) string {
+	return Fill(table[key][language], values...)
 }
 
 // Fill puts values in the places {1}, {2}, … of a text. Places without a value stay.

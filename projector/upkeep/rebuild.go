@@ -73,16 +73,16 @@ func (upkeep *Upkeep) build(ctx context.Context, compare bool, progress func(don
 // puts it in its place and returns the number of its records. One that was dropped because of
 // an erasure begins again. progress gets what is done and an upper bound of the whole. Other
 // processes project and answer meanwhile.
-func (upkeep *Upkeep) Rebuild(ctx context.Context, progress func(done, total int)) (n int, err error) {
+func (upkeep *Upkeep) Rebuild(ctx context.Context, progress func(done, total int)) (count int, err error) {
 	err = upkeep.alone(ctx, func(ctx context.Context) error {
 		for range maxRebuilds {
-			if n, err = upkeep.build(ctx, true, progress); !errors.Is(err, readmodel.ErrNoNext) {
+			if count, err = upkeep.build(ctx, true, progress); !errors.Is(err, readmodel.ErrNoNext) {
 				break
 			}
 		}
 		return err
 	})
-	return n, err
+	return count, err
 }
 
 // maxRebuilds is how many times a rebuild begins that erasures cut off.

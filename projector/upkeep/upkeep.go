@@ -193,7 +193,7 @@ func (upkeep *Upkeep) sameEpoch() error {
 
 // Progress counts what was projected. What is tried again keeps the projector from
 // getting on; an index that is being filled does not count as that.
-func (upkeep *Upkeep) Progress() (at uint64, stuck bool) {
+func (upkeep *Upkeep) Progress() (position uint64, stuck bool) {
 	if upkeep.renewing.Load() {
 		return 0, false
 	}

@@ -69,9 +69,9 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 
 // point returns a point, which may have to be built.
 func (service *Service) point(ctx context.Context, client client, asked pointRequest) (*point, error) {
-	p := service.find(func(p *point) bool { return p.asked == asked })
-	if p != nil {
-		return p, nil
+	moment := service.find(func(p *point) bool { return p.asked == asked })
+	if moment != nil {
+		return moment, nil
 	}
 	release, err := service.clients.Acquire(ctx, client)
 	if err != nil {
@@ -83,11 +83,11 @@ func (service *Service) point(ctx context.Context, client client, asked pointReq
 		defer release()
 		defer cancel()
 		defer close(done)
-		p, err = service.make(work, asked, client.user != 0)
+		moment, err = service.make(work, asked, client.user != 0)
 	}()
 	select {
 	case <-done:
-		return p, err
+		return moment, err
 	case <-ctx.Done():
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // else it is asked to come again
 			cancel()
@@ -98,7 +98,7 @@ func (service *Service) point(ctx context.Context, client client, asked pointReq
 
 // make finds or builds the point of a request, when it has a place for that: equal requests
 // wait for one building.
-func (service *Service) make(ctx context.Context, asked pointRequest, user bool) (p *point, err error) {
+func (service *Service) make(ctx context.Context, asked pointRequest, user bool) (moment *point, err error) {
 	last, err := service.store.Head(ctx, asked.point) // may look at many entries
 	if err != nil {
 		return nil, err
@@ -109,20 +109,20 @@ func (service *Service) make(ctx context.Context, asked pointRequest, user bool)
 		return nil, err
 	}
 	defer release()
-	p = service.find(func(p *point) bool { // one with texts serves all lists
+	moment = service.find(func(p *point) bool { // one with texts serves all lists
 		own := p.key
 		own.Texts = own.Texts && key.Texts
 		return own == key
 	})
-	if p == nil {
-		if p, err = service.build(ctx, key, user); err != nil {
+	if moment == nil {
+		if moment, err = service.build(ctx, key, user); err != nil {
 			return nil, err
 		}
 	}
 	service.mu.Lock()
 	defer service.mu.Unlock()
-	p.asked = asked
-	return p, nil
+	moment.asked = asked
+	return moment, nil
 }
 
 // build builds the point of a key and caches it.
@@ -139,7 +139,7 @@ func (service *Service) build(ctx context.Context, key pointKey, user bool) (*po
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	p, err := service.read(ctx, key)
+	point, err := service.read(ctx, key)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, errTooLarge) {
 			service.options.Log.WarnContext(ctx, "point of the past not built", "error", err)
@@ -150,11 +150,11 @@ func (service *Service) build(ctx context.Context, key pointKey, user bool) (*po
 	defer service.mu.Unlock()
 	service.built++
 	if service.store.Epoch() == key.Epoch {
-		for service.points = append(service.points, p); len(service.points) > service.options.Points || service.bytes() > service.options.Memory; {
+		for service.points = append(service.points, point); len(service.points) > service.options.Points || service.bytes() > service.options.Memory; {
 			service.points = slices.Delete(service.points, 0, 1)
 		}
 	}
-	return p, nil
+	return point, nil
 }
 
 // find returns a built point, nil if none exists.
@@ -162,20 +162,20 @@ func (service *Service) find(is func(*point) bool) *point {
 	service.mu.Lock()
 	defer service.mu.Unlock()
 	service.idle.Reset(service.options.Idle)
-	at := slices.IndexFunc(service.points, is)
-	if at < 0 {
+	index := slices.IndexFunc(service.points, is)
+	if index < 0 {
 		return nil
 	}
-	point := service.points[at]
-	service.points = append(slices.Delete(service.points, at, at+1), point)
+	point := service.points[index]
+	service.points = append(slices.Delete(service.points, index, index+1), point)
 	return point
 }
 
-func (service *Service) bytes() (n int) {
+func (service *Service) bytes() (count int) {
 	for _, point := range service.points {
-		n += point.bytes
+		count += point.bytes
 	}
-	return n
+	return count
 }
 
 // Forget drops all points: they may hold what was erased.

@@ -165,15 +165,15 @@ func (service *Service) Read(ctx context.Context, request Request) (*Record, err
 	if number > 0 {
 		then = PointInTime{eventstore.Point{Position: shown.Position}, shown.Time.Time}
 	}
-	out := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
-	out.View, err = service.views.View(ctx, request.Caller, shown.Record, request.Lang, request.Embeds, query.Moment{
+	record := &Record{Version: shown, Moment: then.Moment, Permanent: number > 0}
+	record.View, err = service.views.View(ctx, request.Caller, shown.Record, request.Lang, request.Embeds, query.Moment{
 		Now: then.Moment,
 		Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 			return versions.Linked(ctx, then.Point, ids)
 		},
 	})
 	if err == nil && request.Slug == "" {
-		out.Mementos, err = versions.Around(ctx, shown)
+		record.Mementos, err = versions.Around(ctx, shown)
 	}
-	return out, err
+	return record, err
 }

@@ -75,13 +75,13 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	}
 	entries := slices.Collect(maps.Values(latest))
 	documents := make([]readmodel.Document, len(entries))
-	err = inParallel(ctx, len(entries), func(ctx context.Context, at int) error {
-		entry := entries[at]
+	err = inParallel(ctx, len(entries), func(ctx context.Context, offset int) error {
+		entry := entries[offset]
 		record, err := calendar.DecodeRecord(entry.State)
 		if err != nil { // present lists lack it, too
 			service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", entry.Position, "error", err)
 		}
-		documents[at] = readmodel.Document{Position: entry.Position, Record: record, Body: entry.State}
+		documents[offset] = readmodel.Document{Position: entry.Position, Record: record, Body: entry.State}
 		return nil
 	})
 	if err != nil {
@@ -92,15 +92,15 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}}); err != nil {
 		return nil, err
 	}
-	p := &point{key: pointKey, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{}}
+	moment := &point{key: pointKey, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{}}
 	for i := range documents {
 		document := &documents[i]
-		p.ids = append(p.ids, document.Record.ID)
-		p.bytes += recordBytes + len(document.Body)
-		p.note(document.Record, service.options.Query.Now())
+		moment.ids = append(moment.ids, document.Record.ID)
+		moment.bytes += recordBytes + len(document.Body)
+		moment.note(document.Record, service.options.Query.Now())
 	}
-	slices.Sort(p.ids)
-	return p, nil
+	slices.Sort(moment.ids)
+	return moment, nil
 }
 
 // latest returns the last entry that counts of each record that lists have, and a position
@@ -166,8 +166,8 @@ func (point *point) follow(ctx context.Context, service *Service, head calendar.
 			return err
 		}
 	}
-	for some := range slices.Chunk(changed, pageEntries) {
-		states, err := service.store.Load(ctx, some...)
+	for subset := range slices.Chunk(changed, pageEntries) {
+		states, err := service.store.Load(ctx, subset...)
 		if err != nil {
 			return err
 		}
@@ -199,11 +199,11 @@ type records struct{ index readmodel.Index }
 // Load implements query.Records.
 func (records records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	found, err := readmodel.Get(ctx, records.index, ids)
-	out := make([]*calendar.Record, len(ids))
+	result := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
-		out[i] = found[id].Record
+		result[i] = found[id].Record
 	}
-	return out, err
+	return result, err
 }
 
 // BySlug implements query.Records.
@@ -213,8 +213,8 @@ func (records records) BySlug(ctx context.Context, kind calendar.Kind, slug stri
 }
 
 // ByName implements query.Records.
-func (records records) ByName(ctx context.Context, kind calendar.Kind, lang calendar.Lang, name string) ([]*calendar.Record, error) {
-	return records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower(lang), Value: htmltext.NameKey(name)})
+func (records records) ByName(ctx context.Context, kind calendar.Kind, language calendar.Lang, name string) ([]*calendar.Record, error) {
+	return records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower(language), Value: htmltext.NameKey(name)})
 }
 
 func (records records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) ([]*calendar.Record, error) {
@@ -223,11 +223,11 @@ func (records records) all(ctx context.Context, kind calendar.Kind, filter readm
 		page, err = view.Search(ctx, readmodel.Query{Kind: kind, Filter: filter, Sort: readmodel.By(false, readmodel.FieldID), Limit: pageEntries})
 		return err
 	})
-	out := make([]*calendar.Record, len(page.Documents))
+	result := make([]*calendar.Record, len(page.Documents))
 	for i := range page.Documents {
-		out[i] = page.Documents[i].Record
+		result[i] = page.Documents[i].Record
 	}
-	return out, err
+	return result, err
 }
 
 // Absent implements query.Records: lists know nothing else of what is erased.

@@ -36,9 +36,9 @@ func Fold(text string) string {
 	var folded strings.Builder
 	folded.Grow(len(text) + 8)
 	for len(text) > 0 {
-		n := characterSize(text)
-		folded.WriteString(foldCharacter(text[:n]))
-		text = text[n:]
+		count := characterSize(text)
+		folded.WriteString(foldCharacter(text[:count]))
+		text = text[count:]
 	}
 	return folded.String()
 }
@@ -61,12 +61,12 @@ var foldedLow = func() (t [0x600]string) {
 }()
 
 func foldCharacter(text string) string {
-	switch r, size := utf8.DecodeRuneInString(text); {
+	switch letter, size := utf8.DecodeRuneInString(text); {
 	case size < len(text):
 		return foldSlowly(text)
-	case int(r) < len(foldedLow):
-		return foldedLow[r]
-	case r >= 0x4E00 && r <= 0x9FFF: // Han, as it is
+	case int(letter) < len(foldedLow):
+		return foldedLow[letter]
+	case letter >= 0x4E00 && letter <= 0x9FFF: // Han, as it is
 		return text
 	}
 	return foldSlowly(text)
@@ -74,9 +74,9 @@ func foldCharacter(text string) string {
 
 // digit returns the value of a decimal digit of any script as an ASCII digit. Unicode has
 // those of a script in a row, from zero on.
-func digit(r rune) rune {
+func digit(letter rune) rune {
 	n := rune(0)
-	for unicode.IsDigit(r - n - 1) {
+	for unicode.IsDigit(letter - n - 1) {
 		n++
 	}
 	return '0' + n%10
@@ -87,43 +87,45 @@ func digit(r rune) rune {
 var strokes = strings.NewReplacer(strings.Fields("ø o đ d ð d ł l ħ h ı i œ oe æ ae þ th ŧ t ƀ b ɨ i ʉ u 🔟 10")...)
 
 func foldSlowly(text string) string {
-	text = strings.Map(func(r rune) rune {
+	text = strings.Map(func(letter rune) rune {
 		switch {
-		case isCombining(r) || isIgnorable(r):
+		case isCombining(letter) || isIgnorable(letter):
 			return -1
-		case r >= utf8.RuneSelf && unicode.IsDigit(r):
-			return digit(r)
+		case letter >= utf8.RuneSelf && unicode.IsDigit(letter):
+			return digit(letter)
 		}
-		return r
+		return letter
 	}, norm.NFKD.String(text))
 	// NFC joins the marks of kana and the parts of Hangul again.
 	return norm.NFC.String(strokes.Replace(cases.Fold().String(text)))
 }
 
-// isCombining reports whether r is an accent. Marks that make another letter of a
+// isCombining reports whether a letter is an accent. Marks that make another letter of a
 // kana or that write a vowel in Indic scripts are none.
-func isCombining(r rune) bool {
-	return r >= 0x300 && r <= 0x36F || r >= 0x1AB0 && r <= 0x1AFF || r >= 0x1DC0 && r <= 0x1DFF ||
-		r >= 0x20D0 && r <= 0x20FF || r >= 0xFE20 && r <= 0xFE2F ||
-		r >= 0x591 && r <= 0x5C7 && unicode.Is(unicode.Mn, r) || r >= 0x64B && r <= 0x65F || r == 0x670
+func isCombining(letter rune) bool {
+	return letter >= 0x300 && letter <= 0x36F || letter >= 0x1AB0 && letter <= 0x1AFF || letter >= 0x1DC0 && letter <= 0x1DFF ||
+		letter >= 0x20D0 && letter <= 0x20FF || letter >= 0xFE20 && letter <= 0xFE2F ||
+		letter >= 0x591 && letter <= 0x5C7 && unicode.Is(unicode.Mn, letter) || letter >= 0x64B && letter <= 0x65F || letter == 0x670
 }
 
-// isIgnorable reports whether r makes no difference inside of a word: soft hyphen, joiners,
+// isIgnorable reports whether a letter makes no difference inside of a word: soft hyphen, joiners,
 // byte order mark, Arabic tatweel, variation selectors.
-func isIgnorable(r rune) bool {
-	switch r {
+func isIgnorable(letter rune) bool {
+	switch letter {
 	case 0xAD, 0x640, 0x200C, 0x200D, 0x2060, 0xFEFF:
 		return true
 	}
-	return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r)
+	return letter >= 0x180B && unicode.Is(unicode.Variation_Selector, letter)
 }
 
-// isCJK reports whether r is compared by pairs of characters (interface 4.7).
-func isCJK(r rune) bool {
-	return r >= 0x1100 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo))
+// isCJK reports whether a letter is compared by pairs of characters (interface 4.7).
+func isCJK(letter rune) bool {
+	return letter >= 0x1100 && (letter == 'ー' || unicode.In(letter, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo))
 }
 
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+func isWordRune(letter rune) bool {
+	return unicode.IsLetter(letter) || unicode.IsDigit(letter) || unicode.IsMark(letter)
+}
 
 // maxTokenRunes is how much of a word counts. Stemmers take quadratic time for
 // some words, and engines limit the length of one.
@@ -134,26 +136,26 @@ const maxTokenRunes = 120
 // character is a token of its own, with Break between two runs of them; so a run is found
 // as its characters in a row.
 func Tokens(text string) []string {
-	out := make([]string, 0, len(text)/6+1)
-	eachToken(text, func(token string, _ textSpan) { out = append(out, token) })
-	return out
+	names := make([]string, 0, len(text)/6+1)
+	eachToken(text, func(token string, _ textSpan) { names = append(names, token) })
+	return names
 }
 
 // textSpan is a part of a text, in characters.
-type textSpan struct{ from, to int }
+type textSpan struct{ from, until int }
 
 // eachToken calls use with each token of a text and the place of its word in it; that of a
 // Break is empty.
 func eachToken(text string, use func(token string, span textSpan)) {
 	var words strings.Builder // folded
 	words.Grow(len(text))
-	var at textSpan   // of the present word
+	var span textSpan // of the present word
 	begin := 0        // of it in words
 	afterCJK := false // the last word is one of these characters
 	gap := false      // something separates since then
 	endWord := func() {
 		if word := words.String()[begin:]; word != "" {
-			use(firstRunes(word, maxTokenRunes), at)
+			use(firstRunes(word, maxTokenRunes), span)
 			begin, afterCJK = words.Len(), false
 		}
 	}
@@ -161,28 +163,28 @@ func eachToken(text string, use func(token string, span textSpan)) {
 		size := characterSize(text)
 		character := text[:size]
 		text = text[size:]
-		to := from + utf8.RuneCountInString(character)
-		for _, r := range foldCharacter(character) {
+		until := from + utf8.RuneCountInString(character)
+		for _, letter := range foldCharacter(character) {
 			switch {
-			case !isWordRune(r):
+			case !isWordRune(letter):
 				endWord()
 				gap = true
-			case isCJK(r):
+			case isCJK(letter):
 				endWord()
 				if afterCJK && gap {
 					use(Break, textSpan{from, from})
 				}
-				use(string(r), textSpan{from, to})
+				use(string(letter), textSpan{from, until})
 				afterCJK, gap = true, false
 			case words.Len() > begin:
-				words.WriteRune(r)
-				at.to = to
-			case !unicode.IsMark(r):
-				words.WriteRune(r)
-				at = textSpan{from, to}
+				words.WriteRune(letter)
+				span.until = until
+			case !unicode.IsMark(letter):
+				words.WriteRune(letter)
+				span = textSpan{from, until}
 			}
 		}
-		from = to
+		from = until
 	}
 	endWord()
 }
@@ -190,8 +192,8 @@ func eachToken(text string, use func(token string, span textSpan)) {
 // IsCJKToken reports whether a token of Tokens is a single Chinese, Japanese or
 // Korean character.
 func IsCJKToken(token string) bool {
-	r, size := utf8.DecodeRuneInString(token)
-	return size == len(token) && isCJK(r)
+	letter, size := utf8.DecodeRuneInString(token)
+	return size == len(token) && isCJK(letter)
 }
 
 var stemmers = [...]func(*snowballstem.Env) bool{
@@ -214,30 +216,30 @@ var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.
 // Stem returns the stem of a token (Snowball: English, French, Spanish) in the
 // language of the text that it is from. Chinese has no stems: there the word is
 // its own stem, and so is every word without a Latin letter.
-func Stem(token string, lang calendar.Lang) string {
-	if int(lang) >= len(stemmers) || stemmers[lang] == nil || len(token) < 3 {
+func Stem(token string, language calendar.Lang) string {
+	if int(language) >= len(stemmers) || stemmers[language] == nil || len(token) < 3 {
 		return token
 	}
 	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
 	defer stemmerPool.Put(s)
-	return s.stem(token, lang)
+	return s.stem(token, language)
 }
 
-func (stemmer *stemmer) stem(token string, lang calendar.Lang) string {
-	stem, cached := stemmer.stems[lang][token]
+func (stemmer *stemmer) stem(token string, language calendar.Lang) string {
+	stem, cached := stemmer.stems[language][token]
 	if cached {
 		return stem
 	}
 	stemmer.env.SetCurrent(token)
-	stemmers[lang](stemmer.env)
+	stemmers[language](stemmer.env)
 	token = strings.Clone(token) // without the text that it is from
 	if stem = stemmer.env.Current(); stem == "" {
 		stem = token
 	}
-	if len(stemmer.stems[lang]) == maxStems || stemmer.stems[lang] == nil {
-		stemmer.stems[lang] = map[string]string{}
+	if len(stemmer.stems[language]) == maxStems || stemmer.stems[language] == nil {
+		stemmer.stems[language] = map[string]string{}
 	}
-	stemmer.stems[lang][token] = stem
+	stemmer.stems[language][token] = stem
 	return stem
 }
 
@@ -247,7 +249,7 @@ var keptWords = strings.Fields("ete etes etee etees")
 
 var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 	all := map[calendar.Lang]map[string]bool{}
-	for lang, list := range map[calendar.Lang][]byte{
+	for language, list := range map[calendar.Lang][]byte{
 		calendar.LangEN: en.EnglishStopWords,
 		calendar.LangFR: fr.FrenchStopWords,
 		calendar.LangES: es.SpanishStopWords,
@@ -260,11 +262,11 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 				words[t[0]] = true
 			}
 		}
-		all[lang] = words
+		all[language] = words
 	}
 	return all
 })
 
 // IsCommon reports whether a token is one of the common words of a language (stop
 // word). Chinese has none.
-func IsCommon(token string, lang calendar.Lang) bool { return stopWords()[lang][token] }
+func IsCommon(token string, language calendar.Lang) bool { return stopWords()[language][token] }

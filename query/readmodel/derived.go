@@ -71,11 +71,11 @@ func lowestCost(record *calendar.Record) (lowest int64, has bool) {
 // down; what is too large for that is math.MaxInt64.
 func Hundredths(decimal string) int64 {
 	whole, frac, _ := strings.Cut(decimal, ".")
-	n, err := strconv.ParseInt(whole+(frac + "00")[:2], 10, 64)
+	number, err := strconv.ParseInt(whole+(frac + "00")[:2], 10, 64)
 	if err != nil {
 		return math.MaxInt64
 	}
-	return n
+	return number
 }
 
 // Zone returns the zone in which the times of an event can be told by the clock, "" where only
@@ -92,11 +92,11 @@ func Zone(record *calendar.Record) string {
 }
 
 // languages returns the FieldLanguages of an event.
-func languages(record *calendar.Record) (out []int64) {
-	for _, lang := range record.Langs() {
-		out = append(out, int64(LanguageID(lang)))
+func languages(record *calendar.Record) (result []int64) {
+	for _, language := range record.Langs() {
+		result = append(result, int64(LanguageID(language)))
 	}
-	return out
+	return result
 }
 
 // FoldTitle returns a title in the form in which titles are compared: folded, with runs of
@@ -105,8 +105,8 @@ func FoldTitle(title string) string { return strings.Join(strings.Fields(Fold(ti
 
 // keyNumber is a number of 63 bits that stands for a text.
 func keyNumber(text string) (int64, bool) {
-	sum := sha256.Sum256([]byte(text))
-	return int64(binary.BigEndian.Uint64(sum[:]) & math.MaxInt64), true
+	digest := sha256.Sum256([]byte(text))
+	return int64(binary.BigEndian.Uint64(digest[:]) & math.MaxInt64), true
 }
 
 // repeats returns the FieldRepeats of an event, of its title in its home language and its

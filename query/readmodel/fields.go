@@ -55,7 +55,7 @@ const (
 const CostFree = -1
 
 // LanguageID is what FieldLanguages has for a language.
-func LanguageID(lang calendar.Lang) calendar.ID { return calendar.ID(lang) + 1 }
+func LanguageID(language calendar.Lang) calendar.ID { return calendar.ID(language) + 1 }
 
 // The text fields (Text) that all posts have. Others are details of venues and organizers, one
 // field each, which are shown the same in all languages (interface 4.7).
@@ -67,19 +67,21 @@ const (
 
 // FieldNameLower is the keyword field of the shown name in a language, as names are
 // compared (htmltext.NameKey): for finding by name and for Contains.
-func FieldNameLower(lang calendar.Lang) string { return "name_lower." + lang.String() }
+func FieldNameLower(language calendar.Lang) string { return "name_lower." + language.String() }
 
 // FieldNameKey is the sortable keyword of the shown name in a language, without
 // case and accents.
-func FieldNameKey(lang calendar.Lang) string { return "name_key." + lang.String() }
+func FieldNameKey(language calendar.Lang) string { return "name_key." + language.String() }
 
 // FieldDescriptionKey is the sortable keyword of the shown description of a term,
 // its text without case, accents and tags; every term has one.
-func FieldDescriptionKey(lang calendar.Lang) string { return "description_key." + lang.String() }
+func FieldDescriptionKey(language calendar.Lang) string {
+	return "description_key." + language.String()
+}
 
 // FieldTitleKey is a number that events with the same shown name in a language share, see
 // Collapse. It is not sortable.
-func FieldTitleKey(lang calendar.Lang) string { return "title_key." + lang.String() }
+func FieldTitleKey(language calendar.Lang) string { return "title_key." + language.String() }
 
 // FieldLack is the id of events that have no value in FieldPublished or FieldModified. It
 // is sortable: behind that field in an order it puts them last, by id.

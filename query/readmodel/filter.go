@@ -43,11 +43,11 @@ type Span struct{ Min, Max int64 }
 // AllNumbers is the Span of all of them.
 var AllNumbers = Span{math.MinInt64, math.MaxInt64}
 
-// AtLeast admits documents of which a number is n or more.
-func AtLeast(field string, n int64) Range { return Range{field, Span{n, math.MaxInt64}} }
+// AtLeast admits documents of which a number is value or more.
+func AtLeast(field string, number int64) Range { return Range{field, Span{number, math.MaxInt64}} }
 
-// AtMost admits documents of which a number is n or less.
-func AtMost(field string, n int64) Range { return Range{field, Span{math.MinInt64, n}} }
+// AtMost admits documents of which a number is value or less.
+func AtMost(field string, number int64) Range { return Range{field, Span{math.MinInt64, number}} }
 
 // Contains admits documents of which a keyword contains Value as a part (search of terms,
 // interface 4.7).

@@ -22,30 +22,30 @@ func NewHighlighter(expression Expression, spelling Spelling) *Highlighter {
 }
 
 // Name gives a name in a language as HTML with its marks, "" without any.
-func (highlighter *Highlighter) Name(name string, lang calendar.Lang) string {
-	return highlighter.marked(name, lang, len(name))
+func (highlighter *Highlighter) Name(name string, language calendar.Lang) string {
+	return highlighter.marked(name, language, len(name))
 }
 
 // Snippet returns the part of a text with its first mark, of at most length characters, as
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
-func (highlighter *Highlighter) Snippet(text string, lang calendar.Lang, length int) string {
-	return highlighter.marked(strings.Join(strings.Fields(text), " "), lang, length)
+func (highlighter *Highlighter) Snippet(text string, language calendar.Lang, length int) string {
+	return highlighter.marked(strings.Join(strings.Fields(text), " "), language, length)
 }
 
-func (highlighter *Highlighter) marked(text string, lang calendar.Lang, length int) string {
-	marked := highlighter.mark(text, lang)
+func (highlighter *Highlighter) marked(text string, language calendar.Lang, length int) string {
+	marked := highlighter.mark(text, language)
 	if len(marked.marks) == 0 {
 		return ""
 	}
 	part := marked.snippet(length)
-	out := marked.html(part)
+	result := marked.html(part)
 	if part.from > 0 {
-		out = "…" + out
+		result = "…" + result
 	}
-	if part.to < len(marked.letters) {
-		out += "…"
+	if part.until < len(marked.letters) {
+		result += "…"
 	}
-	return out
+	return result
 }
 
 // markedText is a text with places of it, in characters.
@@ -57,50 +57,52 @@ type markedText struct {
 }
 
 // mark finds the marks of a text.
-func (highlighter *Highlighter) mark(text string, lang calendar.Lang) *markedText {
-	out := &markedText{letters: []rune(text), ends: clusterEnds(text)}
+func (highlighter *Highlighter) mark(text string, language calendar.Lang) *markedText {
+	result := &markedText{letters: []rune(text), ends: clusterEnds(text)}
 	var tokens []string
-	eachToken(text, func(token string, span textSpan) { tokens, out.words = append(tokens, token), append(out.words, span) })
+	eachToken(text, func(token string, span textSpan) {
+		tokens, result.words = append(tokens, token), append(result.words, span)
+	})
 	var all []textSpan
 	for _, piece := range highlighter.pieces {
-		piece.eachFit(tokens, lang, highlighter.spelling, func(at, n int) bool {
-			from, _ := out.clusterAt(out.words[at].from)
-			_, to := out.clusterAt(out.words[at+n-1].to)
-			all = append(all, textSpan{from, to})
+		piece.eachFit(tokens, language, highlighter.spelling, func(index, count int) bool {
+			from, _ := result.clusterAt(result.words[index].from)
+			_, until := result.clusterAt(result.words[index+count-1].until)
+			all = append(all, textSpan{from, until})
 			return true
 		})
 	}
 	slices.SortFunc(all, func(a, b textSpan) int { return a.from - b.from })
 	for _, span := range all {
-		if n := len(out.marks); n > 0 && span.from <= out.marks[n-1].to {
-			out.marks[n-1].to = max(out.marks[n-1].to, span.to)
+		if count := len(result.marks); count > 0 && span.from <= result.marks[count-1].until {
+			result.marks[count-1].until = max(result.marks[count-1].until, span.until)
 		} else {
-			out.marks = append(out.marks, span)
+			result.marks = append(result.marks, span)
 		}
 	}
-	return out
+	return result
 }
 
 // clusterEnds returns the ends of the grapheme clusters of a text, 0 included.
 func clusterEnds(text string) []int {
 	ends := make([]int, 1, len(text)+1)
-	for at, n := 0, 0; at < len(text); ends = append(ends, n) {
-		if at+1 < len(text) && text[at] < utf8.RuneSelf && text[at+1] < utf8.RuneSelf {
-			at, n = at+1, n+1
+	for index, count := 0, 0; index < len(text); ends = append(ends, count) {
+		if index+1 < len(text) && text[index] < utf8.RuneSelf && text[index+1] < utf8.RuneSelf {
+			index, count = index+1, count+1
 			continue
 		}
-		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[at:], -1)
-		at, n = at+len(cluster), n+utf8.RuneCountInString(cluster)
+		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[index:], -1)
+		index, count = index+len(cluster), count+utf8.RuneCountInString(cluster)
 	}
 	return ends
 }
 
 // clusterAt returns the ends of the grapheme cluster that a place lies inside of; between two
 // of them both are the place itself.
-func (marked *markedText) clusterAt(at int) (from, to int) {
-	i, isBetween := slices.BinarySearch(marked.ends, at)
+func (marked *markedText) clusterAt(index int) (from, until int) {
+	i, isBetween := slices.BinarySearch(marked.ends, index)
 	if isBetween {
-		return at, at
+		return index, index
 	}
 	return marked.ends[i-1], marked.ends[i]
 }
@@ -115,23 +117,23 @@ func (marked *markedText) snippet(length int) textSpan {
 		return textSpan{0, size}
 	}
 	from := 0
-	to, _ := marked.clusterAt(length)
-	if first.to > to {
+	until, _ := marked.clusterAt(length)
+	if first.until > until {
 		// A mark that would lie behind the end moves the beginning.
 		least := max(first.from-beforeMark, 0)
-		if marked.wordFrom(least, first.from)+length < first.to {
-			least = min(first.from, max(least, first.to-length))
+		if marked.wordFrom(least, first.from)+length < first.until {
+			least = min(first.from, max(least, first.until-length))
 		}
 		_, from = marked.clusterAt(marked.wordFrom(least, first.from))
-		to, _ = marked.clusterAt(min(from+length, size))
+		until, _ = marked.clusterAt(min(from+length, size))
 	}
-	if i := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.to > to && word.from > from }); i >= 0 {
-		to, _ = marked.clusterAt(min(to, marked.words[i].from))
+	if i := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.until > until && word.from > from }); i >= 0 {
+		until, _ = marked.clusterAt(min(until, marked.words[i].from))
 	}
-	for to > from && marked.letters[to-1] == ' ' {
-		to--
+	for until > from && marked.letters[until-1] == ' ' {
+		until--
 	}
-	return textSpan{from, to}
+	return textSpan{from, until}
 }
 
 // wordFrom returns the beginning of the first word that begins at a place or behind it, at
@@ -152,19 +154,19 @@ func EscapeHTML(text string) string { return escapeHTML.Replace(text) }
 // html returns a part of the text with the marks in it.
 func (marked *markedText) html(part textSpan) string {
 	var builder strings.Builder
-	write := func(from, to int) { builder.WriteString(EscapeHTML(string(marked.letters[from:to]))) }
-	at := part.from
+	write := func(from, until int) { builder.WriteString(EscapeHTML(string(marked.letters[from:until]))) }
+	index := part.from
 	for _, mark := range marked.marks {
-		from, to := max(mark.from, part.from), min(mark.to, part.to)
-		if from >= to {
+		from, until := max(mark.from, part.from), min(mark.until, part.until)
+		if from >= until {
 			continue
 		}
-		write(at, from)
+		write(index, from)
 		builder.WriteString("<mark>")
-		write(from, to)
+		write(from, until)
 		builder.WriteString("</mark>")
-		at = to
+		index = until
 	}
-	write(at, part.to)
+	write(index, part.until)
 	return builder.String()
 }

@@ -23,10 +23,10 @@ func Match(filter Filter, document *Document) bool {
 	case Term:
 		return f.Value != "" && field(f.Field).Keyword(record) == f.Value
 	case In:
-		return slices.ContainsFunc(field(f.Field).Numbers(record), func(n int64) bool { return slices.Contains(f.IDs, calendar.ID(n)) })
+		return slices.ContainsFunc(field(f.Field).Numbers(record), func(number int64) bool { return slices.Contains(f.IDs, calendar.ID(number)) })
 	case Range:
-		return slices.ContainsFunc(field(f.Field).Numbers(record), func(n int64) bool {
-			return n >= f.Min && n <= f.Max
+		return slices.ContainsFunc(field(f.Field).Numbers(record), func(number int64) bool {
+			return number >= f.Min && number <= f.Max
 		})
 	case Contains:
 		return slices.ContainsFunc(f.Fields, func(name string) bool {
@@ -41,20 +41,20 @@ func Match(filter Filter, document *Document) bool {
 
 // displayedText is a text as a language shows it.
 type displayedText struct {
-	tokens []string
-	lang   calendar.Lang // that it is in
+	tokens   []string
+	language calendar.Lang // that it is in
 }
 
 type texts []displayedText
 
 // shownTexts returns the texts in which a search looks.
 func shownTexts(f Text, record *calendar.Record) texts {
-	out := make(texts, 0, len(f.Fields))
+	result := make(texts, 0, len(f.Fields))
 	for _, name := range f.Fields {
-		text, lang := SchemaOf(record.Kind).Field(name).Text(record).In(f.Search.Lang, record.Home)
-		out = append(out, displayedText{Tokens(text), lang})
+		text, language := SchemaOf(record.Kind).Field(name).Text(record).In(f.Search.Lang, record.Home)
+		result = append(result, displayedText{Tokens(text), language})
 	}
-	return out
+	return result
 }
 
 // fit reports whether the texts fit a search.
@@ -67,7 +67,7 @@ func (texts texts) fit(text *Text) bool {
 // have reports whether a piece fits in one of the texts.
 func (texts texts) have(piece Piece, spelling Spelling) (fits bool) {
 	for i := 0; i < len(texts) && !fits; i++ {
-		piece.eachFit(texts[i].tokens, texts[i].lang, spelling, func(int, int) bool {
+		piece.eachFit(texts[i].tokens, texts[i].language, spelling, func(int, int) bool {
 			fits = true
 			return false
 		})
@@ -76,7 +76,7 @@ func (texts texts) have(piece Piece, spelling Spelling) (fits bool) {
 }
 
 // key returns the key of a record.
-func (sort *Sort) key(record *calendar.Record) (out Key) {
+func (sort *Sort) key(record *calendar.Record) (result Key) {
 	if sort.Rank != nil {
 		return Key{N: int64(sort.Rank.Score(record)), Has: true}
 	}
@@ -89,33 +89,33 @@ func (sort *Sort) key(record *calendar.Record) (out Key) {
 }
 
 // KeyOf returns the key of a document that has some numbers in the field.
-func (sort *Sort) KeyOf(numbers []int64) (out Key) {
-	for _, n := range numbers {
+func (sort *Sort) KeyOf(numbers []int64) (result Key) {
+	for _, number := range numbers {
 		has := true
 		if sort.Least != nil {
-			n, has = sort.Least[calendar.ID(n)]
+			number, has = sort.Least[calendar.ID(number)]
 		}
-		if has && (!out.Has || n < out.N) {
-			out = Key{N: n, Has: true}
+		if has && (!result.Has || number < result.N) {
+			result = Key{N: number, Has: true}
 		}
 	}
-	return out
+	return result
 }
 
 // Place returns the place of a record in an order, as Query.After has it.
 func Place(order []Sort, record *calendar.Record) []Key {
-	out := make([]Key, len(order))
+	keys := make([]Key, len(order))
 	for i := range order {
-		out[i] = order[i].key(record)
+		keys[i] = order[i].key(record)
 	}
-	return out
+	return keys
 }
 
 // ComparePlaces compares two places in an order.
 func ComparePlaces(order []Sort, a, b []Key) int {
 	for i := range order {
-		if c := order[i].Compare(a[i], b[i]); c != 0 {
-			return c
+		if count := order[i].Compare(a[i], b[i]); count != 0 {
+			return count
 		}
 	}
 	return 0
@@ -130,9 +130,9 @@ func (sort *Sort) Compare(a, b Key) int {
 		}
 		return 1
 	}
-	c := cmp.Or(cmp.Compare(a.N, b.N), strings.Compare(a.Text, b.Text))
+	count := cmp.Or(cmp.Compare(a.N, b.N), strings.Compare(a.Text, b.Text))
 	if sort.Desc {
-		return -c
+		return -count
 	}
-	return c
+	return count
 }

@@ -101,9 +101,9 @@ func storedField(kind calendar.Kind, name string) Field {
 	case calendar.FormName, calendar.FormHTML:
 		field.Type, field.Text = TypeText, func(record *calendar.Record) calendar.Text {
 			text := record.Fields.Text(row.Name)
-			for lang := range text {
+			for language := range text {
 				if row.Form == calendar.FormHTML {
-					text[lang] = htmltext.PlainText(text[lang])
+					text[language] = htmltext.PlainText(text[language])
 				}
 			}
 			return text
@@ -160,20 +160,20 @@ func derivedFields(kind calendar.Kind) []Field {
 			ofStart(FieldMinute, minute), numberField(FieldDuration, duration), Field{Name: FieldLanguages, Type: TypeNumber, Numbers: languages},
 		)
 	}
-	for _, lang := range calendar.Langs {
+	for _, language := range calendar.Langs {
 		name := func(record *calendar.Record) string {
-			text, _ := record.Name(lang)
+			text, _ := record.Name(language)
 			return text
 		}
 		switch {
 		case kind == calendar.KindEvent:
-			fields = append(fields, numberField(FieldTitleKey(lang), func(record *calendar.Record) (int64, bool) { return keyNumber(FoldTitle(name(record))) }))
+			fields = append(fields, numberField(FieldTitleKey(language), func(record *calendar.Record) (int64, bool) { return keyNumber(FoldTitle(name(record))) }))
 		case kind.IsTerm():
 			fields = append(fields,
-				Field{Name: FieldNameLower(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
-				sorted(Field{Name: FieldNameKey(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }}),
-				sorted(Field{Name: FieldDescriptionKey(lang), Type: TypeKeyword, Keyword: func(record *calendar.Record) string {
-					text, _ := record.Fields.Text("description").In(lang, record.Home)
+				Field{Name: FieldNameLower(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
+				sorted(Field{Name: FieldNameKey(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }}),
+				sorted(Field{Name: FieldDescriptionKey(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string {
+					text, _ := record.Fields.Text("description").In(language, record.Home)
 					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
 				}}),
 			)
@@ -190,21 +190,21 @@ const descriptionKeyRunes = 256
 // it stands before all others, and behind them in descending order.
 const descriptionKeyStart = "="
 
-func firstRunes(text string, n int) string {
+func firstRunes(text string, count int) string {
 	for i := range text {
-		if n == 0 {
+		if count == 0 {
 			return text[:i]
 		}
-		n--
+		count--
 	}
 	return text
 }
 
 // numberField is a field of one number or none.
-func numberField(name string, number func(*calendar.Record) (n int64, has bool)) Field {
+func numberField(name string, number func(*calendar.Record) (count int64, has bool)) Field {
 	return Field{Name: name, Type: TypeNumber, Numbers: func(record *calendar.Record) []int64 {
-		if n, has := number(record); has {
-			return []int64{n}
+		if count, has := number(record); has {
+			return []int64{count}
 		}
 		return nil
 	}}

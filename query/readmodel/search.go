@@ -66,20 +66,20 @@ func (piece Piece) IsWord() bool {
 
 // IsRun reports whether the piece is a run of Chinese, Japanese or Korean characters.
 func (piece Piece) IsRun() bool {
-	return !slices.ContainsFunc(piece.Tokens, func(t string) bool { return !IsCJKToken(t) })
+	return !slices.ContainsFunc(piece.Tokens, func(text string) bool { return !IsCJKToken(text) })
 }
 
 // words counts the words of the piece; a run is one.
-func (piece Piece) words() (n int) {
+func (piece Piece) words() (count int) {
 	run := false
-	for _, t := range piece.Tokens {
-		character := IsCJKToken(t)
-		if t != Break && (!character || !run) {
-			n++
+	for _, text := range piece.Tokens {
+		character := IsCJKToken(text)
+		if text != Break && (!character || !run) {
+			count++
 		}
 		run = character
 	}
-	return n
+	return count
 }
 
 // Spelling is how a text may differ from the words of a search (listings 3.3).
@@ -118,15 +118,15 @@ func (piece Piece) Joined() (rows [][]string) {
 		}
 		word := piece.Tokens[0]
 		if utf8.RuneCountInString(word) >= joinedFrom {
-			for at := range word {
-				if at > 0 {
-					rows = append(rows, []string{word[:at], word[at:]})
+			for index := range word {
+				if index > 0 {
+					rows = append(rows, []string{word[:index], word[index:]})
 				}
 			}
 		}
 	case piece.IsRun():
-		for at := 1; len(piece.Tokens) >= joinedFrom && at < len(piece.Tokens); at++ {
-			rows = append(rows, slices.Insert(slices.Clone(piece.Tokens), at, Break))
+		for index := 1; len(piece.Tokens) >= joinedFrom && index < len(piece.Tokens); index++ {
+			rows = append(rows, slices.Insert(slices.Clone(piece.Tokens), index, Break))
 		}
 	case (Piece{Tokens: unbroken}).IsRun():
 		rows = append(rows, unbroken)
@@ -147,28 +147,28 @@ var quotes = strings.NewReplacer(strings.Fields(`“ " ” " „ " ‟ " « " »
 // without a blank and a quote, and a quote without a partner.
 var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
 
-// ParseSearch reads a search as sent. Single Latin letters and the common words of lang, the
+// ParseSearch reads a search as sent. Single Latin letters and the common words of language, the
 // language of the request, are left out while another word or row remains that has to fit;
 // never in rows. A minus counts at the start or after white space, directly before a word
 // or a quote; a quote without a partner, and every other character, separates.
-func ParseSearch(query string, lang calendar.Lang) Expression {
-	expression := Expression{Query: query, Lang: lang}
+func ParseSearch(query string, language calendar.Lang) Expression {
+	expression := Expression{Query: query, Lang: language}
 	pieces := expression.split(quotes.Replace(query))
-	omit := slices.ContainsFunc(pieces, func(piece sentPiece) bool { return !piece.not && !piece.isCommon(lang) })
+	omit := slices.ContainsFunc(pieces, func(piece sentPiece) bool { return !piece.not && !piece.isCommon(language) })
 	var ranked []int
 	for _, piece := range pieces {
 		switch {
-		case omit && piece.isCommon(lang):
+		case omit && piece.isCommon(language):
 		case piece.not:
 			expression.Not, _ = appendPiece(expression.Not, piece.Piece)
 		default:
-			var at int
-			expression.Must, at = appendPiece(expression.Must, piece.Piece)
-			ranked = append(ranked, at)
+			var index int
+			expression.Must, index = appendPiece(expression.Must, piece.Piece)
+			ranked = append(ranked, index)
 		}
 	}
-	for _, at := range ranked[:min(len(ranked), MaxRanked)] {
-		expression.Ranked = append(expression.Ranked, expression.Must[at])
+	for _, index := range ranked[:min(len(ranked), MaxRanked)] {
+		expression.Ranked = append(expression.Ranked, expression.Must[index])
 	}
 	return expression
 }
@@ -183,9 +183,9 @@ type sentPiece struct {
 func (expression *Expression) split(text string) (pieces []sentPiece) {
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
-	for _, at := range searchParts.FindAllStringSubmatchIndex(text, -1) {
-		part, isQuoted := text[at[0]:at[1]], at[2] >= 0
-		if before, _ := utf8.DecodeLastRuneInString(text[:at[0]]); at[0] == 0 || unicode.IsSpace(before) {
+	for _, indices := range searchParts.FindAllStringSubmatchIndex(text, -1) {
+		part, isQuoted := text[indices[0]:indices[1]], indices[2] >= 0
+		if before, _ := utf8.DecodeLastRuneInString(text[:indices[0]]); indices[0] == 0 || unicode.IsSpace(before) {
 			rest, hasMinus := strings.CutPrefix(part, "-")
 			first, _ := utf8.DecodeRuneInString(rest)
 			if not = hasMinus && (isQuoted || isWordRune(first)); not {
@@ -209,7 +209,7 @@ func (expression *Expression) split(text string) (pieces []sentPiece) {
 			pieces = append(pieces, piece)
 		}
 		if len(tokens) > 0 && !not {
-			if n := len(expression.Full); n > 0 && IsCJKToken(expression.Full[n-1]) && IsCJKToken(tokens[0]) {
+			if count := len(expression.Full); count > 0 && IsCJKToken(expression.Full[count-1]) && IsCJKToken(tokens[0]) {
 				expression.Full = append(expression.Full, Break)
 			}
 			expression.Full = append(expression.Full, tokens...)
@@ -222,22 +222,22 @@ func (expression *Expression) split(text string) (pieces []sentPiece) {
 // appendPiece adds a piece unless it is there, and returns its place. A word that is sent
 // twice may have neighbors in both places.
 func appendPiece(pieces []Piece, piece Piece) ([]Piece, int) {
-	at := slices.IndexFunc(pieces, func(q Piece) bool { return piece.Open == q.Open && slices.Equal(piece.Tokens, q.Tokens) })
-	if at < 0 {
+	index := slices.IndexFunc(pieces, func(q Piece) bool { return piece.Open == q.Open && slices.Equal(piece.Tokens, q.Tokens) })
+	if index < 0 {
 		return append(pieces, piece), len(pieces)
 	}
-	pieces[at].neighbors = slices.Concat(pieces[at].neighbors, piece.neighbors)
-	return pieces, at
+	pieces[index].neighbors = slices.Concat(pieces[index].neighbors, piece.neighbors)
+	return pieces, index
 }
 
 // isCommon reports whether a piece counts only when nothing else remains.
-func (piece Piece) isCommon(lang calendar.Lang) bool {
+func (piece Piece) isCommon(language calendar.Lang) bool {
 	if !piece.IsWord() {
 		return false
 	}
 	text := piece.Tokens[0]
-	r, size := utf8.DecodeRuneInString(text)
-	return size == len(text) && unicode.Is(unicode.Latin, r) || IsCommon(text, lang)
+	letter, size := utf8.DecodeRuneInString(text)
+	return size == len(text) && unicode.Is(unicode.Latin, letter) || IsCommon(text, language)
 }
 
 // elided are French words that lose their last letter before an apostrophe.
@@ -260,27 +260,27 @@ func withoutElision(text string) []string {
 }
 
 // eachFit calls use with each place where the piece fits in the tokens of a text of language
-// lang, and their number there, until it returns false.
-func (piece Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spelling, use func(at, n int) bool) {
+// language, and their number there, until it returns false.
+func (piece Piece) eachFit(tokens []string, language calendar.Lang, spelling Spelling, use func(index, count int) bool) {
 	if piece.Whole && len(tokens) != len(piece.Tokens) {
 		return
 	}
 	stems := make([]string, len(piece.Tokens))
-	for i, t := range piece.Tokens {
-		stems[i] = Stem(t, lang)
+	for i, text := range piece.Tokens {
+		stems[i] = Stem(text, language)
 	}
 	var joined [][]string
 	if spelling.Joined {
 		joined = piece.Joined()
 	}
 	most := piece.Most(spelling.Typos)
-	for at := range tokens {
-		fits := piece.begins(tokens[at:], stems, lang) || most > 0 && Typos(piece.Tokens[0], tokens[at], most) <= most
-		if fits && !use(at, len(piece.Tokens)) {
+	for index := range tokens {
+		fits := piece.begins(tokens[index:], stems, language) || most > 0 && Typos(piece.Tokens[0], tokens[index], most) <= most
+		if fits && !use(index, len(piece.Tokens)) {
 			return
 		}
 		for _, row := range joined {
-			if len(row) <= len(tokens)-at && slices.Equal(tokens[at:at+len(row)], row) && !use(at, len(row)) {
+			if len(row) <= len(tokens)-index && slices.Equal(tokens[index:index+len(row)], row) && !use(index, len(row)) {
 				return
 			}
 		}
@@ -288,15 +288,15 @@ func (piece Piece) eachFit(tokens []string, lang calendar.Lang, spelling Spellin
 }
 
 // begins reports whether some tokens begin with those of the piece, of which stems are given.
-func (piece Piece) begins(tokens, stems []string, lang calendar.Lang) bool {
+func (piece Piece) begins(tokens, stems []string, language calendar.Lang) bool {
 	if len(tokens) < len(stems) {
 		return false
 	}
 	for i, stem := range stems {
-		t := tokens[i]
-		begins := t == piece.Tokens[i] || piece.Open && i == len(stems)-1 && strings.HasPrefix(t, piece.Tokens[i])
+		text := tokens[i]
+		begins := text == piece.Tokens[i] || piece.Open && i == len(stems)-1 && strings.HasPrefix(text, piece.Tokens[i])
 		// A stem has the first letter of its word.
-		if !begins && (piece.Exact || t[0] != stem[0] || Stem(t, lang) != stem) {
+		if !begins && (piece.Exact || text[0] != stem[0] || Stem(text, language) != stem) {
 			return false
 		}
 	}

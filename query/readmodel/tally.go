@@ -44,15 +44,15 @@ func Both(a, b Filter) Filter {
 	if b == nil {
 		return a
 	}
-	out := And{}
-	for _, f := range []Filter{a, b} {
-		if parts, ok := f.(And); ok {
-			out = append(out, parts...)
-		} else if f != nil {
-			out = append(out, f)
+	result := And{}
+	for _, filter := range []Filter{a, b} {
+		if parts, ok := filter.(And); ok {
+			result = append(result, parts...)
+		} else if filter != nil {
+			result = append(result, filter)
 		}
 	}
-	return out
+	return result
 }
 
 // Collapse has a query give one document for each group of those that are equal in a

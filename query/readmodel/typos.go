@@ -19,9 +19,9 @@ const (
 // Typos gives how many typos lie between two tokens: a letter put in, left out, replaced,
 // or swapped with its neighbour, of which no letter is part of two (optimal string
 // alignment). Above most, which is not negative, it is most + 1.
-func Typos(a, b string, most int) int {
-	x, y := []rune(a), []rune(b) // at most maxTokenRunes
-	if n := len(x) - len(y); n > most || -n > most {
+func Typos(first, second string, most int) int {
+	x, y := []rune(first), []rune(second) // at most maxTokenRunes
+	if count := len(x) - len(y); count > most || -count > most {
 		return most + 1
 	}
 	var rows [3][maxTokenRunes + 1]uint8
@@ -57,10 +57,10 @@ func (piece Piece) Most(step int) int {
 	if step == 0 || !piece.IsWord() || strings.ContainsFunc(piece.Tokens[0], unicode.IsDigit) {
 		return 0
 	}
-	switch n := utf8.RuneCountInString(piece.Tokens[0]); {
-	case n < oneTypoFrom:
+	switch count := utf8.RuneCountInString(piece.Tokens[0]); {
+	case count < oneTypoFrom:
 		return 0
-	case n < twoTyposFrom:
+	case count < twoTyposFrom:
 		return 1
 	default:
 		return min(step, MaxTypos)

@@ -18,11 +18,11 @@ func TestEachToken(t *testing.T) {
 		before := 0 // where the word before begins; one character may be of two words
 		eachToken(text, func(token string, span textSpan) {
 			tokens = append(tokens, token)
-			if span.from > span.to || span.to > len(letters) || span.from < before {
-				t.Fatalf("%q: %q at %d to %d, behind %d", text, token, span.from, span.to, before)
+			if span.from > span.until || span.until > len(letters) || span.from < before {
+				t.Fatalf("%q: %q at %d to %d, behind %d", text, token, span.from, span.until, before)
 			}
 			before = span.from
-			word := string(letters[span.from:span.to])
+			word := string(letters[span.from:span.until])
 			if token != Break && !slices.Contains(Tokens(word), token) && len(token) < maxTokenRunes {
 				t.Fatalf("%q: %q at %q", text, token, word)
 			}

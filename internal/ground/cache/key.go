@@ -16,7 +16,7 @@ const (
 )
 
 // Number adds a number.
-func (key Key) Number(n int64) Key { return binary.AppendVarint(append(key, aNumber), n) }
+func (key Key) Number(number int64) Key { return binary.AppendVarint(append(key, aNumber), number) }
 
 // Text adds a text with its length.
 func (key Key) Text(text string) Key {
@@ -42,11 +42,11 @@ func Numbers[T ~int64](key Key, list []T) Key {
 	return key
 }
 
-func (key Key) list(none bool, n int) Key {
+func (key Key) list(none bool, count int) Key {
 	if none {
 		return append(key, noneOf)
 	}
-	return binary.AppendUvarint(append(key, someOf), uint64(n))
+	return binary.AppendUvarint(append(key, someOf), uint64(count))
 }
 
 // Join adds the parts of another key.

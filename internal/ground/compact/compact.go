@@ -87,12 +87,12 @@ func Unpack(dst, packed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: another checksum", ErrDamaged)
 	}
 	block := packed[headBytes:end]
-	n, err := s2.DecodedLen(block)
+	count, err := s2.DecodedLen(block)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if n > maxText {
-		return nil, fmt.Errorf("%w: a text of %d bytes", ErrDamaged, n)
+	if count > maxText {
+		return nil, fmt.Errorf("%w: a text of %d bytes", ErrDamaged, count)
 	}
 	switch packed[0] {
 	case formDictionary1:

@@ -37,9 +37,9 @@ func (locks *Locks[K]) Acquire(ctx context.Context, key K) (release func(), err 
 		if locks.held == nil {
 			locks.held = make(map[K]*lock)
 		}
-		n := max(locks.AtOnce, 1)
-		k = &lock{turn: make(chan struct{}, n)}
-		for range n {
+		count := max(locks.AtOnce, 1)
+		k = &lock{turn: make(chan struct{}, count)}
+		for range count {
 			k.turn <- struct{}{}
 		}
 		locks.held[key] = k

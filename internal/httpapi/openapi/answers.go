@@ -26,7 +26,7 @@ func decode(part []byte, values Object, to any) {
 var componentsFile []byte
 
 // answers are the components that answers refer to besides records.
-func (api *API) answers() (out Object) {
+func (api *API) answers() (result Object) {
 	facets := Object{}
 	for _, name := range api.Facets {
 		facets[name] = Ref("Facet")
@@ -34,6 +34,6 @@ func (api *API) answers() (out Object) {
 	decode(componentsFile, Object{
 		"languages": calendar.LangNames(), "statuses": calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum,
 		"actions": history.Actions, "facets": facets, "maxRepeats": readmodel.MostRepeats, "maxTypos": readmodel.MaxTypos,
-	}, &out)
-	return out
+	}, &result)
+	return result
 }

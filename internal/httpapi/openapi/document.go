@@ -25,7 +25,7 @@ type document struct {
 	*API
 	Root
 
-	lang calendar.Lang
+	language calendar.Lang
 }
 
 // Fill makes a document for a root in a language: "doc" (8.2) of all routes, their "index" (8.1),
@@ -41,11 +41,11 @@ func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.Ra
 		},
 		"byKey": byKey, "arguments": arguments, "element": element, "standard": d.shown,
 	}).Parse(documentFile))
-	var out bytes.Buffer
-	if err := forms.ExecuteTemplate(&out, form, of); err != nil {
+	var result bytes.Buffer
+	if err := forms.ExecuteTemplate(&result, form, of); err != nil {
 		panic(err)
 	}
-	return out.Bytes()
+	return result.Bytes()
 }
 
 func encoded(value any) (string, error) {
@@ -67,18 +67,18 @@ func arguments(operation *Operation) []param.Param {
 }
 
 // element is the type of the elements of a list, "" for none.
-func element(arg *param.Param) string {
-	if of, list := arg.Element(); list {
+func element(parameter *param.Param) string {
+	if of, list := parameter.Element(); list {
 		return of
 	}
 	return ""
 }
 
 // shown is the default of a parameter in the index, "" for none.
-func (document *document) shown(arg *param.Param) (string, error) {
-	standard := document.standard(arg)
-	if arg.Moving != nil {
-		standard = arg.Moving(document.Now(), document.Site).String()
+func (document *document) shown(parameter *param.Param) (string, error) {
+	standard := document.standard(parameter)
+	if parameter.Moving != nil {
+		standard = parameter.Moving(document.Now(), document.Site).String()
 	}
 	if standard == nil {
 		return "", nil
@@ -87,19 +87,19 @@ func (document *document) shown(arg *param.Param) (string, error) {
 }
 
 // standard is the default of a parameter below the root, nil for none.
-func (root Root) standard(arg *param.Param) any {
+func (root Root) standard(parameter *param.Param) any {
 	switch {
-	case arg.Name == "namespace":
+	case parameter.Name == "namespace":
 		return root.Namespace
-	case arg.Default == "":
+	case parameter.Default == "":
 		return nil
 	}
-	return value(arg.Default)
+	return value(parameter.Default)
 }
 
 // text returns the text of a key that is made of parts.
 func (document *document) text(parts ...any) string {
-	return texts.Documentation.In(fmt.Sprint(parts...), document.lang)
+	return texts.Documentation.In(fmt.Sprint(parts...), document.language)
 }
 
 // spelled returns the names of a header.
@@ -114,7 +114,7 @@ func (document *document) schemas() Object {
 
 // parameters are what an operation takes outside of its body, where fields of it may stand, too.
 func (document *document) parameters(operation *Operation) []param.Param {
-	args := slices.DeleteFunc(slices.Clone(operation.Args), func(arg param.Param) bool { return arg.In == "body" && arg.Field == nil })
+	args := slices.DeleteFunc(slices.Clone(operation.Args), func(parameter param.Param) bool { return parameter.In == "body" && parameter.Field == nil })
 	for i := range args {
 		if field := args[i].Field; field != nil {
 			args[i].In, args[i].Required, args[i].Extension = "query", false, field.Form != calendar.FormLang
@@ -124,26 +124,26 @@ func (document *document) parameters(operation *Operation) []param.Param {
 }
 
 // schema is that of a parameter.
-func (document *document) schema(arg *param.Param) Object {
-	if arg.Field != nil {
-		return inQuery(arg)
+func (document *document) schema(parameter *param.Param) Object {
+	if parameter.Field != nil {
+		return inQuery(parameter)
 	}
-	kind := arg.Type
-	if arg.Named {
+	kind := parameter.Type
+	if parameter.Named {
 		kind = "array of string"
 	}
 	var typed Object
 	decode(fieldRows.Types[kind], Object{"maxElements": calendar.MaxElements}, &typed)
-	if items, list := typed["items"].(Object); list && arg.Enum != nil {
-		items["enum"] = arg.Enum
-	} else if arg.Enum != nil {
-		typed["enum"] = arg.Enum
+	if items, list := typed["items"].(Object); list && parameter.Enum != nil {
+		items["enum"] = parameter.Enum
+	} else if parameter.Enum != nil {
+		typed["enum"] = parameter.Enum
 	}
-	if standard := document.standard(arg); standard != nil {
+	if standard := document.standard(parameter); standard != nil {
 		typed["default"] = standard
 	}
-	schema := wide(merged(typed, arg.Schema)) // its default has the type, that of the table may be text
-	switch arg.Name {
+	schema := wide(merged(typed, parameter.Schema)) // its default has the type, that of the table may be text
+	switch parameter.Name {
 	case "per_page":
 		schema["description"] = "≤ " + strconv.Itoa(document.PerPageMax)
 		fallthrough
@@ -156,9 +156,9 @@ func (document *document) schema(arg *param.Param) Object {
 // inQuery is the schema of a field of a body in the query string, which has no place for the data
 // of linked records and for null. A value that the body has too is not looked at, so its bounds
 // are told of the body alone.
-func inQuery(arg *param.Param) Object {
-	schema := Object{"type": input(arg.Field)["type"]}
-	if arg.IsList() || schema["type"] == "array" {
+func inQuery(parameter *param.Param) Object {
+	schema := Object{"type": input(parameter.Field)["type"]}
+	if parameter.IsList() || schema["type"] == "array" {
 		return List(Text())
 	}
 	if types, several := schema["type"].([]any); several {

@@ -81,7 +81,7 @@ type Media struct {
 
 // Path are the variables of the path.
 func (route *Route) Path() []param.Param {
-	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(arg param.Param) bool { return arg.In != "path" })
+	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(parameter param.Param) bool { return parameter.In != "path" })
 }
 
 // request is an operation under one of its methods, in lower case.

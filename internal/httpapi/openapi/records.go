@@ -35,9 +35,9 @@ type recordRows struct {
 	Records            map[string]struct{ Required, Optional Object }
 }
 
-func readRows(values Object) (out recordRows) {
-	decode(recordsFile, values, &out)
-	return out
+func readRows(values Object) (recordRows recordRows) {
+	decode(recordsFile, values, &recordRows)
+	return recordRows
 }
 
 // fieldRows are the rows of fields.
@@ -55,7 +55,7 @@ func ofField(row []byte, field *calendar.Field, to any) {
 // Records are the components of records in answers. Those of answers that name the wanted
 // fields require none.
 func Records() Object {
-	out, rows := Object{}, readRows(Object{"languages": calendar.LangNames()}).Records
+	result, rows := Object{}, readRows(Object{"languages": calendar.LangNames()}).Records
 	for _, kinds := range [][]calendar.Kind{{calendar.KindEvent}, {calendar.KindVenue}, {calendar.KindOrganizer}, {calendar.KindCategory, calendar.KindTag}} {
 		name := RecordName(kinds[0])
 		required, optional := merged(rows["all"].Required, rows[name].Required), merged(rows[name].Optional)
@@ -65,9 +65,9 @@ func Records() Object {
 		for name := range optional {
 			delete(required, name)
 		}
-		out[name], out["Sparse"+name] = closed(required, optional), closed(nil, merged(required, optional))
+		result[name], result["Sparse"+name] = closed(required, optional), closed(nil, merged(required, optional))
 	}
-	return out
+	return result
 }
 
 // addFields adds what is shown of the fields of a kind.
@@ -87,7 +87,7 @@ func addFields(required, optional Object, kind calendar.Kind) {
 
 // shown are the schemas of what answers show of a field, by the ends of its keys. In a blanked
 // event it may be blank.
-func shown(field *calendar.Field, blanks bool) (out map[string]Object) {
+func shown(field *calendar.Field, blanks bool) (result map[string]Object) {
 	word, variant := field.Shown.String(), ""
 	switch {
 	case field.Filled:
@@ -100,25 +100,25 @@ func shown(field *calendar.Field, blanks bool) (out map[string]Object) {
 		row = fieldRows.Shown[word]
 	}
 	if row != nil {
-		ofField(row, field, &out)
+		ofField(row, field, &result)
 	}
-	return out
+	return result
 }
 
 // bodies are the components of the bodies of requests.
 func (document *document) bodies() Object {
-	out := Object{}
+	result := Object{}
 	for _, route := range document.Routes {
 		for i := range route.Operations {
 			operation := &route.Operations[i]
 			for _, end := range []string{"", "Form", "Multipart"} { // equal ones, by which a generated client may choose the form
 				if body := operation.Body; body != nil && (end == "" || body.Forms) {
-					out[body.Schema+end] = extended(document.body(operation), route.Extension)
+					result[body.Schema+end] = extended(document.body(operation), route.Extension)
 				}
 			}
 		}
 	}
-	return out
+	return result
 }
 
 func (document *document) body(operation *Operation) Object {
@@ -126,13 +126,13 @@ func (document *document) body(operation *Operation) Object {
 	schema := Object{"type": "object", "properties": properties}
 	var required []string
 	for i := range operation.Args {
-		arg := &operation.Args[i]
-		if arg.In != "body" {
+		parameter := &operation.Args[i]
+		if parameter.In != "body" {
 			continue
 		}
-		properties[arg.Name] = document.property(operation, arg)
-		if arg.Required {
-			required = append(required, arg.Name)
+		properties[parameter.Name] = document.property(operation, parameter)
+		if parameter.Required {
+			required = append(required, parameter.Name)
 		}
 	}
 	if slices.Sort(required); required != nil {
@@ -142,8 +142,8 @@ func (document *document) body(operation *Operation) Object {
 }
 
 // property is a field of a body, or a list of objects with parameters.
-func (document *document) property(operation *Operation, arg *param.Param) Object {
-	if arg.Field == nil {
+func (document *document) property(operation *Operation, parameter *param.Param) Object {
+	if parameter.Field == nil {
 		properties := Object{}
 		for i := range operation.Body.Elements {
 			element := &operation.Body.Elements[i]
@@ -151,14 +151,14 @@ func (document *document) property(operation *Operation, arg *param.Param) Objec
 			schema["description"] = document.text(element.Text)
 			properties[element.Name] = schema
 		}
-		return merged(List(Object{"type": "object", "properties": properties}), arg.Schema)
+		return merged(List(Object{"type": "object", "properties": properties}), parameter.Schema)
 	}
-	schema := input(arg.Field)
-	schema["description"] = document.text(arg.Text)
-	if arg.Default != "" && operation.Status == http.StatusCreated { // an update leaves what is not sent
-		schema["default"] = value(arg.Default)
+	schema := input(parameter.Field)
+	schema["description"] = document.text(parameter.Text)
+	if parameter.Default != "" && operation.Status == http.StatusCreated { // an update leaves what is not sent
+		schema["default"] = value(parameter.Default)
 	}
-	return extended(schema, arg.Extension)
+	return extended(schema, parameter.Extension)
 }
 
 // value reads a default.

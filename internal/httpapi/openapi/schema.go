@@ -27,19 +27,19 @@ func closed(required, optional Object) Object {
 }
 
 func merged(objects ...Object) Object {
-	out := Object{}
-	for _, o := range objects {
-		maps.Copy(out, o)
+	result := Object{}
+	for _, object := range objects {
+		maps.Copy(result, object)
 	}
-	return out
+	return result
 }
 
 // extended marks what goes beyond the interface document (10).
-func extended(o Object, extension bool) Object {
+func extended(object Object, extension bool) Object {
 	if extension {
-		o["x-extension"] = true
+		object["x-extension"] = true
 	}
-	return o
+	return object
 }
 
 // wide is a schema where an integer without an upper bound has 64 bits.

@@ -37,18 +37,18 @@ type Object = map[string]any
 
 // Open opens a page that shares nothing with others; without a browser the test does
 // not run.
-func Open(t testing.TB, url string) *Page {
+func Open(t testing.TB, address string) *Page {
 	t.Helper()
-	return open(t, url, "")
+	return open(t, address, "")
 }
 
 // Tab opens another page that shares storage with this one.
-func (page *Page) Tab(url string) *Page {
+func (page *Page) Tab(address string) *Page {
 	page.t.Helper()
-	return open(page.t, url, page.Context)
+	return open(page.t, address, page.Context)
 }
 
-func open(t testing.TB, url, context string) *Page {
+func open(t testing.TB, address, context string) *Page {
 	t.Helper()
 	var browser struct{ WebSocketDebuggerURL string }
 	engines.Fetch(t, http.MethodGet, engines.URL(t, engines.EngineChromium)+"/json/version", &browser)
@@ -68,20 +68,20 @@ func open(t testing.TB, url, context string) *Page {
 	page.Call("Runtime.enable", nil, nil)
 	page.Call("Page.enable", nil, nil)
 	page.Call("Page.setLifecycleEventsEnabled", Object{"enabled": true}, nil)
-	page.Goto(url)
+	page.Goto(address)
 	return page
 }
 
 // Goto goes to a URL and waits until it is loaded.
-func (page *Page) Goto(url string) {
+func (page *Page) Goto(address string) {
 	page.t.Helper()
-	var out struct{ LoaderID, ErrorText string }
-	page.Call("Page.navigate", Object{"url": url}, &out)
-	if out.ErrorText != "" {
-		page.t.Fatalf("%s: %s", url, out.ErrorText)
+	var result struct{ LoaderID, ErrorText string }
+	page.Call("Page.navigate", Object{"url": address}, &result)
+	if result.ErrorText != "" {
+		page.t.Fatalf("%s: %s", address, result.ErrorText)
 	}
-	for page.loader != out.LoaderID {
-		page.receive("load "+url, nil)
+	for page.loader != result.LoaderID {
+		page.receive("load "+address, nil)
 	}
 }
 
@@ -168,15 +168,15 @@ func (page *Page) note(method string, params json.RawMessage) {
 // Eval gives what a JavaScript expression comes to, in JSON; a promise is waited for.
 func (page *Page) Eval(expression string) any {
 	page.t.Helper()
-	var out struct {
+	var result struct {
 		Result           struct{ Value any }
 		ExceptionDetails *struct{ Exception struct{ Description string } }
 	}
-	page.Call("Runtime.evaluate", Object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
-	if out.ExceptionDetails != nil {
-		page.t.Fatalf("%s\n%s", expression, out.ExceptionDetails.Exception.Description)
+	page.Call("Runtime.evaluate", Object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &result)
+	if result.ExceptionDetails != nil {
+		page.t.Fatalf("%s\n%s", expression, result.ExceptionDetails.Exception.Description)
 	}
-	return out.Result.Value
+	return result.Result.Value
 }
 
 // Wait waits until a JavaScript expression comes to something true, and gives that.

@@ -44,11 +44,11 @@ const clearLimit = 30 * time.Second
 func URL(t testing.TB, name string) string {
 	t.Helper()
 	variable := engineVariable(name)
-	url := os.Getenv(variable)
-	if url == "" {
+	address := os.Getenv(variable)
+	if address == "" {
 		Require(t, name, variable+" is not set (deploy/engines/up "+name+" starts one)")
 	}
-	return url
+	return address
 }
 
 func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpper(name) }
@@ -65,7 +65,7 @@ func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 
 // shared returns the URL of a shared engine and a name that is unique; remove removes what
 // has the name when the test ends.
-func shared(t testing.TB, name string, remove func(t testing.TB, url, own string)) (url, own string) {
+func shared(t testing.TB, name string, remove func(t testing.TB, address, own string)) (url, own string) {
 	t.Helper()
 	url, own = strings.TrimRight(URL(t, name), "/"), unique()
 	t.Cleanup(func() { remove(t, url, own) })
@@ -75,27 +75,27 @@ func shared(t testing.TB, name string, remove func(t testing.TB, url, own string
 // Postgres returns the URL of the server of DAYBOOK_TEST_POSTGRES and the name of
 // an empty schema in it, which is dropped when the test ends. The user of the
 // URL may make schemas and roles.
-func Postgres(t testing.TB) (url, schema string) {
+func Postgres(t testing.TB) (address, schema string) {
 	t.Helper()
-	url, schema = shared(t, EnginePostgres, func(t testing.TB, url, schema string) {
+	address, schema = shared(t, EnginePostgres, func(t testing.TB, url, schema string) {
 		t.Helper()
 		query(t, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
 	})
-	query(t, url, "CREATE SCHEMA "+schema)
-	return url, schema
+	query(t, address, "CREATE SCHEMA "+schema)
+	return address, schema
 }
 
 // NATS returns the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
 // streams, in lower case; those that have it in upper case are deleted when the test
 // ends.
-func NATS(t testing.TB) (url, prefix string) {
+func NATS(t testing.TB) (address, prefix string) {
 	t.Helper()
 	return shared(t, EngineNATS, deleteStreams)
 }
 
-func deleteStreams(t testing.TB, url, prefix string) {
+func deleteStreams(t testing.TB, address, prefix string) {
 	t.Helper()
-	conn, err := nats.Connect(url)
+	conn, err := nats.Connect(address)
 	must(t, err)
 	defer conn.Close()
 	jetStream, err := jetstream.New(conn)
@@ -114,13 +114,13 @@ func deleteStreams(t testing.TB, url, prefix string) {
 // Elasticsearch returns the URL of the server of DAYBOOK_TEST_ELASTICSEARCH and a
 // prefix for the names of indices; those that have it are deleted when the test
 // ends.
-func Elasticsearch(t testing.TB) (url, prefix string) {
+func Elasticsearch(t testing.TB) (address, prefix string) {
 	t.Helper()
 	return shared(t, EngineElasticsearch, deleteIndices)
 }
 
 // OpenSearch is Elasticsearch for the server of DAYBOOK_TEST_OPENSEARCH.
-func OpenSearch(t testing.TB) (url, prefix string) {
+func OpenSearch(t testing.TB) (address, prefix string) {
 	t.Helper()
 	return shared(t, EngineOpenSearch, deleteIndices)
 }
@@ -128,7 +128,7 @@ func OpenSearch(t testing.TB) (url, prefix string) {
 // SearchServers are the search servers that whole services are tested on, by flavour. What
 // is different about OpenSearch is proved by the tests of its adapter, so it has its turn at
 // night only.
-func SearchServers() map[string]func(t testing.TB) (url, prefix string) {
+func SearchServers() map[string]func(t testing.TB) (address, prefix string) {
 	servers := map[string]func(testing.TB) (string, string){EngineElasticsearch: Elasticsearch}
 	if os.Getenv("DAYBOOK_NIGHTLY") != "" {
 		servers[EngineOpenSearch] = OpenSearch
@@ -137,22 +137,22 @@ func SearchServers() map[string]func(t testing.TB) (url, prefix string) {
 }
 
 // deleteIndices deletes by full names: the server refuses a wildcard.
-func deleteIndices(t testing.TB, url, prefix string) {
+func deleteIndices(t testing.TB, address, prefix string) {
 	t.Helper()
 	var indices map[string]any
-	Fetch(t, http.MethodGet, url+"/"+prefix+"*/_alias?expand_wildcards=all", &indices)
+	Fetch(t, http.MethodGet, address+"/"+prefix+"*/_alias?expand_wildcards=all", &indices)
 	for index := range indices {
-		Fetch(t, http.MethodDelete, url+"/"+index, &struct{}{})
+		Fetch(t, http.MethodDelete, address+"/"+index, &struct{}{})
 	}
 }
 
 // Fetch sends a request without a body and decodes the JSON of the answer, whose status may
 // be 404. It leaves no connection.
-func Fetch(t testing.TB, method, url string, into any) {
+func Fetch(t testing.TB, method, address string, into any) {
 	t.Helper()
 	ctx, end := clearing(t)
 	defer end()
-	request, err := http.NewRequestWithContext(ctx, method, url, nil)
+	request, err := http.NewRequestWithContext(ctx, method, address, nil)
 	must(t, err)
 	request.Close = true
 	answer, err := http.DefaultClient.Do(request)
@@ -160,7 +160,7 @@ func Fetch(t testing.TB, method, url string, into any) {
 	defer func() { _ = answer.Body.Close() }()
 	status := answer.StatusCode
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil || status != http.StatusOK && status != http.StatusNotFound {
-		t.Fatalf("%s %s: status %d, %v", method, url, status, err)
+		t.Fatalf("%s %s: status %d, %v", method, address, status, err)
 	}
 }
 
@@ -173,10 +173,10 @@ func must(t testing.TB, err error) {
 
 // Engine is a server of one test: it may be killed and started again.
 type Engine struct {
-	t    testing.TB
-	name string
-	dir  string
-	url  string
+	t         testing.TB
+	name      string
+	directory string
+	address   string
 
 	variables []string // for the script
 }
@@ -192,13 +192,13 @@ func Own(t testing.TB, name string, variables ...string) *Engine {
 	if !Required(name) && os.Getenv(engineVariable(name)) == "" {
 		Require(t, name, "neither DAYBOOK_REQUIRE nor "+engineVariable(name)+" asks for one")
 	}
-	dir, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
+	directory, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
 	must(t, err)
-	must(t, os.Chmod(dir, 0o711))
-	engine := &Engine{t: t, name: name, dir: dir, variables: variables}
+	must(t, os.Chmod(directory, 0o711))
+	engine := &Engine{t: t, name: name, directory: directory, variables: variables}
 	// It reads its input to the end first: Cleanup closes that, or the end of the process.
 	guard := engine.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
-		moduleRoot(t)+scriptPath, dir)
+		moduleRoot(t)+scriptPath, directory)
 	input, err := guard.StdinPipe()
 	must(t, err)
 	must(t, guard.Start())
@@ -217,16 +217,16 @@ func Own(t testing.TB, name string, variables ...string) *Engine {
 // command is a process with this engine's folder, out of reach of the signals
 // that a terminal sends to the tests.
 func (engine *Engine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
+	command := exec.CommandContext(ctx, name, args...)
 	for _, text := range os.Environ() {
 		if !strings.HasPrefix(text, "DAYBOOK_") {
-			cmd.Env = append(cmd.Env, text)
+			command.Env = append(command.Env, text)
 		}
 	}
 	// A test installs nothing.
-	cmd.Env = append(append(cmd.Env, "DAYBOOK_ENGINES_DIR="+engine.dir, "DAYBOOK_ENGINES_INSTALL=0"), engine.variables...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd
+	command.Env = append(append(command.Env, "DAYBOOK_ENGINES_DIR="+engine.directory, "DAYBOOK_ENGINES_INSTALL=0"), engine.variables...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return command
 }
 
 // run runs one action of the script and keeps the URL that it prints.
@@ -234,21 +234,21 @@ func (engine *Engine) run(action string) error {
 	engine.t.Helper()
 	ctx, end := context.WithTimeout(context.WithoutCancel(engine.t.Context()), engineLimit)
 	defer end()
-	out, err := engine.command(ctx, moduleRoot(engine.t)+scriptPath, action, engine.name).CombinedOutput()
+	data, err := engine.command(ctx, moduleRoot(engine.t)+scriptPath, action, engine.name).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, engine.name, err, out)
+		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, engine.name, err, data)
 	}
-	if _, url, ok := strings.Cut(string(out), engineVariable(engine.name)+"="); ok {
-		engine.url, _, _ = strings.Cut(url, "\n")
+	if _, address, ok := strings.Cut(string(data), engineVariable(engine.name)+"="); ok {
+		engine.address, _, _ = strings.Cut(address, "\n")
 	}
 	return nil
 }
 
 // Data is the folder of its data. Removed after Kill9, the engine starts empty.
-func (engine *Engine) Data() string { return filepath.Join(engine.dir, engine.name, "data") }
+func (engine *Engine) Data() string { return filepath.Join(engine.directory, engine.name, "data") }
 
 // URL is where the engine serves; it stays the same over Kill9 and Start.
-func (engine *Engine) URL() string { return engine.url }
+func (engine *Engine) URL() string { return engine.address }
 
 // Kill9 ends the engine by SIGKILL, with its children. What it had
 // acknowledged is there after Start.

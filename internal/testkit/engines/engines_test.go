@@ -54,7 +54,7 @@ func TestEnginesScript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "state")
-			engine := &Engine{t: t, dir: dir}
+			engine := &Engine{t: t, directory: dir}
 			cmd := engine.command(t.Context(), engines, tc.args...)
 			if tc.env != "" {
 				cmd.Env = append(cmd.Env, tc.env)
@@ -90,7 +90,7 @@ func TestEnginesFirstStart(t *testing.T) {
 	}
 	run := func(name string, more []*os.File, args ...string) string {
 		t.Helper()
-		cmd := (&Engine{t: t, dir: state}).command(context.WithoutCancel(t.Context()), name, args...)
+		cmd := (&Engine{t: t, directory: state}).command(context.WithoutCancel(t.Context()), name, args...)
 		cmd.Env = append(cmd.Env, "PATH="+tools+":"+os.Getenv("PATH"), "XDG_CACHE_HOME="+tools, "DAYBOOK_ENGINES_WAIT=60")
 		var errText strings.Builder
 		cmd.ExtraFiles, cmd.Stderr = more, &errText

@@ -29,11 +29,11 @@ func (postgresServer PostgresServer) Standby(name string) PostgresServer {
 
 // query runs statements on a connection of their own and returns the last value that they
 // return, as text.
-func query(t testing.TB, url string, statements ...string) (value string) {
+func query(t testing.TB, address string, statements ...string) (value string) {
 	t.Helper()
 	ctx, end := clearing(t)
 	defer end()
-	conn, err := pgconn.Connect(ctx, url)
+	conn, err := pgconn.Connect(ctx, address)
 	must(t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	for _, text := range statements {

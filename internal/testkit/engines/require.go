@@ -29,12 +29,12 @@ func Required(name string) bool {
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	for up := "."; ; up += "/.." {
-		dir, err := filepath.Abs(up)
-		if err != nil || dir == "/" {
+		directory, err := filepath.Abs(up)
+		if err != nil || directory == "/" {
 			t.Fatalf("no go.mod above this folder: %v", err)
 		}
-		if _, err := os.Stat(dir + "/go.mod"); err == nil {
-			return dir
+		if _, err := os.Stat(directory + "/go.mod"); err == nil {
+			return directory
 		}
 	}
 }

@@ -25,7 +25,7 @@ func Document(t testing.TB, response *world.Response) *goquery.Document {
 
 // Words is the text of an element with its blanks made one; those of other widths stay.
 func Words(element *goquery.Selection) string {
-	return strings.Join(strings.FieldsFunc(element.Text(), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }), " ")
+	return strings.Join(strings.FieldsFunc(element.Text(), func(letter rune) bool { return letter == ' ' || letter == '\n' || letter == '\t' }), " ")
 }
 
 // selected returns the words of the elements that a CSS selector finds, the first one's with

@@ -76,8 +76,8 @@ func (player *player) lines(file string, number int, lines []string) {
 		}
 		end := i + max(slices.Index(lines[i:], "end"), 0)
 		for row := range strings.FieldsSeq(rows) {
-			for n, value := range strings.Split(row, ",") {
-				player.words[strings.Fields(names)[n+1]] = player.fill(value)
+			for count, value := range strings.Split(row, ",") {
+				player.words[strings.Fields(names)[count+1]] = player.fill(value)
 			}
 			player.lines(file, number+i, lines[i:end])
 		}
@@ -154,8 +154,8 @@ func (player *player) requests(line string, below []string) {
 func Repeated(text string) string {
 	return playTimes.ReplaceAllStringFunc(text, func(found string) string {
 		texts := playTimes.FindStringSubmatch(found)
-		n, _ := strconv.Atoi(texts[2])
-		return strings.Repeat(texts[1], n)
+		count, _ := strconv.Atoi(texts[2])
+		return strings.Repeat(texts[1], count)
 	})
 }
 
@@ -196,15 +196,15 @@ func (player *player) fill(text string) string {
 }
 
 // choices are the texts that {a|b} stands for.
-func choices(text string) (out []string) {
-	at := playChoice.FindStringSubmatchIndex(text)
-	if at == nil {
+func choices(text string) (names []string) {
+	indices := playChoice.FindStringSubmatchIndex(text)
+	if indices == nil {
 		return []string{text}
 	}
-	for choice := range strings.SplitSeq(text[at[2]:at[3]], "|") {
-		out = append(out, choices(text[:at[0]]+choice+text[at[1]:])...)
+	for choice := range strings.SplitSeq(text[indices[2]:indices[3]], "|") {
+		names = append(names, choices(text[:indices[0]]+choice+text[indices[1]:])...)
 	}
-	return out
+	return names
 }
 
 // ask sends a request of client, method and path.
@@ -265,8 +265,8 @@ func (player *player) ask(head []string, body, want string, below []string) *wor
 func (player *player) check(response *world.Response, line string) {
 	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
-	unescaped := playEscape.ReplaceAllStringFunc(rest, func(s string) string {
-		number, _ := strconv.ParseUint(s[2:], 16, 32)
+	unescaped := playEscape.ReplaceAllStringFunc(rest, func(text string) string {
+		number, _ := strconv.ParseUint(text[2:], 16, 32)
 		return string(rune(number))
 	})
 	var got, want any

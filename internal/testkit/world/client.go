@@ -28,28 +28,28 @@ type Client struct {
 }
 
 // Under gives a client of the same user under the root of a language.
-func (client *Client) Under(lang calendar.Lang) *Client {
-	out := *client
-	out.root = strings.TrimPrefix("/"+lang.String(), "/en") + Root
-	return &out
+func (client *Client) Under(language calendar.Lang) *Client {
+	result := *client
+	result.root = strings.TrimPrefix("/"+language.String(), "/en") + Root
+	return &result
 }
 
 // With gives a client that sends further headers: names and values by turns.
 func (client *Client) With(pairs ...string) *Client {
-	out := *client
-	out.header = client.header.Clone()
+	result := *client
+	result.header = client.header.Clone()
 	for i := 0; i+1 < len(pairs); i += 2 {
-		out.header.Add(pairs[i], pairs[i+1])
+		result.header.Add(pairs[i], pairs[i+1])
 	}
-	return &out
+	return &result
 }
 
 // In gives a client for a subtest: what fails is reported there.
 func (client *Client) In(t testing.TB) *Client {
-	out, world := *client, *client.world
+	result, world := *client, *client.world
 	world.t = t
-	out.world = &world
-	return &out
+	result.world = &world
+	return &result
 }
 
 // Object is a JSON object to send.
@@ -86,15 +86,15 @@ func (client *Client) Do(method, path string, body any) *Response {
 		request.Header.Set("Content-Type", contentType)
 	}
 	maps.Copy(request.Header, client.header)
-	rec := httptest.NewRecorder()
-	client.world.Handler.ServeHTTP(rec, request)
-	out := &Response{t: client.world.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+	recorder := httptest.NewRecorder()
+	client.world.Handler.ServeHTTP(recorder, request)
+	response := &Response{t: client.world.t, Request: method + " " + target, Status: recorder.Code, Header: recorder.Header(), Body: recorder.Body.Bytes()}
 	if !client.world.unchecked {
-		if err := client.world.document().Check(request, out.Status, out.Header, out.Body); err != nil {
-			client.world.t.Errorf("%s: status %d: %v", out.Request, out.Status, err)
+		if err := client.world.document().Check(request, response.Status, response.Header, response.Body); err != nil {
+			client.world.t.Errorf("%s: status %d: %v", response.Request, response.Status, err)
 		}
 	}
-	return out
+	return response
 }
 
 // Get reads a path.

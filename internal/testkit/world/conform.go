@@ -81,9 +81,9 @@ var pathParts = strings.NewReplacer("/", "/+", `\{id\}`, "[0-9]+", `\{slug\}`, "
 // Document returns the documentation that the service serves.
 func (world *World) Document() *Documentation {
 	world.t.Helper()
-	rec := httptest.NewRecorder()
-	world.Handler.ServeHTTP(rec, httptest.NewRequestWithContext(world.t.Context(), http.MethodGet, Root+"/doc", nil))
-	return ReadDocumentation(world.t, rec.Body.Bytes())
+	recorder := httptest.NewRecorder()
+	world.Handler.ServeHTTP(recorder, httptest.NewRequestWithContext(world.t.Context(), http.MethodGet, Root+"/doc", nil))
+	return ReadDocumentation(world.t, recorder.Body.Bytes())
 }
 
 // Check returns an error when an answer to a request is not what the documentation says.

@@ -14,7 +14,7 @@ import (
 // together. A field with more of them is counted page by page.
 const maxBuckets = 5_000
 
-func (x *Index) maxBuckets() int { return min(maxBuckets, x.options.MaxResultWindow) }
+func (engine *Index) maxBuckets() int { return min(maxBuckets, engine.options.MaxResultWindow) }
 
 // aggregationAnswer is the answer to an aggregation of some documents, with the parts that were asked.
 type aggregationAnswer struct {
@@ -37,8 +37,8 @@ type valuePage struct {
 }
 
 // valuesOf makes the aggregation of a page of values, behind another one.
-func (x *Index) valuesOf(field string, after json.RawMessage) object {
-	composite := object{"size": x.maxBuckets(), "sources": list{object{"value": object{"terms": object{"field": field}}}}}
+func (engine *Index) valuesOf(field string, after json.RawMessage) object {
+	composite := object{"size": engine.maxBuckets(), "sources": list{object{"value": object{"terms": object{"field": field}}}}}
 	if after != nil {
 		composite["after"] = after
 	}
@@ -52,10 +52,10 @@ func filtered(query, parts object) object { return object{"filter": query, "aggs
 // number than all before.
 func (view *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
 	changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
-	var a answer
-	err := view.search(ctx, kind, searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &a)
-	hash := calendar.HashStart.Number(view.Shown().Content).Number(uint64(a.Hits.Total.Value))
-	return uint64(hash.Number(uint64(a.Aggregations["all"].Changes.Value))), err
+	var reply answer
+	err := view.search(ctx, kind, searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &reply)
+	hash := calendar.HashStart.Number(view.Shown().Content).Number(uint64(reply.Hits.Total.Value))
+	return uint64(hash.Number(uint64(reply.Aggregations["all"].Changes.Value))), err
 }
 
 // tallies makes the aggregations of the tallies of a query, each under its filter, so that
@@ -65,7 +65,7 @@ func (view *view) tallies(compiler *compiler, tallies []readmodel.Tally) object 
 	for i := range tallies {
 		tally, parts := &tallies[i], object{}
 		if tally.Field != "" {
-			parts["values"] = view.x.valuesOf(tally.Field, nil)
+			parts["values"] = view.engine.valuesOf(tally.Field, nil)
 		}
 		if len(tally.Parts) > 0 {
 			parts["parts"] = object{"filters": object{"filters": compiler.filters(tally.Parts)}}
@@ -77,9 +77,9 @@ func (view *view) tallies(compiler *compiler, tallies []readmodel.Tally) object 
 
 // readTallies reads the answers to them. What one answer did not hold is asked page by page.
 func (view *view) readTallies(ctx context.Context, query *readmodel.Query, found map[string]aggregationAnswer) ([]readmodel.TallyAnswer, error) {
-	out := make([]readmodel.TallyAnswer, len(query.Tallies))
-	for i := range out {
-		tally, got, from := &query.Tallies[i], &out[i], found[strconv.Itoa(i)]
+	tallyAnswers := make([]readmodel.TallyAnswer, len(query.Tallies))
+	for i := range tallyAnswers {
+		tally, got, from := &query.Tallies[i], &tallyAnswers[i], found[strconv.Itoa(i)]
 		var err error
 		if got.Values, err = view.values(ctx, query.Kind, readmodel.Both(query.Filter, tally.Filter), tally.Field, &from.Values); err != nil {
 			return nil, err
@@ -88,34 +88,34 @@ func (view *view) readTallies(ctx context.Context, query *readmodel.Query, found
 			return nil, fmt.Errorf("tally: %d counts of %d parts", len(from.Parts.Buckets), len(tally.Parts))
 		}
 		got.Parts = make([]int, len(tally.Parts))
-		for at, bucket := range from.Parts.Buckets {
-			got.Parts[at] = bucket.Count
+		for index, bucket := range from.Parts.Buckets {
+			got.Parts[index] = bucket.Count
 		}
 	}
-	return out, nil
+	return tallyAnswers, nil
 }
 
 // values returns the counts of the values of a field, of the documents that a filter admits,
 // from their first page on.
 func (view *view) values(ctx context.Context, kind calendar.Kind, filter readmodel.Filter, field string, page *valuePage) (map[calendar.ID]int, error) {
-	out := map[calendar.ID]int{}
+	result := map[calendar.ID]int{}
 	for {
 		for _, b := range page.Buckets {
-			out[b.Key.Value] = b.Count
+			result[b.Key.Value] = b.Count
 		}
-		if len(page.Buckets) < view.x.maxBuckets() {
-			return out, nil
+		if len(page.Buckets) < view.engine.maxBuckets() {
+			return result, nil
 		}
 		compiler := view.compiler(ctx, kind)
-		request := searchRequest{Query: live(compiler.query(filter)), Aggs: object{"all": filtered(matchAll, object{"values": view.x.valuesOf(field, page.After)})}}
+		request := searchRequest{Query: live(compiler.query(filter)), Aggs: object{"all": filtered(matchAll, object{"values": view.engine.valuesOf(field, page.After)})}}
 		if compiler.err != nil {
 			return nil, compiler.err
 		}
-		var a answer
-		if err := view.search(ctx, kind, request, &a); err != nil {
+		var reply answer
+		if err := view.search(ctx, kind, request, &reply); err != nil {
 			return nil, err
 		}
-		all := a.Aggregations["all"]
+		all := reply.Aggregations["all"]
 		page = &all.Values
 	}
 }

@@ -71,11 +71,11 @@ func anyOf(parts list) object {
 }
 
 func (compiler *compiler) filters(filters []readmodel.Filter) list {
-	out := make(list, len(filters))
+	result := make(list, len(filters))
 	for i, filter := range filters {
-		out[i] = compiler.filter(filter)
+		result[i] = compiler.filter(filter)
 	}
-	return out
+	return result
 }
 
 func (compiler *compiler) filter(filter readmodel.Filter) object {
@@ -105,8 +105,8 @@ func (compiler *compiler) filter(filter readmodel.Filter) object {
 
 func in(field string, ids []calendar.ID) object {
 	var parts list
-	for some := range slices.Chunk(ids, maxTerms) {
-		parts = append(parts, object{"terms": object{field: some}})
+	for subset := range slices.Chunk(ids, maxTerms) {
+		parts = append(parts, object{"terms": object{field: subset}})
 	}
 	return anyOf(parts)
 }

@@ -116,15 +116,15 @@ func (conn *conn) authorize(next elastictransport.RoundTripFunc) elastictranspor
 		for {
 			sent := *conn.key.Load()
 			request.Header.Set("Authorization", "ApiKey "+sent)
-			res, err := next(request)
-			if err != nil || res.StatusCode != http.StatusUnauthorized {
-				return res, err
+			response, err := next(request)
+			if err != nil || response.StatusCode != http.StatusUnauthorized {
+				return response, err
 			}
 			key, err := conn.options.APIKey()
 			if err != nil || key == sent {
-				return res, nil //nolint:nilerr // the answer says that the key is refused
+				return response, nil //nolint:nilerr // the answer says that the key is refused
 			}
-			_ = res.Body.Close()
+			_ = response.Body.Close()
 			conn.key.Store(&key)
 			request = request.Clone(request.Context())
 			if request.GetBody != nil {
@@ -173,16 +173,16 @@ func (plainRequest plainRequest) Do(ctx context.Context, t esapi.Transport) (*es
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	res, err := t.Perform(request) //nolint:bodyclose // the caller closes it
+	response, err := t.Perform(request) //nolint:bodyclose // the caller closes it
 	if err != nil {
 		return nil, err
 	}
-	return &esapi.Response{StatusCode: res.StatusCode, Body: res.Body, Header: res.Header}, nil
+	return &esapi.Response{StatusCode: response.StatusCode, Body: response.Body, Header: response.Header}, nil
 }
 
-// do sends a request once the product was checked, and decodes the answer into out unless
+// do sends a request once the product was checked, and decodes the answer into result unless
 // that is nil. It fails immediately while the servers are known to be silent.
-func (conn *conn) do(ctx context.Context, limit time.Duration, what string, request request, out any) error {
+func (conn *conn) do(ctx context.Context, limit time.Duration, what string, request request, result any) error {
 	if !conn.reached.Load() {
 		return fmt.Errorf("%s: %w: not reached since the start", what, readmodel.ErrUnavailable)
 	}
@@ -199,14 +199,14 @@ func (conn *conn) do(ctx context.Context, limit time.Duration, what string, requ
 			return fmt.Errorf("%s: %w: no answer to earlier requests", what, readmodel.ErrUnavailable)
 		}
 	}
-	return conn.ask(ctx, limit, what, request, out)
+	return conn.ask(ctx, limit, what, request, result)
 }
 
-func (conn *conn) ask(ctx context.Context, limit time.Duration, what string, request request, out any) error {
+func (conn *conn) ask(ctx context.Context, limit time.Duration, what string, request request, result any) error {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	before := conn.answers.Load()
-	err := conn.send(within, request, out)
+	err := conn.send(within, request, result)
 	switch {
 	case err == nil:
 		return nil
@@ -221,7 +221,7 @@ func (conn *conn) ask(ctx context.Context, limit time.Duration, what string, req
 	return fmt.Errorf("%s: %w", what, translate(err))
 }
 
-func (conn *conn) send(ctx context.Context, request request, out any) error {
+func (conn *conn) send(ctx context.Context, request request, result any) error {
 	res, err := request.Do(ctx, conn.client)
 	if err != nil {
 		return err
@@ -236,10 +236,10 @@ func (conn *conn) send(ctx context.Context, request request, out any) error {
 	switch {
 	case res.IsError():
 		return readError(res.StatusCode, body)
-	case out == nil:
+	case result == nil:
 		return nil
 	}
-	return json.Unmarshal(body, out)
+	return json.Unmarshal(body, result)
 }
 
 // serverError is an answer that is no success.
@@ -284,8 +284,8 @@ const (
 
 // translate turns what went wrong into an error of the port, by status and name.
 func translate(err error) error {
-	if e, answered := errors.AsType[*serverError](err); answered && e.status == http.StatusNotFound && e.Type == kindNoIndex {
-		return fmt.Errorf("%w: %w", errGone, e)
+	if problem, answered := errors.AsType[*serverError](err); answered && problem.status == http.StatusNotFound && problem.Type == kindNoIndex {
+		return fmt.Errorf("%w: %w", errGone, problem)
 	}
 	return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
 }

@@ -58,9 +58,9 @@ func clip(text string) string {
 	if len(text) <= maxKeyword {
 		return text
 	}
-	n := maxKeyword
-	for !utf8.RuneStart(text[n]) {
-		n--
+	count := maxKeyword
+	for !utf8.RuneStart(text[count]) {
+		count--
 	}
-	return text[:n]
+	return text[:count]
 }

@@ -162,19 +162,19 @@ func newIndex(conn *conn, options *Options) *Index {
 	return &Index{conn: conn, options: options, points: make(chan struct{}, maxPoints), moved: make(chan struct{})}
 }
 
-func (x *Index) names() names { return names{x.options.Prefix} }
+func (engine *Index) names() names { return names{engine.options.Prefix} }
 
 // Reach implements readmodel.Generations: it asks who answers, before anything is written.
-func (x *Index) Reach(ctx context.Context) error { return x.conn.checkProduct(ctx) }
+func (engine *Index) Reach(ctx context.Context) error { return engine.conn.checkProduct(ctx) }
 
 // Keep implements readmodel.Generations: the servers do all by themselves.
-func (x *Index) Keep(ctx context.Context) error {
+func (engine *Index) Keep(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
 
 // Close closes the connections.
-func (x *Index) Close() error {
-	x.conn.http.CloseIdleConnections()
+func (engine *Index) Close() error {
+	engine.conn.http.CloseIdleConnections()
 	return nil
 }

@@ -34,28 +34,28 @@ func (roles *roles) has(index, alias string) bool {
 }
 
 // roles reads the aliases.
-func (x *Index) roles(ctx context.Context) (*roles, error) {
-	names := x.names()
+func (engine *Index) roles(ctx context.Context) (*roles, error) {
+	names := engine.names()
 	var found map[string]struct {
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
-	err := x.conn.do(ctx, x.options.Timeout, "read the aliases", esapi.IndicesGetAliasRequest{Index: []string{names.prefix + "-*"}}, &found)
+	err := engine.conn.do(ctx, engine.options.Timeout, "read the aliases", esapi.IndicesGetAliasRequest{Index: []string{names.prefix + "-*"}}, &found)
 	if err != nil && !errors.Is(err, errGone) {
 		return nil, err
 	}
-	r := &roles{all: map[generation][]string{}, aliases: map[string]map[string]json.RawMessage{}}
+	aliases := &roles{all: map[generation][]string{}, aliases: map[string]map[string]json.RawMessage{}}
 	for index, about := range found {
 		collection, g, ok := names.parse(index)
 		if !ok {
 			continue
 		}
-		r.all[g] = append(r.all[g], index)
-		r.aliases[index] = about.Aliases
+		aliases.all[g] = append(aliases.all[g], index)
+		aliases.aliases[index] = about.Aliases
 		if collection != stateName {
 			continue
 		}
-		for alias, role := range map[string]*generation{names.live(stateName): &r.live, names.kept(): &r.kept} {
-			if !r.has(index, alias) {
+		for alias, role := range map[string]*generation{names.live(stateName): &aliases.live, names.kept(): &aliases.kept} {
+			if !aliases.has(index, alias) {
 				continue
 			}
 			if !role.isZero() {
@@ -64,48 +64,48 @@ func (x *Index) roles(ctx context.Context) (*roles, error) {
 			*role = g
 		}
 	}
-	return r, nil
+	return aliases, nil
 }
 
 // Sound implements readmodel.Generations. While a generation of another schema answers, all
 // methods but those of generations, Marks, Visible and Wait give ErrSchema.
-func (x *Index) Sound(ctx context.Context) error {
-	roles, err := x.roles(ctx)
+func (engine *Index) Sound(ctx context.Context) error {
+	roles, err := engine.roles(ctx)
 	if err != nil {
 		return err
 	}
-	names := x.names()
+	names := engine.names()
 	switch {
 	case !roles.live.isZero() && !roles.live.current():
 		return fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
 	case !roles.have(names, names.live) || !roles.have(names, func(text string) string { return names.write(text, roles.live) }):
 		return fmt.Errorf("%w: it is not there, or not all of it", readmodel.ErrUnsound)
 	}
-	_, err = x.look(ctx, x.options.Now(), noRefresh)
+	_, err = engine.look(ctx, engine.options.Now(), noRefresh)
 	return err
 }
 
 // Next implements readmodel.Generations: it makes the indices, and drops what has no role.
-func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
-	next := newIndex(x.conn, x.options)
-	return next, x.change(ctx, "next generation", func(r *roles) error {
-		if err := x.drop(ctx, r, r.live, r.kept); err != nil {
+func (engine *Index) Next(ctx context.Context) (readmodel.Index, error) {
+	next := newIndex(engine.conn, engine.options)
+	return next, engine.change(ctx, "next generation", func(aliases *roles) error {
+		if err := engine.drop(ctx, aliases, aliases.live, aliases.kept); err != nil {
 			return err
 		}
 		// Not the name of one that somebody deleted, which others may still know.
-		g := generation{fingerprint(), int(x.options.Now().UnixMilli())}
-		for other := range r.all {
+		g := generation{fingerprint(), int(engine.options.Now().UnixMilli())}
+		for other := range aliases.all {
 			g.number = max(g.number, other.number+1)
 		}
-		x.mu.Lock()
-		next.fixed, x.next = g, g
-		x.mu.Unlock()
+		engine.mu.Lock()
+		next.fixed, engine.next = g, g
+		engine.mu.Unlock()
 		var group errgroup.Group // an engine takes changes that come together in one step, and makes also what is cancelled
 		for _, text := range collections {
-			index := x.names().index(text, g)
+			index := engine.names().index(text, g)
 			group.Go(func() error {
-				return x.conn.do(ctx, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
-					Index: index, Body: bytes.NewReader(definition(x.options, text, x.names().write(text, g))),
+				return engine.conn.do(ctx, changeLimit, "make index "+index, esapi.IndicesCreateRequest{
+					Index: index, Body: bytes.NewReader(definition(engine.options, text, engine.names().write(text, g))),
 				}, nil)
 			})
 		}
@@ -114,8 +114,8 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 }
 
 // change runs a change of the generations with the present roles.
-func (x *Index) change(ctx context.Context, what string, do func(roles *roles) error) error {
-	roles, err := x.roles(ctx)
+func (engine *Index) change(ctx context.Context, what string, do func(roles *roles) error) error {
+	roles, err := engine.roles(ctx)
 	if err == nil {
 		err = do(roles)
 	}
@@ -126,7 +126,7 @@ func (x *Index) change(ctx context.Context, what string, do func(roles *roles) e
 }
 
 // drop deletes the indices of all generations but some, by their full names.
-func (x *Index) drop(ctx context.Context, roles *roles, but ...generation) error {
+func (engine *Index) drop(ctx context.Context, roles *roles, but ...generation) error {
 	var indices []string
 	for generation, of := range roles.all {
 		if !slices.Contains(but, generation) {
@@ -136,7 +136,7 @@ func (x *Index) drop(ctx context.Context, roles *roles, but ...generation) error
 	slices.Sort(indices)
 	missing := true
 	for part := range slices.Chunk(indices, 20) { // names stand in the request line
-		if err := x.conn.do(ctx, changeLimit, "drop indices", esapi.IndicesDeleteRequest{
+		if err := engine.conn.do(ctx, changeLimit, "drop indices", esapi.IndicesDeleteRequest{
 			Index: part, IgnoreUnavailable: &missing,
 		}, nil); err != nil {
 			return err
@@ -148,18 +148,18 @@ func (x *Index) drop(ctx context.Context, roles *roles, but ...generation) error
 // broken reports whether a server answered that something is wrong with an index: not
 // that it is busy, starts, or cannot be reached.
 func broken(err error) bool {
-	e, ok := errors.AsType[*serverError](err)
-	return ok && e.status >= 400 && e.status < 500 && e.status != http.StatusTooManyRequests
+	problem, ok := errors.AsType[*serverError](err)
+	return ok && problem.status >= 400 && problem.status < 500 && problem.status != http.StatusTooManyRequests
 }
 
 // ours reads the state of a generation and reports whether it was made from the history of
 // the event store.
-func (x *Index) ours(ctx context.Context, generation generation) (state state, ours bool, err error) {
-	state, err = x.stateOf(ctx, x.names().index(stateName, generation))
-	if err != nil || state.marks.Reach.Position == 0 || x.options.Holds == nil {
+func (engine *Index) ours(ctx context.Context, generation generation) (state state, ours bool, err error) {
+	state, err = engine.stateOf(ctx, engine.names().index(stateName, generation))
+	if err != nil || state.marks.Reach.Position == 0 || engine.options.Holds == nil {
 		return state, err == nil, err
 	}
-	ours, err = x.options.Holds(ctx, state.marks.Reach)
+	ours, err = engine.options.Holds(ctx, state.marks.Reach)
 	return state, ours, err
 }
 
@@ -171,35 +171,35 @@ func (x *Index) ours(ctx context.Context, generation generation) (state state, o
 // that writers get ErrMoved and the old one does not come further meanwhile. A process that
 // ends in between leaves a generation that is not whole: Sound says so, and the next rebuild
 // mends that.
-func (x *Index) Promote(ctx context.Context) error {
-	x.mu.Lock()
-	next := x.next
-	x.mu.Unlock()
-	return x.change(ctx, "promote", func(r *roles) error {
-		if r.all[next] == nil || next == r.live {
+func (engine *Index) Promote(ctx context.Context) error {
+	engine.mu.Lock()
+	next := engine.next
+	engine.mu.Unlock()
+	return engine.change(ctx, "promote", func(aliases *roles) error {
+		if aliases.all[next] == nil || next == aliases.live {
 			return readmodel.ErrNoNext
 		}
-		names := x.names()
-		state, write := names.index(stateName, r.live), names.write(stateName, r.live)
-		if r.has(state, write) {
-			if err := x.move(ctx, aliasAction("remove", state, write)); err != nil {
+		names := engine.names()
+		state, write := names.index(stateName, aliases.live), names.write(stateName, aliases.live)
+		if aliases.has(state, write) {
+			if err := engine.move(ctx, aliasAction("remove", state, write)); err != nil {
 				return err
 			}
 		}
-		keep, err := x.outdone(ctx, r, next)
+		keep, err := engine.outdone(ctx, aliases, next)
 		if err != nil {
 			return err
 		}
-		if err := x.replace(ctx, r, next, keep); err != nil {
+		if err := engine.replace(ctx, aliases, next, keep); err != nil {
 			return err
 		}
 		remaining := []generation{next}
 		if keep {
-			remaining = append(remaining, r.live)
+			remaining = append(remaining, aliases.live)
 		}
-		if err := x.drop(ctx, r, remaining...); err != nil {
+		if err := engine.drop(ctx, aliases, remaining...); err != nil {
 			// The aliases have moved; the next rebuild drops it.
-			x.options.Log.Warn("old generation is not dropped", "error", err)
+			engine.options.Log.Warn("old generation is not dropped", "error", err)
 		}
 		return nil
 	})
@@ -208,21 +208,21 @@ func (x *Index) Promote(ctx context.Context) error {
 // outdone makes sure that the coming generation is not behind the one that answers, and
 // reports whether that one is worth keeping: not when somebody deleted a part of it, when it
 // cannot be read, or is of another history.
-func (x *Index) outdone(ctx context.Context, roles *roles, next generation) (keep bool, err error) {
-	if roles.live.isZero() || roles.live.current() && !roles.have(x.names(), x.names().live) {
+func (engine *Index) outdone(ctx context.Context, roles *roles, next generation) (keep bool, err error) {
+	if roles.live.isZero() || roles.live.current() && !roles.have(engine.names(), engine.names().live) {
 		return false, nil
 	}
-	old, ours, err := x.ours(ctx, roles.live)
+	old, ours, err := engine.ours(ctx, roles.live)
 	switch {
 	case broken(err):
-		x.options.Log.Warn("replaced generation is not kept", "generation", roles.live.String(), "error", err)
+		engine.options.Log.Warn("replaced generation is not kept", "generation", roles.live.String(), "error", err)
 		return false, nil
 	case err != nil || !ours:
 		return false, err
 	case !roles.live.current(): // no list comes from it
 		return true, nil
 	}
-	state, err := x.stateOf(ctx, x.names().index(stateName, next))
+	state, err := engine.stateOf(ctx, engine.names().index(stateName, next))
 	if position, before := state.marks.All.Position, old.marks.All.Position; err == nil && position < before {
 		err = fmt.Errorf("%w: at %d, not at %d", readmodel.ErrBehind, position, before)
 	}
@@ -239,16 +239,16 @@ func aliasAction(what, index, alias string) object {
 	return object{what: action}
 }
 
-func (x *Index) move(ctx context.Context, actions ...object) error {
-	return x.conn.do(ctx, changeLimit, "move the aliases", esapi.IndicesUpdateAliasesRequest{
+func (engine *Index) move(ctx context.Context, actions ...object) error {
+	return engine.conn.do(ctx, changeLimit, "move the aliases", esapi.IndicesUpdateAliasesRequest{
 		Body: bytes.NewReader(encode(object{"actions": actions})),
 	}, nil)
 }
 
 // replace puts a generation in the place of the one that answers, which Back returns to when
 // it is kept.
-func (x *Index) replace(ctx context.Context, roles *roles, generation generation, keep bool) error {
-	names := x.names()
+func (engine *Index) replace(ctx context.Context, roles *roles, generation generation, keep bool) error {
+	names := engine.names()
 	actions := make([]object, 0, 2*len(collections)+3)
 	for _, text := range collections {
 		if old := names.index(text, roles.live); roles.has(old, names.live(text)) {
@@ -263,30 +263,30 @@ func (x *Index) replace(ctx context.Context, roles *roles, generation generation
 		old := names.index(stateName, roles.live)
 		actions = append(actions, aliasAction("add", old, names.kept()), aliasAction("add", old, names.write(stateName, roles.live)))
 	}
-	if err := x.move(ctx, actions...); err != nil {
+	if err := engine.move(ctx, actions...); err != nil {
 		return err
 	}
-	x.forget()
-	x.options.Log.Info("generation put in place", "generation", generation.String(), "before", roles.live.String())
+	engine.forget()
+	engine.options.Log.Info("generation put in place", "generation", generation.String(), "before", roles.live.String())
 	return nil
 }
 
 // Back implements readmodel.Generations.
-func (x *Index) Back(ctx context.Context) error {
-	return x.change(ctx, "go back", func(r *roles) error {
-		if r.kept.isZero() {
+func (engine *Index) Back(ctx context.Context) error {
+	return engine.change(ctx, "go back", func(aliases *roles) error {
+		if aliases.kept.isZero() {
 			return readmodel.ErrNoGeneration
 		}
-		if _, ours, err := x.ours(ctx, r.kept); err != nil {
+		if _, ours, err := engine.ours(ctx, aliases.kept); err != nil {
 			return err
 		} else if !ours {
 			return fmt.Errorf("%w: the one that is kept was made from another history", readmodel.ErrNoGeneration)
 		}
-		return x.replace(ctx, r, r.kept, true)
+		return engine.replace(ctx, aliases, aliases.kept, true)
 	})
 }
 
 // Forget drops every generation but the one that answers.
-func (x *Index) Forget(ctx context.Context) error {
-	return x.change(ctx, "forget", func(r *roles) error { return x.drop(ctx, r, r.live) })
+func (engine *Index) Forget(ctx context.Context) error {
+	return engine.change(ctx, "forget", func(aliases *roles) error { return engine.drop(ctx, aliases, aliases.live) })
 }

@@ -62,8 +62,8 @@ func (g generation) String() string { return g.print + "-" + strconv.Itoa(g.numb
 func (g generation) current() bool { return g.print == fingerprint() }
 
 var fingerprint = sync.OnceValue(func() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", readmodel.Fingerprint(), layoutVersion))
-	return hex.EncodeToString(sum[:4])
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s %d", readmodel.Fingerprint(), layoutVersion))
+	return hex.EncodeToString(digest[:4])
 })
 
 // stateName is the collection of the marks and the quarantine.
@@ -71,11 +71,11 @@ const stateName = "state"
 
 // collections are the parts of a generation.
 var collections = func() []string {
-	out := make([]string, 0, len(calendar.Kinds)+1)
+	names := make([]string, 0, len(calendar.Kinds)+1)
 	for _, kind := range calendar.Kinds {
-		out = append(out, kind.Collection())
+		names = append(names, kind.Collection())
 	}
-	return append(out, stateName)
+	return append(names, stateName)
 }()
 
 // names makes the names of indices and aliases.
@@ -99,11 +99,11 @@ func (names names) write(collection string, generation generation) string {
 
 // records are the indices of records.
 func (names names) records(generation generation) []string {
-	out := make([]string, len(calendar.Kinds))
+	texts := make([]string, len(calendar.Kinds))
 	for i, kind := range calendar.Kinds {
-		out[i] = names.index(kind.Collection(), generation)
+		texts[i] = names.index(kind.Collection(), generation)
 	}
-	return out
+	return texts
 }
 
 var generationForm = regexp.MustCompile(`^(` + strings.Join(collections, "|") + `)-([0-9a-f]{8})-([0-9]{1,15})$`)

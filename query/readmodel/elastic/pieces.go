@@ -39,18 +39,18 @@ func (compiler *compiler) piece(piece readmodel.Piece, text readmodel.Text) obje
 	var terms, rows, beginnings []string
 	last := len(piece.Tokens) - 1
 	isOpen := piece.Open && isWord(piece.Tokens[last])
-	for _, lang := range calendar.Langs {
+	for _, language := range calendar.Langs {
 		if piece.Exact {
 			break
 		}
-		row := rowOf(piece.Tokens, lang, func(_ int, mark byte) bool { return mark == stemMarks[lang] })
+		row := rowOf(piece.Tokens, language, func(_ int, mark byte) bool { return mark == stemMarks[language] })
 		row = strings.TrimPrefix(row, hole+" ")
 		switch {
 		case last == 0:
 			terms = append(terms, row)
 		case isOpen:
-			beginnings = append(beginnings, rowOf(piece.Tokens, lang, func(i int, mark byte) bool {
-				return i < last && mark == stemMarks[lang] || i == last && mark == markPlain
+			beginnings = append(beginnings, rowOf(piece.Tokens, language, func(i int, mark byte) bool {
+				return i < last && mark == stemMarks[language] || i == last && mark == markPlain
 			}))
 			fallthrough
 		default:

@@ -23,9 +23,9 @@ func (compiler *compiler) ranked(q *readmodel.Query) object {
 
 // scores weighs what a document fits.
 func (compiler *compiler) scores(text readmodel.Text) list {
-	out := list{}
+	result := list{}
 	text.EachRank(func(weight int, search readmodel.Text) {
-		out = append(out, object{"constant_score": object{"filter": compiler.text(search), "boost": weight}})
+		result = append(result, object{"constant_score": object{"filter": compiler.text(search), "boost": weight}})
 	})
-	return out
+	return result
 }

@@ -57,13 +57,13 @@ type hit struct {
 // documents sends a search for bodies.
 func (view *view) documents(ctx context.Context, kind calendar.Kind, searchRequest searchRequest) ([]readmodel.Document, *answer, error) {
 	searchRequest.Stored, searchRequest.Version = fieldBody, true
-	var a answer
-	if err := view.search(ctx, kind, searchRequest, &a); err != nil {
+	var reply answer
+	if err := view.search(ctx, kind, searchRequest, &reply); err != nil {
 		return nil, nil, err
 	}
-	out := make([]readmodel.Document, len(a.Hits.Hits))
-	for i := range a.Hits.Hits {
-		hit := &a.Hits.Hits[i]
+	documents := make([]readmodel.Document, len(reply.Hits.Hits))
+	for i := range reply.Hits.Hits {
+		hit := &reply.Hits.Hits[i]
 		if len(hit.Fields.Body) != 1 {
 			return nil, nil, fmt.Errorf("document %q has %d bodies", hit.ID, len(hit.Fields.Body))
 		}
@@ -71,9 +71,9 @@ func (view *view) documents(ctx context.Context, kind calendar.Kind, searchReque
 		if err != nil {
 			return nil, nil, fmt.Errorf("read document %s: %w", hit.ID, err)
 		}
-		out[i] = readmodel.Document{Position: calendar.Position(hit.Version), Record: record, Body: []byte(hit.Fields.Body[0])}
+		documents[i] = readmodel.Document{Position: calendar.Position(hit.Version), Record: record, Body: []byte(hit.Fields.Body[0])}
 	}
-	return out, &a, nil
+	return documents, &reply, nil
 }
 
 func (view *view) compiler(ctx context.Context, kind calendar.Kind) *compiler {
@@ -85,7 +85,7 @@ func (view *view) compiler(ctx context.Context, kind calendar.Kind) *compiler {
 }
 
 // sortOf makes the order of a query, which ends with the id.
-func sortOf(order []readmodel.Sort) (out list) {
+func sortOf(order []readmodel.Sort) (result list) {
 	for _, sort := range order {
 		direction := "asc"
 		if sort.Desc {
@@ -94,12 +94,12 @@ func sortOf(order []readmodel.Sort) (out list) {
 		switch {
 		case sort.Least != nil: // see places
 		case sort.Rank != nil:
-			out = append(out, object{"_score": object{"order": direction}})
+			result = append(result, object{"_score": object{"order": direction}})
 		default:
-			out = append(out, object{sort.Field: object{"order": direction, "missing": "_last"}})
+			result = append(result, object{sort.Field: object{"order": direction, "missing": "_last"}})
 		}
 	}
-	return out
+	return result
 }
 
 // lacking is what engines sort a document by that has no value of a key.
@@ -111,18 +111,18 @@ func lacking(desc bool) int64 {
 }
 
 // searchAfter makes a place of an order as engines take it.
-func searchAfter(order []readmodel.Sort, after []readmodel.Key) (out list) {
+func searchAfter(order []readmodel.Sort, after []readmodel.Key) (result list) {
 	for i, key := range after {
 		switch {
 		case !key.Has:
-			out = append(out, lacking(order[i].Desc))
+			result = append(result, lacking(order[i].Desc))
 		case key.Text != "":
-			out = append(out, key.Text)
+			result = append(result, key.Text)
 		default:
-			out = append(out, key.N)
+			result = append(result, key.N)
 		}
 	}
-	return out
+	return result
 }
 
 // walks reports whether the order of a query is not one of the engines'.
@@ -139,7 +139,7 @@ func (view *view) Search(ctx context.Context, query readmodel.Query) (page readm
 	if query.Narrow != nil {
 		request.PostFilter = compiler.query(query.Narrow)
 	}
-	walked := query.Collapse != nil || query.Limit > 0 && (walks(&query) || query.Offset > view.x.options.MaxResultWindow-query.Limit)
+	walked := query.Collapse != nil || query.Limit > 0 && (walks(&query) || query.Offset > view.engine.options.MaxResultWindow-query.Limit)
 	if walked {
 		if page.Total, page.Documents, err = view.walkedPage(ctx, compiler, request, &query); err != nil || query.Tallies == nil {
 			return page, err
@@ -167,7 +167,7 @@ func (view *view) Search(ctx context.Context, query readmodel.Query) (page readm
 
 // walkedPage walks to a page that lies too deep to be asked for, or in an order that the
 // engines do not have.
-func (view *view) walkedPage(ctx context.Context, compiler *compiler, searchRequest searchRequest, query *readmodel.Query) (total int, out []readmodel.Document, err error) {
+func (view *view) walkedPage(ctx context.Context, compiler *compiler, searchRequest searchRequest, query *readmodel.Query) (total int, result []readmodel.Document, err error) {
 	var all []rankedDocument
 	if err := view.places(ctx, compiler, searchRequest, query, func(places []rankedDocument) bool {
 		all = append(all, places...)
@@ -176,21 +176,21 @@ func (view *view) walkedPage(ctx context.Context, compiler *compiler, searchRequ
 		return 0, nil, err
 	}
 	if total = len(all); !walks(query) {
-		var a answer
-		if err := view.search(ctx, query.Kind, searchRequest, &a); err != nil {
+		var reply answer
+		if err := view.search(ctx, query.Kind, searchRequest, &reply); err != nil {
 			return 0, nil, err
 		}
-		total = a.Hits.Total.Value
+		total = reply.Hits.Total.Value
 	}
 	from := min(query.Offset, len(all))
 	if query.After != nil {
 		from = sort.Search(len(all), func(i int) bool { return readmodel.ComparePlaces(query.Sort, all[i].keys, query.After) > 0 })
 	}
 	err = view.eachPlace(ctx, query.Kind, all[from:min(from+query.Limit, len(all))], func(documents []readmodel.Document) error {
-		out = append(out, documents...)
+		result = append(result, documents...)
 		return nil
 	})
-	return total, out, err
+	return total, result, err
 }
 
 // Walk implements readmodel.View.
@@ -227,14 +227,14 @@ const nameAlone = "alone"
 // places calls use with the places of what a query finds, reading numbers alone, until it
 // returns false: page by page, or all of them in an order that the engines do not have.
 func (view *view) places(ctx context.Context, compiler *compiler, searchRequest searchRequest, query *readmodel.Query, use func([]rankedDocument) bool) error {
-	if err := view.hold(ctx, view.x.recent()); err != nil {
+	if err := view.hold(ctx, view.engine.recent()); err != nil {
 		return err
 	}
 	order := query.Sort
 	if order == nil {
 		order = readmodel.By(false, readmodel.FieldID)
 	}
-	searchRequest.Sort, searchRequest.Total, searchRequest.Stored, searchRequest.Size = sortOf(order), false, "_none_", min(walkPage, view.x.options.MaxResultWindow)
+	searchRequest.Sort, searchRequest.Total, searchRequest.Stored, searchRequest.Size = sortOf(order), false, "_none_", min(walkPage, view.engine.options.MaxResultWindow)
 	if byNumbers(query) {
 		searchRequest.DocValues = []string{order[0].Field}
 	}
@@ -250,34 +250,34 @@ func (view *view) places(ctx context.Context, compiler *compiler, searchRequest 
 	if compiler.err != nil {
 		return compiler.err
 	}
-	var all []rankedDocument
+	var documents []rankedDocument
 	for more := true; more; {
-		var a answer
-		if err := view.search(ctx, query.Kind, searchRequest, &a); err != nil {
+		var reply answer
+		if err := view.search(ctx, query.Kind, searchRequest, &reply); err != nil {
 			return err
 		}
-		page := make([]rankedDocument, len(a.Hits.Hits))
+		page := make([]rankedDocument, len(reply.Hits.Hits))
 		for i := range page {
-			if err := page[i].read(&a.Hits.Hits[i], order, query); err != nil {
+			if err := page[i].read(&reply.Hits.Hits[i], order, query); err != nil {
 				return fmt.Errorf("place of a document: %w", err)
 			}
 		}
 		if more = len(page) == searchRequest.Size; more {
-			searchRequest.After = a.Hits.Hits[searchRequest.Size-1].Sort
+			searchRequest.After = reply.Hits.Hits[searchRequest.Size-1].Sort
 		}
 		if walks(query) {
-			all = append(all, page...)
+			documents = append(documents, page...)
 		} else if !use(page) {
 			return nil
 		}
 	}
 	if byNumbers(query) {
-		slices.SortFunc(all, func(a, b rankedDocument) int { return readmodel.ComparePlaces(query.Sort, a.keys, b.keys) })
+		slices.SortFunc(documents, func(a, b rankedDocument) int { return readmodel.ComparePlaces(query.Sort, a.keys, b.keys) })
 	}
 	if query.Collapse != nil {
-		all = collapsed(all)
+		documents = collapsed(documents)
 	}
-	use(all)
+	use(documents)
 	return nil
 }
 
@@ -309,26 +309,26 @@ func (placed *rankedDocument) read(hit *hit, order []readmodel.Sort, query *read
 }
 
 // collapsed returns the first place of each group, with the group.
-func collapsed(places []rankedDocument) (out []rankedDocument) {
+func collapsed(places []rankedDocument) (rankedDocuments []rankedDocument) {
 	groups := map[int64]*readmodel.Repeats{}
 	for _, placed := range places {
 		group := groups[placed.group.N]
 		if placed.alone || group == nil {
 			group = &readmodel.Repeats{}
 			placed.repeats = group
-			out = append(out, placed)
+			rankedDocuments = append(rankedDocuments, placed)
 		}
 		if !placed.alone {
 			groups[placed.group.N] = group
 		}
 		group.Add(placed.id, placed.start)
 	}
-	return out
+	return rankedDocuments
 }
 
 // eachPlace calls use with the documents of places.
 func (view *view) eachPlace(ctx context.Context, kind calendar.Kind, places []rankedDocument, use func([]readmodel.Document) error) error {
-	for some := range slices.Chunk(places, min(readmodel.WalkStep, view.x.options.MaxResultWindow)) {
+	for some := range slices.Chunk(places, min(readmodel.WalkStep, view.engine.options.MaxResultWindow)) {
 		ids := make([]calendar.ID, len(some))
 		for i, placed := range some {
 			ids[i] = placed.id

@@ -18,7 +18,7 @@ import (
 
 // state is what is known of a generation.
 type state struct {
-	gen        generation
+	generation generation
 	marks      readmodel.Marks // stored in it
 	first      calendar.Mark   // see Options.First; zero where there was no document
 	quarantine quarantine
@@ -36,39 +36,39 @@ type quarantine struct {
 
 // stored is what searches show after a refresh. The quarantine changes behind what is healed.
 func (state *state) stored() readmodel.VisibleState {
-	return readmodel.VisibleState{Mark: state.marks.All, Content: uint64(calendar.HashStart.Text(state.gen.String()).Number(uint64(state.quarantine.version)))}
+	return readmodel.VisibleState{Mark: state.marks.All, Content: uint64(calendar.HashStart.Text(state.generation.String()).Number(uint64(state.quarantine.version)))}
 }
 
 // noRefresh has look return generation and marks alone.
 const noRefresh = calendar.Position(math.MaxUint64)
 
-func (x *Index) known() state {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.seen
+func (engine *Index) known() state {
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	return engine.seen
 }
 
 // look returns the state as of since or later: with want 0 searches show all of it, else it
 // is enough that they show want, or that want is not stored. What is missing is read once
 // for all callers, and made visible by one refresh of all indices: documents are written
 // before their position, so searches then show everything up to it.
-func (x *Index) look(ctx context.Context, since time.Time, want calendar.Position) (state, error) {
+func (engine *Index) look(ctx context.Context, since time.Time, want calendar.Position) (state, error) {
 	for gone := false; ; {
-		s := x.known()
-		read := !s.gen.isZero() && !s.readAt.Before(since)
+		s := engine.known()
+		read := !s.generation.isZero() && !s.readAt.Before(since)
 		if want == 0 && !s.shownAt.Before(since) || want > 0 && (s.shown.Position >= want || read && s.marks.All.Position < want) {
 			return s, ctx.Err()
 		}
-		name, step := "read", x.readState
+		name, step := "read", engine.readState
 		if read {
-			name, step = "refresh", x.showState
+			name, step = "refresh", engine.showState
 		}
-		done := x.steps.DoChan(name, func() (any, error) { return nil, step(context.WithoutCancel(ctx)) })
+		done := engine.steps.DoChan(name, func() (any, error) { return nil, step(context.WithoutCancel(ctx)) })
 		select {
 		case result := <-done:
 			if errors.Is(result.Err, errGone) && !gone { // dropped between two requests: another one answers
 				gone = true
-				x.forget()
+				engine.forget()
 			} else if result.Err != nil {
 				return state{}, unavailable(result.Err)
 			}
@@ -88,47 +88,47 @@ func unavailable(err error) error {
 
 // readState reads the state of the generation that answers: one read by ids, which needs no
 // refresh.
-func (x *Index) readState(ctx context.Context) error {
-	instant := x.options.Now()
-	name := x.names().live(stateName)
-	if !x.fixed.isZero() {
-		name = x.names().index(stateName, x.fixed)
+func (engine *Index) readState(ctx context.Context) error {
+	instant := engine.options.Now()
+	name := engine.names().live(stateName)
+	if !engine.fixed.isZero() {
+		name = engine.names().index(stateName, engine.fixed)
 	}
-	s, err := x.stateOf(ctx, name)
+	s, err := engine.stateOf(ctx, name)
 	if err == nil {
-		err = x.compare(ctx, &s)
+		err = engine.compare(ctx, &s)
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch seen := &x.seen; {
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	switch seen := &engine.seen; {
 	case errors.Is(err, readmodel.ErrForeign):
-		x.seen = state{} // it does not hold any more
+		engine.seen = state{} // it does not hold any more
 		return err
 	case err != nil:
 		return err
-	case seen.gen == s.gen && seen.shown.Position <= s.marks.All.Position:
+	case seen.generation == s.generation && seen.shown.Position <= s.marks.All.Position:
 		s.shown, s.shownAt = seen.shown, seen.shownAt
 	}
 	s.readAt = instant
 	if s.shown == s.stored() {
 		s.shownAt = instant
 	}
-	x.seen = s
+	engine.seen = s
 	return nil
 }
 
 // showState makes what was stored visible.
-func (x *Index) showState(ctx context.Context) error {
-	state := x.known()
+func (engine *Index) showState(ctx context.Context) error {
+	state := engine.known()
 	if state.shown != state.stored() {
-		if err := x.conn.do(ctx, x.options.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: x.names().records(state.gen)}, nil); err != nil {
+		if err := engine.conn.do(ctx, engine.options.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: engine.names().records(state.generation)}, nil); err != nil {
 			return err
 		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.seen.gen == state.gen {
-		x.seen.shown, x.seen.shownAt = state.stored(), state.readAt
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	if engine.seen.generation == state.generation {
+		engine.seen.shown, engine.seen.shownAt = state.stored(), state.readAt
 	}
 	return nil
 }
@@ -140,15 +140,15 @@ type storedMark struct {
 }
 
 func (storedMark storedMark) mark() calendar.Mark {
-	out := calendar.Mark{Position: storedMark.Position}
-	copy(out.Hash[:], storedMark.Hash)
-	return out
+	mark := calendar.Mark{Position: storedMark.Position}
+	copy(mark.Hash[:], storedMark.Hash)
+	return mark
 }
 
 func stored(mark calendar.Mark) storedMark { return storedMark{mark.Position, mark.Hash[:]} }
 
 // stateOf reads the state of a generation by a name of its index.
-func (x *Index) stateOf(ctx context.Context, name string) (state state, err error) {
+func (engine *Index) stateOf(ctx context.Context, name string) (state state, err error) {
 	var found struct {
 		Docs []struct {
 			Index   string       `json:"_index"`
@@ -165,7 +165,7 @@ func (x *Index) stateOf(ctx context.Context, name string) (state state, err erro
 	}
 	const what = "read the position"
 	ids := list{statePosition, stateReach, stateQuarantine}
-	if err := x.conn.do(ctx, x.options.Timeout, what, esapi.MgetRequest{Index: name, Body: bytes.NewReader(encode(object{"ids": ids}))}, &found); err != nil {
+	if err := engine.conn.do(ctx, engine.options.Timeout, what, esapi.MgetRequest{Index: name, Body: bytes.NewReader(encode(object{"ids": ids}))}, &found); err != nil {
 		return state, err
 	}
 	if len(found.Docs) != len(ids) {
@@ -183,7 +183,7 @@ func (x *Index) stateOf(ctx context.Context, name string) (state state, err erro
 	state.first = reach.Source.First.mark()
 	state.quarantine = quarantine{last.Source.Quarantined, last.Version, last.Number, last.Term}
 	var ok bool
-	if _, state.gen, ok = x.names().parse(reach.Index); !ok {
+	if _, state.generation, ok = engine.names().parse(reach.Index); !ok {
 		return state, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, reach.Index)
 	}
 	if state.marks.Reach.Position < state.marks.All.Position {
@@ -194,65 +194,67 @@ func (x *Index) stateOf(ctx context.Context, name string) (state state, err erro
 
 // storeContents is what the event store was found to hold.
 type storeContents struct {
-	gen   generation
-	reach calendar.Mark
-	epoch uint64
+	generation generation
+	reach      calendar.Mark
+	epoch      uint64
 }
 
 // compare makes sure that a generation was made from the history of the event store.
 // The index was read before: what it has was in the store then.
-func (x *Index) compare(ctx context.Context, state *state) error {
-	if x.options.Holds == nil || state.marks.Reach.Position == 0 || !state.gen.current() {
+func (engine *Index) compare(ctx context.Context, state *state) error {
+	if engine.options.Holds == nil || state.marks.Reach.Position == 0 || !state.generation.current() {
 		return nil
 	}
-	now := storeContents{state.gen, state.marks.Reach, x.options.Epoch()}
-	x.mu.Lock()
-	before := x.held
-	x.mu.Unlock()
+	now := storeContents{state.generation, state.marks.Reach, engine.options.Epoch()}
+	engine.mu.Lock()
+	before := engine.held
+	engine.mu.Unlock()
 	if before == now {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, x.options.Timeout)
+	within, cancel := context.WithTimeout(ctx, engine.options.Timeout)
 	defer cancel()
-	holds, err := x.options.Holds(within, now.reach)
+	holds, err := engine.options.Holds(within, now.reach)
 	switch {
-	case err != nil && before.gen == now.gen && before.epoch == now.epoch:
+	case err != nil && before.generation == now.generation && before.epoch == now.epoch:
 		return nil // the store is away, and was of this history
 	case err != nil:
 		return fmt.Errorf("%w: ask the event store for entry %d: %w", readmodel.ErrUnavailable, now.reach.Position, err)
 	case !holds:
 		if state.first.Position > 0 {
-			if ours, err := x.options.Holds(within, state.first); err == nil && !ours {
+			if ours, err := engine.options.Holds(within, state.first); err == nil && !ours {
 				return readmodel.ErrOtherStore
 			}
 		}
 		return readmodel.ErrForeign
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.held = now
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	engine.held = now
 	return nil
 }
 
 // Marks implements readmodel.Index, and binds the writer to the generation that answers.
-func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
-	state, err := x.look(ctx, x.options.Now(), noRefresh)
+func (engine *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
+	state, err := engine.look(ctx, engine.options.Now(), noRefresh)
 	if err != nil {
 		return readmodel.Marks{}, err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.bound = state
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	engine.bound = state
 	return state.marks, nil
 }
 
 // recent is how old a state may be that lists show.
-func (x *Index) recent() time.Time { return x.options.Now().Add(-x.options.RefreshInterval) }
+func (engine *Index) recent() time.Time {
+	return engine.options.Now().Add(-engine.options.RefreshInterval)
+}
 
 // Visible returns what queries show, as of Options.RefreshInterval ago or later: most
 // calls cost nothing. Its position goes back when an older generation answers again.
-func (x *Index) Visible(ctx context.Context) (readmodel.VisibleState, error) {
-	state, err := x.look(ctx, x.recent(), 0)
+func (engine *Index) Visible(ctx context.Context) (readmodel.VisibleState, error) {
+	state, err := engine.look(ctx, engine.recent(), 0)
 	return state.shown, err
 }
 
@@ -264,19 +266,19 @@ const (
 
 // Wait waits until the position is stored, then for one refresh that all callers share.
 // While the servers are out of reach it is ErrUnavailable immediately.
-func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
-	since := x.options.Now()
+func (engine *Index) Wait(ctx context.Context, position calendar.Position) error {
+	since := engine.options.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		moved := x.signal()
-		state, err := x.look(ctx, since, position)
+		moved := engine.signal()
+		state, err := engine.look(ctx, since, position)
 		if err != nil || state.shown.Position >= position {
 			return err
 		}
-		since = x.options.Now() // what another caller reads during the pause is as good
+		since = engine.options.Now() // what another caller reads during the pause is as good
 		select {
 		case <-time.After(pause):
 		case <-moved:
-			since = x.options.Now()
+			since = engine.options.Now()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -285,44 +287,44 @@ func (x *Index) Wait(ctx context.Context, position calendar.Position) error {
 
 // signal returns a channel that is closed when this process stores a position, or puts
 // another generation in place.
-func (x *Index) signal() <-chan struct{} {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.moved
+func (engine *Index) signal() <-chan struct{} {
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	return engine.moved
 }
 
 // wake closes the channel of signal.
-func (x *Index) wake() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	close(x.moved)
-	x.moved = make(chan struct{})
+func (engine *Index) wake() {
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	close(engine.moved)
+	engine.moved = make(chan struct{})
 }
 
 // forget has the state read again: another generation answers, or a record was healed.
-func (x *Index) forget() {
-	x.mu.Lock()
-	x.seen.readAt, x.seen.shownAt = time.Time{}, time.Time{}
-	x.mu.Unlock()
-	x.wake()
+func (engine *Index) forget() {
+	engine.mu.Lock()
+	engine.seen.readAt, engine.seen.shownAt = time.Time{}, time.Time{}
+	engine.mu.Unlock()
+	engine.wake()
 }
 
 // Moved waits until another generation answers than the one that the writer is
 // bound to: the writer has to read Marks again. Promote and Back of this Index are
 // noticed immediately, those of others within Options.RefreshInterval. Failures of the
 // engine are waited out; the error is the context's.
-func (x *Index) Moved(ctx context.Context) error {
+func (engine *Index) Moved(ctx context.Context) error {
 	for {
-		moved := x.signal()
-		state, err := x.look(ctx, x.recent(), noRefresh)
-		x.mu.Lock()
-		bound := x.bound.gen
-		x.mu.Unlock()
-		if err == nil && !bound.isZero() && state.gen != bound {
+		moved := engine.signal()
+		state, err := engine.look(ctx, engine.recent(), noRefresh)
+		engine.mu.Lock()
+		bound := engine.bound.generation
+		engine.mu.Unlock()
+		if err == nil && !bound.isZero() && state.generation != bound {
 			return nil
 		}
 		select {
-		case <-time.After(x.options.RefreshInterval):
+		case <-time.After(engine.options.RefreshInterval):
 		case <-moved:
 		case <-ctx.Done():
 			return ctx.Err()

@@ -32,7 +32,7 @@ func isWord(token string) bool { return token != readmodel.Break && !readmodel.I
 
 // rowOf returns the tokens of the words of a text in a language, with a hole for each form
 // of a word that is not asked for.
-func rowOf(words []string, lang calendar.Lang, asked func(i int, mark byte) bool) string {
+func rowOf(words []string, language calendar.Lang, asked func(i int, mark byte) bool) string {
 	var builder strings.Builder
 	add := func(mark byte, token string, asked bool) {
 		if builder.Len() > 0 {
@@ -51,7 +51,7 @@ func rowOf(words []string, lang calendar.Lang, asked func(i int, mark byte) bool
 			continue
 		}
 		add(markPlain, word, asked(i, markPlain))
-		add(stemMarks[lang], readmodel.Stem(word, lang), asked(i, stemMarks[lang]))
+		add(stemMarks[language], readmodel.Stem(word, language), asked(i, stemMarks[language]))
 		if i+1 < len(words) {
 			add(markJoined, word+words[i+1], isWord(words[i+1]) && asked(i, markJoined))
 		}
@@ -68,24 +68,24 @@ func addTexts(fields object, record *calendar.Record) {
 	alike := true
 	for i, name := range names {
 		texts[i] = schema.Field(name).Text(record)
-		for _, lang := range calendar.Langs {
-			alike = alike && (lang == record.Home || texts[i][lang] == "")
+		for _, language := range calendar.Langs {
+			alike = alike && (language == record.Home || texts[i][language] == "")
 		}
 	}
 	if alike {
 		addSlot(fields, slotAny, texts, record.Home, record.Home)
 		return
 	}
-	for _, lang := range calendar.Langs {
-		addSlot(fields, lang.String(), texts, lang, record.Home)
+	for _, language := range calendar.Langs {
+		addSlot(fields, language.String(), texts, language, record.Home)
 	}
 }
 
 // addSlot adds the texts that a language shows, of which the first is the name.
-func addSlot(fields object, slot string, texts []calendar.Text, lang, home calendar.Lang) {
+func addSlot(fields object, slot string, texts []calendar.Text, language, home calendar.Lang) {
 	var rows []string
 	for i := range texts {
-		text, in := texts[i].In(lang, home)
+		text, in := texts[i].In(language, home)
 		row := rowOf(readmodel.Tokens(text), in, func(int, byte) bool { return true })
 		if row == "" {
 			continue

@@ -31,7 +31,7 @@ const (
 // view is a readmodel.View. A single search shows one state by itself. A view that needs
 // more of them holds a point in time of all indices.
 type view struct {
-	x *Index
+	engine *Index
 
 	mu    sync.Mutex
 	state state
@@ -40,15 +40,15 @@ type view struct {
 }
 
 // View implements readmodel.Index.
-func (x *Index) View(ctx context.Context) (readmodel.View, error) {
-	state, err := x.answering(ctx, x.recent(), 0)
-	return &view{x: x, state: state}, err
+func (engine *Index) View(ctx context.Context) (readmodel.View, error) {
+	state, err := engine.answering(ctx, engine.recent(), 0)
+	return &view{engine: engine, state: state}, err
 }
 
 // answering returns the generation to read from, as look does.
-func (x *Index) answering(ctx context.Context, since time.Time, position calendar.Position) (state, error) {
-	state, err := x.look(ctx, since, position)
-	if err == nil && !state.gen.current() {
+func (engine *Index) answering(ctx context.Context, since time.Time, position calendar.Position) (state, error) {
+	state, err := engine.look(ctx, since, position)
+	if err == nil && !state.generation.current() {
 		err = ErrSchema
 	}
 	return state, err
@@ -69,13 +69,13 @@ func (view *view) Close() {
 		return
 	}
 	path, body := "/_pit", object{"id": view.point}
-	if view.x.options.Flavour == OpenSearch {
+	if view.engine.options.Flavour == OpenSearch {
 		path, body = "/_search/point_in_time", object{"pit_id": list{view.point}}
 	}
 	view.point = ""
 	go func() {
-		defer func() { <-view.x.points }()
-		_ = view.x.conn.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
+		defer func() { <-view.engine.points }()
+		_ = view.engine.conn.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
 	}()
 }
 
@@ -89,7 +89,7 @@ func (view *view) hold(ctx context.Context, since time.Time) error {
 	}
 	if view.asked {
 		var err error
-		if view.state, err = view.x.answering(ctx, since, 0); err != nil {
+		if view.state, err = view.engine.answering(ctx, since, 0); err != nil {
 			return err
 		}
 	}
@@ -105,21 +105,21 @@ func (view *view) hold(ctx context.Context, since time.Time) error {
 // open opens the point in time; view.mu is held.
 func (view *view) open(ctx context.Context) error {
 	select {
-	case view.x.points <- struct{}{}:
+	case view.engine.points <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	route := "/_pit"
-	if view.x.options.Flavour == OpenSearch {
+	if view.engine.options.Flavour == OpenSearch {
 		route = "/_search/point_in_time"
 	}
-	path := "/" + strings.Join(view.x.names().records(view.state.gen), ",") + route + "?keep_alive=" + pointLife
+	path := "/" + strings.Join(view.engine.names().records(view.state.generation), ",") + route + "?keep_alive=" + pointLife
 	var opened struct {
 		ID    string `json:"id"`
 		Other string `json:"pit_id"` // OpenSearch
 	}
-	if err := view.x.conn.do(ctx, view.x.options.Timeout, "open point in time", plainRequest{http.MethodPost, path, nil}, &opened); err != nil {
-		<-view.x.points
+	if err := view.engine.conn.do(ctx, view.engine.options.Timeout, "open point in time", plainRequest{http.MethodPost, path, nil}, &opened); err != nil {
+		<-view.engine.points
 		return err
 	}
 	view.point = opened.ID + opened.Other
@@ -134,14 +134,14 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 	view.asked = true
 	view.mu.Unlock()
 	if point == "" && second {
-		if err := view.hold(ctx, view.x.recent()); err != nil {
+		if err := view.hold(ctx, view.engine.recent()); err != nil {
 			return err
 		}
 		return readmodel.ErrViewMoved // by another search
 	}
-	indices := view.x.names().records(state.gen)
+	indices := view.engine.names().records(state.generation)
 	if kind != 0 {
-		indices = []string{view.x.names().index(kind.Collection(), state.gen)}
+		indices = []string{view.engine.names().index(kind.Collection(), state.generation)}
 	}
 	if point != "" {
 		searchRequest.Point = object{"id": point, "keep_alive": pointLife}
@@ -150,9 +150,9 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 		}
 		indices = nil
 	}
-	err := view.x.conn.do(ctx, view.x.options.Timeout, "search", esapi.SearchRequest{Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: new(false)}, answer) // totals are exact
+	err := view.engine.conn.do(ctx, view.engine.options.Timeout, "search", esapi.SearchRequest{Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: new(false)}, answer) // totals are exact
 	if point == "" && errors.Is(err, errGone) {
-		err = cmp.Or(view.hold(ctx, view.x.options.Now()), readmodel.ErrViewMoved)
+		err = cmp.Or(view.hold(ctx, view.engine.options.Now()), readmodel.ErrViewMoved)
 	}
 	return unavailable(err)
 }
@@ -168,44 +168,44 @@ type linkedDocuments struct {
 
 // Get implements readmodel.View, by a search over all kinds for each 10,000 ids.
 func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	known := view.x.linked.Load()
+	known := view.engine.linked.Load()
 	if shown := view.Shown(); known == nil || known.shown != shown {
 		known = &linkedDocuments{shown: shown}
-		view.x.linked.Store(known)
+		view.engine.linked.Store(known)
 	}
-	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	result := make(map[calendar.ID]readmodel.Document, len(ids))
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool {
 		value, is := known.Load(id)
 		if document, _ := value.(readmodel.Document); document.Record != nil {
-			out[id] = document
+			result[id] = document
 		}
 		return is
 	})
-	size := min(walkPage, view.x.options.MaxResultWindow)
+	size := min(walkPage, view.engine.options.MaxResultWindow)
 	if len(ids) > size {
-		if err := view.hold(ctx, view.x.recent()); err != nil {
+		if err := view.hold(ctx, view.engine.recent()); err != nil {
 			return nil, err
 		}
 	}
-	for some := range slices.Chunk(ids, size) {
-		found, _, err := view.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, some)), Size: len(some)})
+	for subset := range slices.Chunk(ids, size) {
+		found, _, err := view.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, subset)), Size: len(subset)})
 		if err != nil {
 			return nil, err
 		}
 		for _, document := range found {
-			out[document.Record.ID] = document
+			result[document.Record.ID] = document
 		}
 	}
 	for _, id := range ids { // up to 32 MiB, of which each takes some 3 KiB besides its text
-		if known.bytes.Add(int64(3<<10+len(out[id].Body))) < 32<<20 {
-			known.Store(id, out[id])
+		if known.bytes.Add(int64(3<<10+len(result[id].Body))) < 32<<20 {
+			known.Store(id, result[id])
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // Quarantined implements readmodel.Index.
-func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
-	state, err := x.answering(ctx, x.options.Now(), noRefresh)
+func (engine *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
+	state, err := engine.answering(ctx, engine.options.Now(), noRefresh)
 	return state.quarantine.records, err
 }

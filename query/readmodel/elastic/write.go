@@ -34,39 +34,39 @@ type item struct {
 // busy for, or does not answer, is sent again, up to six times; a document that it cannot read is
 // ErrRefused; everything else fails the batch: readmodel.ErrUnavailable, or
 // readmodel.ErrMoved when the writer has to read Marks again.
-func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
-	bound, err := x.writable(ctx)
+func (engine *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, error) {
+	bound, err := engine.writable(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("write: %w", err)
 	}
-	documents := x.items(bound.gen, batch.Documents)
+	documents := engine.items(bound.generation, batch.Documents)
 	items := slices.DeleteFunc(slices.Clone(documents), func(it *item) bool { return it.err != nil })
 	if batch.Reach.Position < batch.Mark.Position {
 		batch.Reach = batch.Mark
 	}
 	if batch.Reach.Position > bound.marks.Reach.Position && len(items)+len(batch.Quarantined) > 0 {
-		reach, err := x.reach(ctx, bound, batch.Reach)
+		reach, err := engine.reach(ctx, bound, batch.Reach)
 		if err != nil {
 			return nil, fmt.Errorf("write: %w", err)
 		}
 		items = slices.Insert(items, 0, reach)
 	}
-	if err := x.bulk(ctx, items); err != nil {
+	if err := engine.bulk(ctx, items); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
 	if len(batch.Healed)+len(batch.Quarantined) > 0 {
-		if err := x.changeQuarantine(ctx, bound.gen, &batch); err != nil {
+		if err := engine.changeQuarantine(ctx, bound.generation, &batch); err != nil {
 			return nil, fmt.Errorf("write quarantine: %w", err)
 		}
-		x.forget()
+		engine.forget()
 	}
 	if batch.Mark.Position > 0 {
-		position := x.state(bound.gen, statePosition, batch.Mark.Position, stored(batch.Mark))
-		err := x.bulk(ctx, []*item{position})
+		position := engine.state(bound.generation, statePosition, batch.Mark.Position, stored(batch.Mark))
+		err := engine.bulk(ctx, []*item{position})
 		if err = cmp.Or(err, position.err); err != nil {
 			return nil, fmt.Errorf("write position: %w", err)
 		}
-		x.wake()
+		engine.wake()
 	}
 	errs := make([]error, len(documents))
 	for i, it := range documents {
@@ -78,63 +78,63 @@ func (x *Index) Write(ctx context.Context, batch readmodel.Batch) ([]error, erro
 // writable returns the state that the writer is bound to. Its generation may have ceased
 // to answer since the last look; what is written to it then is not lost: it is
 // missing in the new one, where the writer goes on from an older position.
-func (x *Index) writable(ctx context.Context) (state, error) {
-	state, err := x.look(ctx, x.recent(), noRefresh)
+func (engine *Index) writable(ctx context.Context) (state, error) {
+	state, err := engine.look(ctx, engine.recent(), noRefresh)
 	if err != nil {
 		return state, err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.bound.gen.isZero() {
-		x.bound = state
+	engine.mu.Lock()
+	defer engine.mu.Unlock()
+	if engine.bound.generation.isZero() {
+		engine.bound = state
 	}
 	switch {
-	case x.bound.gen != state.gen:
+	case engine.bound.generation != state.generation:
 		err = readmodel.ErrMoved
-	case !state.gen.current():
+	case !state.generation.current():
 		err = ErrSchema
 	}
-	return x.bound, err
+	return engine.bound, err
 }
 
 // items makes the items of documents, on all processors.
-func (x *Index) items(generation generation, documents []readmodel.Document) []*item {
-	out := make([]*item, len(documents))
+func (engine *Index) items(generation generation, documents []readmodel.Document) []*item {
+	items := make([]*item, len(documents))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range documents {
 		group.Go(func() error {
-			out[i] = &item{err: documents[i].Check()}
-			if out[i].err == nil {
-				out[i].lines = x.names().item(generation, &documents[i])
+			items[i] = &item{err: documents[i].Check()}
+			if items[i].err == nil {
+				items[i].lines = engine.names().item(generation, &documents[i])
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // none fails
-	return out
+	return items
 }
 
 // state makes the item of a document of the state.
-func (x *Index) state(generation generation, id string, version calendar.Position, document any) *item {
-	lines := append(action(x.names().write(stateName, generation), id, version), encode(document)...)
+func (engine *Index) state(generation generation, id string, version calendar.Position, document any) *item {
+	lines := append(action(engine.names().write(stateName, generation), id, version), encode(document)...)
 	return &item{lines: append(lines, '\n')}
 }
 
 // reach makes the item that is written with documents: their reach and the first entry of
 // the event store.
-func (x *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*item, error) {
+func (engine *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*item, error) {
 	first := bound.first
-	if x.options.First != nil && first.Position == 0 {
+	if engine.options.First != nil && first.Position == 0 {
 		var err error
-		if first, err = x.options.First(ctx); err != nil {
+		if first, err = engine.options.First(ctx); err != nil {
 			return nil, fmt.Errorf("%w: first entry: %w", readmodel.ErrUnavailable, err)
 		}
-		x.mu.Lock()
-		x.bound.first = first
-		x.mu.Unlock()
+		engine.mu.Lock()
+		engine.bound.first = first
+		engine.mu.Unlock()
 	}
-	return x.state(bound.gen, stateReach, reach.Position, struct {
+	return engine.state(bound.generation, stateReach, reach.Position, struct {
 		storedMark
 
 		First storedMark `json:"first"`
@@ -143,12 +143,12 @@ func (x *Index) reach(ctx context.Context, bound state, reach calendar.Mark) (*i
 
 // changeQuarantine puts the records that a batch names into the quarantine or out of it, by
 // its document, unless another process has changed that meanwhile; then it does so again.
-func (x *Index) changeQuarantine(ctx context.Context, generation generation, batch *readmodel.Batch) error {
-	index := x.names().write(stateName, generation)
+func (engine *Index) changeQuarantine(ctx context.Context, generation generation, batch *readmodel.Batch) error {
+	index := engine.names().write(stateName, generation)
 	for {
-		state, err := x.stateOf(ctx, index)
+		state, err := engine.stateOf(ctx, index)
 		if err != nil {
-			return x.orMoved(err)
+			return engine.orMoved(err)
 		}
 		records := slices.DeleteFunc(state.quarantine.records, func(quarantined readmodel.Quarantined) bool {
 			return slices.Contains(batch.Healed, quarantined.ID) || slices.ContainsFunc(batch.Quarantined, func(other readmodel.Quarantined) bool { return other.ID == quarantined.ID })
@@ -160,57 +160,57 @@ func (x *Index) changeQuarantine(ctx context.Context, generation generation, bat
 		if indexRequest.OpType = "create"; state.quarantine.version > 0 {
 			indexRequest.OpType, indexRequest.IfSeqNo, indexRequest.IfPrimaryTerm = "", &state.quarantine.number, &state.quarantine.term
 		}
-		err = x.conn.do(ctx, x.options.WriteTimeout, "write", indexRequest, nil)
-		if e, answered := errors.AsType[*serverError](err); !answered || e.status != http.StatusConflict {
-			return x.orMoved(err)
+		err = engine.conn.do(ctx, engine.options.WriteTimeout, "write", indexRequest, nil)
+		if problem, answered := errors.AsType[*serverError](err); !answered || problem.status != http.StatusConflict {
+			return engine.orMoved(err)
 		}
 	}
 }
 
 // bulk sends items until each is acknowledged or refused, in requests of up to
 // Options.BulkBytes or one item.
-func (x *Index) bulk(ctx context.Context, items []*item) error {
-	limit := x.options.BulkBytes
+func (engine *Index) bulk(ctx context.Context, items []*item) error {
+	limit := engine.options.BulkBytes
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.Multiplier = x.options.MinWait, 3 // 6 s in all
+	wait.InitialInterval, wait.Multiplier = engine.options.MinWait, 3 // 6 s in all
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		var busy []*item
 		var cause error
 		for rest := items; len(rest) > 0; {
-			n, size := 1, len(rest[0].lines)
-			for n < len(rest) && size+len(rest[n].lines) <= limit {
-				size += len(rest[n].lines)
-				n++
+			count, size := 1, len(rest[0].lines)
+			for count < len(rest) && size+len(rest[count].lines) <= limit {
+				size += len(rest[count].lines)
+				count++
 			}
-			again, why, err := x.bulkOnce(ctx, rest[:n])
-			e, answered := errors.AsType[*serverError](err)
-			tooLarge := answered && e.status == http.StatusRequestEntityTooLarge
+			again, why, err := engine.bulkOnce(ctx, rest[:count])
+			problem, answered := errors.AsType[*serverError](err)
+			tooLarge := answered && problem.status == http.StatusRequestEntityTooLarge
 			switch {
-			case tooLarge && n > 1: // for a proxy
+			case tooLarge && count > 1: // for a proxy
 				limit = size / 2
 				continue
 			case tooLarge:
-				rest[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
+				rest[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, problem)
 			case err != nil:
 				return none, backoff.Permanent(err)
 			case len(again) > 0:
 				busy, cause = append(busy, again...), why
 			}
-			rest = rest[n:]
+			rest = rest[count:]
 		}
 		if items = busy; len(items) > 0 {
 			return none, fmt.Errorf("%w: %d items: %w", readmodel.ErrUnavailable, len(items), cause)
 		}
 		return none, nil
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithMaxTries(bulkTries), backoff.WithNotify(func(err error, duration time.Duration) {
-		x.options.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", duration, "error", err)
+		engine.options.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", duration, "error", err)
 	}))
 	return err
 }
 
 // bulkOnce sends one request, and returns the items that the engine was too busy
 // for, with its reason.
-func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why, err error) {
+func (engine *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why, err error) {
 	var body []byte
 	for _, item := range items {
 		body = append(body, item.lines...)
@@ -222,15 +222,15 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 			Error  serverError
 		}
 	}
-	err = x.conn.do(ctx, x.options.WriteTimeout, "bulk", esapi.BulkRequest{
+	err = engine.conn.do(ctx, engine.options.WriteTimeout, "bulk", esapi.BulkRequest{
 		Body: bytes.NewReader(body), RequireAlias: &alias, FilterPath: []string{"errors", "items.*.status", "items.*.error"},
 	}, &answer)
-	e, answered := errors.AsType[*serverError](err)
+	problem, answered := errors.AsType[*serverError](err)
 	switch {
-	case answered && busyStatus(e.status), !answered && errors.Is(err, readmodel.ErrUnavailable):
+	case answered && busyStatus(problem.status), !answered && errors.Is(err, readmodel.ErrUnavailable):
 		return items, err, nil
 	case err != nil:
-		return nil, nil, x.orMoved(err)
+		return nil, nil, engine.orMoved(err)
 	case len(answer.Items) != len(items):
 		return nil, nil, fmt.Errorf("%w: %d results for %d items", readmodel.ErrUnavailable, len(answer.Items), len(items))
 	}
@@ -246,7 +246,7 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item, why,
 			case e.Type == kindDocument, e.Type == kindMapper, r.Status == http.StatusRequestEntityTooLarge:
 				items[i].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
 			default:
-				return nil, nil, x.orMoved(translate(e))
+				return nil, nil, engine.orMoved(translate(e))
 			}
 		}
 	}
@@ -258,10 +258,10 @@ func busyStatus(status int) bool {
 }
 
 // orMoved tells a writer whose generation was dropped to look for the present one.
-func (x *Index) orMoved(err error) error {
+func (engine *Index) orMoved(err error) error {
 	if !errors.Is(err, errGone) {
 		return err
 	}
-	x.forget()
+	engine.forget()
 	return fmt.Errorf("%w: %w", readmodel.ErrMoved, err)
 }

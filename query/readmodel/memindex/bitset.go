@@ -11,7 +11,7 @@ import (
 // bitset is a set of ordinals of a segment. All sets of a segment have the same length.
 type bitset []uint64
 
-func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+func newBitset(count int) bitset { return make(bitset, (count+63)/64) }
 
 func (bitset bitset) has(ordinal uint32) bool { return bitset[ordinal>>6]&(1<<(ordinal&63)) != 0 }
 func (bitset bitset) set(ordinal uint32)      { bitset[ordinal>>6] |= 1 << (ordinal & 63) }
@@ -53,14 +53,14 @@ func (bitset bitset) orBetween(part, all bitset) {
 }
 
 func (bitset bitset) empty() bool {
-	return !slices.ContainsFunc(bitset, func(w uint64) bool { return w != 0 })
+	return !slices.ContainsFunc(bitset, func(word uint64) bool { return word != 0 })
 }
 
-func (bitset bitset) count() (n int) {
-	for _, w := range bitset {
-		n += bits.OnesCount64(w)
+func (bitset bitset) count() (count int) {
+	for _, word := range bitset {
+		count += bits.OnesCount64(word)
 	}
-	return n
+	return count
 }
 
 // each yields the ordinals in ascending order.
@@ -71,9 +71,9 @@ func (bitset bitset) from(first uint32) iter.Seq[uint32] {
 	return func(yield func(ordinal uint32) bool) {
 		skip := first & 63
 		for i := int(first >> 6); i < len(bitset); i++ {
-			w := bitset[i] >> skip << skip
-			for skip = 0; w != 0; w &= w - 1 {
-				if !yield(uint32(i<<6 + bits.TrailingZeros64(w))) {
+			word := bitset[i] >> skip << skip
+			for skip = 0; word != 0; word &= word - 1 {
+				if !yield(uint32(i<<6 + bits.TrailingZeros64(word))) {
 					return
 				}
 			}
@@ -83,9 +83,9 @@ func (bitset bitset) from(first uint32) iter.Seq[uint32] {
 
 // keep removes the ordinals for which admit returns false.
 func (bitset bitset) keep(admit func(ordinal uint32) bool) {
-	for i, w := range bitset {
-		for ; w != 0; w &= w - 1 {
-			if bit := bits.TrailingZeros64(w); !admit(uint32(i<<6 + bit)) {
+	for i, word := range bitset {
+		for ; word != 0; word &= word - 1 {
+			if bit := bits.TrailingZeros64(word); !admit(uint32(i<<6 + bit)) {
 				bitset[i] &^= 1 << bit
 			}
 		}
@@ -96,22 +96,22 @@ func (bitset bitset) keep(admit func(ordinal uint32) bool) {
 // that one takes no memory of its own.
 var bitsets [64]sync.Pool
 
-// scratch returns an empty set for n ordinals, to be returned by release.
-func scratch(n int) bitset {
-	words := (n + 63) / 64
+// scratch returns an empty set for count ordinals, to be returned by release.
+func scratch(count int) bitset {
+	words := (count + 63) / 64
 	size := bits.Len(uint(words))
 	if first, ok := bitsets[size].Get().(*uint64); ok {
-		out := unsafe.Slice(first, words) //nolint:gosec // all of this size have room for 1<<size words
-		clear(out)
-		return out
+		result := unsafe.Slice(first, words) //nolint:gosec // all of this size have room for 1<<size words
+		clear(result)
+		return result
 	}
 	return make(bitset, words, 1<<size)
 }
 
 func scratchOf(bitset bitset) bitset {
-	out := scratch(len(bitset) * 64)
-	copy(out, bitset)
-	return out
+	result := scratch(len(bitset) * 64)
+	copy(result, bitset)
+	return result
 }
 
 func release(bitset bitset) {

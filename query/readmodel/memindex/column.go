@@ -41,8 +41,8 @@ func (column *column[V]) fill(parts []part, of func(*segment) *column[V], values
 	column.Values = slices.Clone(slices.Compact(sorted)) // without the room of the others
 	column.Numbers = make([]uint32, len(all))
 	for i, value := range all {
-		at, _ := slices.BinarySearch(column.Values, value)
-		column.Numbers[i] = uint32(at)
+		index, _ := slices.BinarySearch(column.Values, value)
+		column.Numbers[i] = uint32(index)
 	}
 }
 
@@ -75,12 +75,12 @@ func (column *column[V]) key(ordinal uint32) (key readmodel.Key) {
 	return key
 }
 
-// invert finds the documents of each value, of n. Large ranges of values are found fast
+// invert finds the documents of each value, of count. Large ranges of values are found fast
 // where each document has one value at most, when they are asked for.
-func (column *column[V]) invert(n int, ranges bool) {
+func (column *column[V]) invert(count int, ranges bool) {
 	single := true
-	column.documents = newPostings(n, len(column.Values), func(add func(number, ordinal uint32)) {
-		for ordinal := range uint32(n) {
+	column.documents = newPostings(count, len(column.Values), func(add func(number, ordinal uint32)) {
+		for ordinal := range uint32(count) {
 			numbers := column.of(ordinal)
 			single = single && len(numbers) <= 1
 			for _, number := range numbers {
@@ -88,41 +88,41 @@ func (column *column[V]) invert(n int, ranges bool) {
 			}
 		}
 	})
-	if ranges && single && n >= prefixFrom {
-		column.documents.addPrefixes(n)
+	if ranges && single && count >= prefixFrom {
+		column.documents.addPrefixes(count)
 	}
 }
 
 // narrow keeps the documents that have one of some values.
 func (column *column[V]) narrow(docs bitset, values []V) {
-	some := scratch(len(docs) * 64)
+	subset := scratch(len(docs) * 64)
 	for _, value := range values {
-		if at, found := slices.BinarySearch(column.Values, value); found {
-			column.documents.addTo(some, at, at+1)
+		if index, found := slices.BinarySearch(column.Values, value); found {
+			column.documents.addTo(subset, index, index+1)
 		}
 	}
-	docs.and(some)
-	release(some)
+	docs.and(subset)
+	release(subset)
 }
 
 // narrowBetween keeps the documents of which a value lies within bounds.
 func (column *column[V]) narrowBetween(docs bitset, least, greatest V) {
 	from, _ := slices.BinarySearch(column.Values, least)
-	to, found := slices.BinarySearch(column.Values, greatest)
+	until, found := slices.BinarySearch(column.Values, greatest)
 	if found {
-		to++
+		until++
 	}
-	to = max(from, to)
-	if inRange := int(column.documents.starts[to] - column.documents.starts[from]); column.documents.prefixes == nil && 4*docs.count() < inRange {
+	until = max(from, until)
+	if inRange := int(column.documents.starts[until] - column.documents.starts[from]); column.documents.prefixes == nil && 4*docs.count() < inRange {
 		docs.keep(func(ordinal uint32) bool { // few documents: their own values are read faster
-			return slices.ContainsFunc(column.of(ordinal), func(at uint32) bool { return from <= int(at) && int(at) < to })
+			return slices.ContainsFunc(column.of(ordinal), func(at uint32) bool { return from <= int(at) && int(at) < until })
 		})
 		return
 	}
-	some := scratch(len(docs) * 64)
-	column.documents.addTo(some, from, to)
-	docs.and(some)
-	release(some)
+	subset := scratch(len(docs) * 64)
+	column.documents.addTo(subset, from, until)
+	docs.and(subset)
+	release(subset)
 }
 
 // postings are the documents of numbers.
@@ -157,14 +157,14 @@ func newPostings(docs, numbers int, each func(add func(number, ordinal uint32)))
 		}
 	})
 	for number := range next {
-		n := postings.starts[number+1]
+		count := postings.starts[number+1]
 		postings.starts[number+1] = postings.starts[number]
-		if docs >= inParallel && n > uint32(docs/denseShare) {
+		if docs >= inParallel && count > uint32(docs/denseShare) {
 			next[number] = inSet | uint32(len(postings.sets))
 			postings.frequent, postings.sets = append(postings.frequent, uint32(number)), append(postings.sets, newBitset(docs))
 		} else {
 			next[number] = postings.starts[number]
-			postings.starts[number+1] += n
+			postings.starts[number+1] += count
 		}
 	}
 	postings.docs = make([]uint32, postings.starts[numbers])
@@ -198,8 +198,8 @@ func (postings *postings) addTo(bitset bitset, from, until int) {
 		end = first * prefixStep
 	}
 	bitset.setAll(postings.docs[start:end])
-	at, _ := slices.BinarySearch(postings.frequent, uint32(from))
-	for ; at < len(postings.frequent) && postings.frequent[at] < uint32(until); at++ {
-		bitset.or(postings.sets[at])
+	index, _ := slices.BinarySearch(postings.frequent, uint32(from))
+	for ; index < len(postings.frequent) && postings.frequent[index] < uint32(until); index++ {
+		bitset.or(postings.sets[index])
 	}
 }

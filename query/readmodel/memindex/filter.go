@@ -12,8 +12,8 @@ import (
 // liveSegment is a segment with those of its documents that are current.
 type liveSegment struct {
 	*segment
-	live bitset
-	n    int // current documents
+	live   bitset
+	number int // current documents
 }
 
 // evaluation evaluates filters on a layer.
@@ -38,10 +38,10 @@ func (evaluation *evaluation) narrow(docs bitset, filter readmodel.Filter) {
 	case readmodel.Or:
 		narrowToAny(docs, f, evaluation.narrow)
 	case readmodel.Not:
-		some := scratchOf(docs)
-		evaluation.narrow(some, f.Filter)
-		docs.andNot(some)
-		release(some)
+		subset := scratchOf(docs)
+		evaluation.narrow(subset, f.Filter)
+		docs.andNot(subset)
+		release(subset)
 	case readmodel.Term:
 		evaluation.Keywords[f.Field].narrow(docs, []string{f.Value})
 	case readmodel.In:
@@ -49,9 +49,9 @@ func (evaluation *evaluation) narrow(docs bitset, filter readmodel.Filter) {
 	case readmodel.Range:
 		evaluation.Numbers[f.Field].narrowBetween(docs, f.Min, f.Max)
 	case readmodel.Contains:
-		narrowToAny(docs, f.Fields, func(some bitset, field string) {
+		narrowToAny(docs, f.Fields, func(subset bitset, field string) {
 			all := evaluation.Keywords[field]
-			all.narrow(some, slices.DeleteFunc(slices.Clone(all.Values), func(text string) bool { return !strings.Contains(text, f.Value) }))
+			all.narrow(subset, slices.DeleteFunc(slices.Clone(all.Values), func(text string) bool { return !strings.Contains(text, f.Value) }))
 		})
 	case readmodel.Text:
 		evaluation.search(docs, f)
@@ -59,7 +59,7 @@ func (evaluation *evaluation) narrow(docs bitset, filter readmodel.Filter) {
 }
 
 // narrowToAny keeps the documents that narrow keeps for one of some parts.
-func narrowToAny[T any](docs bitset, parts []T, narrow func(some bitset, part T)) {
+func narrowToAny[T any](docs bitset, parts []T, narrow func(subset bitset, part T)) {
 	found, some := scratch(len(docs)*64), scratch(len(docs)*64)
 	for _, part := range parts {
 		copy(some, docs)
@@ -86,10 +86,10 @@ func (evaluation *evaluation) search(docs bitset, text readmodel.Text) {
 	}
 	text.Spelling = readmodel.Spelling{}
 	for _, piece := range text.Search.Not {
-		some := scratchOf(docs)
-		evaluation.fit(some, text, piece)
-		docs.andNot(some)
-		release(some)
+		subset := scratchOf(docs)
+		evaluation.fit(subset, text, piece)
+		docs.andNot(subset)
+		release(subset)
 	}
 }
 
@@ -101,12 +101,12 @@ func (evaluation *evaluation) fit(docs bitset, text readmodel.Text, piece readmo
 	release(found)
 }
 
-// shown keeps the documents that show a text of a field in language lang to a request in
+// shown keeps the documents that show a text of a field in a language to a request in
 // another language, or the same.
-func (evaluation *evaluation) shown(docs bitset, column *textColumn, lang, request calendar.Lang) {
-	docs.and(column[lang].Has)
-	if lang != request {
-		docs.and(evaluation.Home[lang])
+func (evaluation *evaluation) shown(docs bitset, column *textColumn, language, request calendar.Lang) {
+	docs.and(column[language].Has)
+	if language != request {
+		docs.and(evaluation.Home[language])
 		docs.andNot(column[request].Has)
 	}
 }
@@ -118,8 +118,8 @@ type wordRange struct{ from, to uint32 }
 type row [][]wordRange
 
 // rows returns the rows of words of a language that a piece fits.
-func (evaluation *evaluation) rows(lang calendar.Lang, piece readmodel.Piece, spelling readmodel.Spelling) (out []row) {
-	dictionary, tokens := evaluation.Words[lang], piece.Tokens
+func (evaluation *evaluation) rows(language calendar.Lang, piece readmodel.Piece, spelling readmodel.Spelling) (rows []row) {
+	dictionary, tokens := evaluation.Words[language], piece.Tokens
 	add := func(tokens []string, fitting func(i int) []wordRange) {
 		r := make(row, len(tokens))
 		for i := range tokens {
@@ -127,7 +127,7 @@ func (evaluation *evaluation) rows(lang calendar.Lang, piece readmodel.Piece, sp
 				return
 			}
 		}
-		out = append(out, r)
+		rows = append(rows, r)
 	}
 	add(tokens, func(i int) []wordRange {
 		switch {
@@ -136,7 +136,7 @@ func (evaluation *evaluation) rows(lang calendar.Lang, piece readmodel.Piece, sp
 		case piece.Open && i == len(tokens)-1:
 			return evaluation.beginning(dictionary, piece, spelling.Typos)
 		default:
-			return singly(nil, dictionary.withStem(readmodel.Stem(tokens[i], lang)))
+			return singly(nil, dictionary.withStem(readmodel.Stem(tokens[i], language)))
 		}
 	})
 	if spelling.Joined {
@@ -144,18 +144,18 @@ func (evaluation *evaluation) rows(lang calendar.Lang, piece readmodel.Piece, sp
 			add(tokens, func(i int) []wordRange { return dictionary.exactly(tokens[i]) })
 		}
 	}
-	return out
+	return rows
 }
 
 // beginning returns the words that the last token of a piece fits: those that begin with
 // it, those with its stem, and those with typos.
-func (evaluation *evaluation) beginning(dictionary *dictionary, piece readmodel.Piece, typos int) (out []wordRange) {
+func (evaluation *evaluation) beginning(dictionary *dictionary, piece readmodel.Piece, typos int) (wordRanges []wordRange) {
 	text := piece.Tokens[len(piece.Tokens)-1]
 	begins := dictionary.beginning(text)
 	if begins.from < begins.to {
-		out = append(out, begins)
+		wordRanges = append(wordRanges, begins)
 	}
-	out = singly(out, dictionary.withStem(readmodel.Stem(text, dictionary.Lang)))
+	wordRanges = singly(wordRanges, dictionary.withStem(readmodel.Stem(text, dictionary.Lang)))
 	if typos = piece.Most(typos); typos > 0 {
 		near, known := evaluation.near[dictionary.Lang][text]
 		if !known {
@@ -166,16 +166,16 @@ func (evaluation *evaluation) beginning(dictionary *dictionary, piece readmodel.
 			evaluation.near[dictionary.Lang][text] = near
 		}
 		for _, words := range near[:typos+1] {
-			out = singly(out, words)
+			wordRanges = singly(wordRanges, words)
 		}
 	}
-	return out
+	return wordRanges
 }
 
 // singly adds words.
 func singly(wordRanges []wordRange, words []uint32) []wordRange {
-	for _, w := range words {
-		wordRanges = append(wordRanges, wordRange{w, w + 1})
+	for _, weight := range words {
+		wordRanges = append(wordRanges, wordRange{weight, weight + 1})
 	}
 	return wordRanges
 }
@@ -186,30 +186,30 @@ const lookEvery = 256
 
 // findRows adds those of some documents that a piece of a search fits.
 func (evaluation *evaluation) findRows(docs, among bitset, text readmodel.Text, piece readmodel.Piece) {
-	some, one := scratch(len(docs)*64), scratch(len(docs)*64)
-	defer release(some)
+	subset, one := scratch(len(docs)*64), scratch(len(docs)*64)
+	defer release(subset)
 	defer release(one)
-	for _, lang := range calendar.Langs {
-		for _, row := range evaluation.rows(lang, piece, text.Spelling) {
+	for _, language := range calendar.Langs {
+		for _, row := range evaluation.rows(language, piece, text.Spelling) {
 			for _, name := range text.Fields {
 				column := evaluation.Texts[name]
-				if column[lang].Starts == nil {
+				if column[language].Starts == nil {
 					continue
 				}
-				clear(some)
-				column[lang].addTo(some, row[0])
-				evaluation.shown(some, column, lang, text.Search.Lang)
-				some.and(among)
+				clear(subset)
+				column[language].addTo(subset, row[0])
+				evaluation.shown(subset, column, language, text.Search.Lang)
+				subset.and(among)
 				if len(row) > 1 || piece.Whole {
-					some.andNot(docs)
+					subset.andNot(docs)
 					for _, words := range row[1:] {
 						clear(one)
-						column[lang].addTo(one, words)
-						some.and(one)
+						column[language].addTo(one, words)
+						subset.and(one)
 					}
-					evaluation.lookInto(some, &column[lang], row, piece.Whole)
+					evaluation.lookInto(subset, &column[language], row, piece.Whole)
 				}
-				docs.or(some)
+				docs.or(subset)
 			}
 		}
 	}
@@ -217,9 +217,9 @@ func (evaluation *evaluation) findRows(docs, among bitset, text readmodel.Text, 
 
 // lookInto keeps the documents in whose text a row stands, or of which it is the whole text.
 func (evaluation *evaluation) lookInto(docs bitset, texts *texts, row row, whole bool) {
-	n := 0
+	count := 0
 	docs.keep(func(ordinal uint32) bool {
-		if n++; n%lookEvery == 0 && evaluation.err == nil {
+		if count++; count%lookEvery == 0 && evaluation.err == nil {
 			evaluation.err = evaluation.ctx.Err()
 		}
 		if whole {
@@ -233,9 +233,9 @@ func (evaluation *evaluation) lookInto(docs bitset, texts *texts, row row, whole
 // standsIn reports whether a row stands in a text.
 func (row row) standsIn(stream []byte) bool {
 	for len(stream) > 0 {
-		w, size := nextWord(stream)
+		weight, size := nextWord(stream)
 		stream = stream[size:]
-		if fits(w, row[0]) {
+		if fits(weight, row[0]) {
 			if _, begins := row[1:].begins(stream); begins {
 				return true
 			}
@@ -250,8 +250,8 @@ func (row row) begins(stream []byte) (rest []byte, begins bool) {
 		if len(stream) == 0 {
 			return nil, false
 		}
-		w, size := nextWord(stream)
-		if !fits(w, words) {
+		weight, size := nextWord(stream)
+		if !fits(weight, words) {
 			return nil, false
 		}
 		stream = stream[size:]
@@ -259,6 +259,6 @@ func (row row) begins(stream []byte) (rest []byte, begins bool) {
 	return stream, true
 }
 
-func fits(w uint32, ranges []wordRange) bool {
-	return slices.ContainsFunc(ranges, func(r wordRange) bool { return w-r.from < r.to-r.from })
+func fits(weight uint32, ranges []wordRange) bool {
+	return slices.ContainsFunc(ranges, func(r wordRange) bool { return weight-r.from < r.to-r.from })
 }

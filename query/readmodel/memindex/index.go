@@ -49,13 +49,13 @@ type state struct {
 var stamps atomic.Uint64
 
 // documents is the number of current documents.
-func (state *state) documents() (n int) {
+func (state *state) documents() (count int) {
 	for _, layers := range state.kinds {
 		for _, layer := range layers {
-			n += layer.n
+			count += layer.number
 		}
 	}
-	return n
+	return count
 }
 
 // get returns the current document of an id.
@@ -272,9 +272,9 @@ func (change *change) finish() {
 		kept := make([]liveSegment, 0, len(layers)+1)
 		for _, segment := range layers {
 			if live := change.removed[segment.segment]; live != nil {
-				segment.live, segment.n, changed = live, live.count(), true
+				segment.live, segment.number, changed = live, live.count(), true
 			}
-			if segment.n > 0 {
+			if segment.number > 0 {
 				kept = append(kept, segment)
 			}
 		}
@@ -291,11 +291,11 @@ func (change *change) finish() {
 
 // withFresh adds a layer of new documents, merged with those of the small ones.
 func withFresh(schema *readmodel.Schema, layers []liveSegment, fresh []*entry) []liveSegment {
-	small, n := mergeable(layers, len(fresh)), len(fresh)
+	small, count := mergeable(layers, len(fresh)), len(fresh)
 	for _, segment := range small {
-		n += segment.n
+		count += segment.number
 	}
-	if n > immediately {
+	if count > immediately {
 		small = nil
 	}
 	merged := newLayer(build(schema, small, fresh))
@@ -326,14 +326,14 @@ func (index *Index) document(doc *doc) (*readmodel.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read document %d: %w", doc.ID, err)
 	}
-	out := &readmodel.Document{Position: doc.Position, Record: record, Body: body}
+	document := &readmodel.Document{Position: doc.Position, Record: record, Body: body}
 	if record.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
-		slot.Store(out)
+		slot.Store(document)
 		if _, _, found := index.current.Load().get(doc.ID); !found { // else what was erased meanwhile stays
-			slot.CompareAndSwap(out, nil)
+			slot.CompareAndSwap(document, nil)
 		}
 	}
-	return out, nil
+	return document, nil
 }
 
 // Marks implements readmodel.Index. It binds the writer to what answers.
@@ -369,7 +369,7 @@ func (index *Index) Wait(ctx context.Context, position calendar.Position) error 
 
 // Get implements readmodel.View.
 func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	result := make(map[calendar.ID]readmodel.Document, len(ids))
 	for _, id := range ids {
 		layer, ordinal, found := view.get(id)
 		if !found {
@@ -379,9 +379,9 @@ func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]r
 		if err != nil {
 			return nil, err
 		}
-		out[id] = *document
+		result[id] = *document
 	}
-	return out, ctx.Err()
+	return result, ctx.Err()
 }
 
 // Quarantined implements readmodel.Index.

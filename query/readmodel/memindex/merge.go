@@ -25,19 +25,19 @@ func newLayer(segment *segment) liveSegment {
 // new documents, one that lost most of its own. At two thirds a document is built a third less
 // often than at the whole, and a query meets as many layers.
 func mergeable(layers []liveSegment, fresh int) []liveSegment {
-	bySize := slices.SortedFunc(slices.Values(layers), func(a, b liveSegment) int { return cmp.Compare(a.n, b.n) })
+	bySize := slices.SortedFunc(slices.Values(layers), func(a, b liveSegment) int { return cmp.Compare(a.number, b.number) })
 	sum, last := fresh, 0
 	for i, segment := range bySize {
-		if 3*segment.n < 2*sum {
+		if 3*segment.number < 2*sum {
 			last = i + 1
 		}
-		sum += segment.n
+		sum += segment.number
 	}
 	if last > 0 || fresh > 0 {
 		return bySize[:last]
 	}
 	for i, segment := range layers {
-		if 2*segment.n < len(segment.Docs) {
+		if 2*segment.number < len(segment.Docs) {
 			return layers[i : i+1]
 		}
 	}
@@ -83,19 +83,19 @@ func (index *Index) merge(kind calendar.Kind, old []liveSegment) {
 	layers := slices.Clone(next.kinds[kind])
 	for _, o := range old {
 		removed := slices.Clone(o.live)
-		if at := slices.IndexFunc(layers, func(present liveSegment) bool { return present.segment == o.segment }); at >= 0 {
-			removed.andNot(layers[at].live)
-			layers = slices.Delete(layers, at, at+1)
+		if offset := slices.IndexFunc(layers, func(present liveSegment) bool { return present.segment == o.segment }); offset >= 0 {
+			removed.andNot(layers[offset].live)
+			layers = slices.Delete(layers, offset, offset+1)
 		}
-		for at := range removed.each {
-			place, _ := merged.ordinal(o.Docs[at].ID)
+		for ordinal := range removed.each {
+			place, _ := merged.ordinal(o.Docs[ordinal].ID)
 			segment.live.clear(place)
 		}
 	}
 	if len(layers) == len(next.kinds[kind]) {
 		return // another generation
 	}
-	if segment.n = segment.live.count(); segment.n > 0 {
+	if segment.number = segment.live.count(); segment.number > 0 {
 		layers = append([]liveSegment{segment}, layers...)
 	}
 	next.kinds[kind] = layers
@@ -108,7 +108,7 @@ func (index *Index) purge() {
 	defer index.merging.Unlock()
 	for kind := range index.current.Load().kinds {
 		for _, segment := range index.current.Load().kinds[kind] {
-			if segment.n < len(segment.Docs) {
+			if segment.number < len(segment.Docs) {
 				index.merge(calendar.Kind(kind), []liveSegment{segment})
 			}
 		}

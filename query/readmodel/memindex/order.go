@@ -32,7 +32,9 @@ type ordered struct {
 	natural bool // the order is that of the segment
 }
 
-func (ordered *ordered) hit(at uint32) hit { return hit{ordered, at, ordered.keys[0](at)} }
+func (ordered *ordered) hit(ordinal uint32) hit {
+	return hit{ordered, ordinal, ordered.keys[0](ordinal)}
+}
 
 // ordering is the order of a query.
 type ordering struct {
@@ -72,8 +74,8 @@ func (ordering *ordering) on(evaluation *evaluation, docs bitset) *ordered {
 // compare orders two hits as readmodeltest.Compare does.
 func (ordering *ordering) compare(a, b *hit) int {
 	for i := range ordering.sorts {
-		if c := ordering.sorts[i].Compare(a.key(i), b.key(i)); c != 0 {
-			return c
+		if count := ordering.sorts[i].Compare(a.key(i), b.key(i)); count != 0 {
+			return count
 		}
 	}
 	return cmp.Compare(a.doc().ID, b.doc().ID)
@@ -92,44 +94,44 @@ func (ordering *ordering) behind(hit hit) bool {
 }
 
 // first returns the first hits among some documents, one at least, in order.
-func (ordering *ordering) first(ordered *ordered, docs bitset, limit int) (out []hit) {
+func (ordering *ordering) first(ordered *ordered, docs bitset, limit int) (hits []hit) {
 	from := 0
 	if ordered.natural {
-		from = sort.Search(len(ordered.Docs), func(at int) bool { return ordering.behind(ordered.hit(uint32(at))) })
+		from = sort.Search(len(ordered.Docs), func(index int) bool { return ordering.behind(ordered.hit(uint32(index))) })
 	}
 	trim := func() {
-		slices.SortFunc(out, func(a, b hit) int { return ordering.compare(&a, &b) })
-		out = out[:min(len(out), limit)]
+		slices.SortFunc(hits, func(a, b hit) int { return ordering.compare(&a, &b) })
+		hits = hits[:min(len(hits), limit)]
 	}
 	full, trimmed := max(4*limit, 1024), false
-	for at := range docs.from(uint32(from)) {
-		h := ordered.hit(at)
-		if trimmed && ordering.compare(&h, &out[limit-1]) > 0 || !ordered.natural && !ordering.behind(h) {
+	for ordinal := range docs.from(uint32(from)) {
+		h := ordered.hit(ordinal)
+		if trimmed && ordering.compare(&h, &hits[limit-1]) > 0 || !ordered.natural && !ordering.behind(h) {
 			continue
 		}
-		if out = append(out, h); ordered.natural && len(out) == limit {
-			return out
+		if hits = append(hits, h); ordered.natural && len(hits) == limit {
+			return hits
 		}
-		if !ordered.natural && len(out) >= full {
+		if !ordered.natural && len(hits) >= full {
 			trim()
-			full, trimmed = max(full, 2*len(out)), true
+			full, trimmed = max(full, 2*len(hits)), true
 		}
 	}
 	if !ordered.natural {
 		trim()
 	}
-	return out
+	return hits
 }
 
 // merge returns the first hits of two lists, both in order.
 func (ordering *ordering) merge(a, b []hit, limit int) []hit {
-	out := make([]hit, 0, min(limit, len(a)+len(b)))
-	for len(out) < limit && len(a)+len(b) > 0 {
+	hits := make([]hit, 0, min(limit, len(a)+len(b)))
+	for len(hits) < limit && len(a)+len(b) > 0 {
 		if len(b) == 0 || len(a) > 0 && ordering.compare(&a[0], &b[0]) <= 0 {
-			out, a = append(out, a[0]), a[1:]
+			hits, a = append(hits, a[0]), a[1:]
 		} else {
-			out, b = append(out, b[0]), b[1:]
+			hits, b = append(hits, b[0]), b[1:]
 		}
 	}
-	return out
+	return hits
 }

@@ -28,34 +28,34 @@ func (state *state) find(ctx context.Context, kind calendar.Kind, filter readmod
 }
 
 // narrowed returns what another filter admits of what was found, to be closed as well.
-func (f *finding) narrowed(filter readmodel.Filter) *finding {
-	out := &finding{layers: f.layers, results: make([]bitset, len(f.layers)), counts: make([]int, len(f.layers))}
-	for i, evaluation := range f.layers {
-		docs := scratchOf(f.results[i])
+func (search *finding) narrowed(filter readmodel.Filter) *finding {
+	result := &finding{layers: search.layers, results: make([]bitset, len(search.layers)), counts: make([]int, len(search.layers))}
+	for i, evaluation := range search.layers {
+		docs := scratchOf(search.results[i])
 		evaluation.narrow(docs, filter)
-		out.results[i], out.counts[i] = docs, docs.count()
-		out.total += out.counts[i]
+		result.results[i], result.counts[i] = docs, docs.count()
+		result.total += result.counts[i]
 	}
-	return out
+	return result
 }
 
 // close returns what the finding holds; its error is that of the context.
-func (f *finding) close() (err error) {
-	for i, evaluation := range f.layers {
-		release(f.results[i])
+func (search *finding) close() (err error) {
+	for i, evaluation := range search.layers {
+		release(search.results[i])
 		err = cmp.Or(err, evaluation.err)
 	}
 	return err
 }
 
 // hits returns the first hits of a query, in order.
-func (f *finding) hits(ordering *ordering, limit int) (out []hit) {
-	for i, evaluation := range f.layers {
-		if n := min(limit, f.counts[i]); n > 0 {
-			out = ordering.merge(out, ordering.first(ordering.on(evaluation, f.results[i]), f.results[i], n), limit)
+func (search *finding) hits(ordering *ordering, limit int) (hits []hit) {
+	for i, evaluation := range search.layers {
+		if count := min(limit, search.counts[i]); count > 0 {
+			hits = ordering.merge(hits, ordering.first(ordering.on(evaluation, search.results[i]), search.results[i], count), limit)
 		}
 	}
-	return out
+	return hits
 }
 
 // least returns the key of an order by the numbers of ids.
@@ -80,12 +80,12 @@ func (evaluation *evaluation) rank(relevance *readmodel.Relevance, docs bitset) 
 			return
 		}
 		text.EachRank(func(weight int, search readmodel.Text) {
-			some := scratchOf(among)
-			evaluation.search(some, search)
-			for ordinal := range some.each {
+			subset := scratchOf(among)
+			evaluation.search(subset, search)
+			for ordinal := range subset.each {
 				scores[ordinal] += int32(weight)
 			}
-			release(some)
+			release(subset)
 		})
 	}
 	named, others := scratch(len(evaluation.Docs)), scratchOf(docs) // those that are ranked by their name, and the rest
@@ -129,40 +129,40 @@ func (view *view) Search(ctx context.Context, query readmodel.Query) (readmodel.
 }
 
 // page returns the hits of a page; of a query that collapses, with their groups.
-func (f *finding) page(query *readmodel.Query) ([]hit, []*readmodel.Repeats) {
+func (search *finding) page(query *readmodel.Query) ([]hit, []*readmodel.Repeats) {
 	order := newOrdering(query.Sort, query.After)
 	if query.Collapse != nil {
-		return f.collapse(order, query)
+		return search.collapse(order, query)
 	}
-	if query.Limit == 0 || query.Offset >= f.total {
+	if query.Limit == 0 || query.Offset >= search.total {
 		return nil, nil
 	}
-	hits := f.hits(order, min(query.Offset+min(query.Limit, f.total), f.total))
+	hits := search.hits(order, min(query.Offset+min(query.Limit, search.total), search.total))
 	return hits[min(query.Offset, len(hits)):], nil
 }
 
 // collapse returns the first hits of groups. The total is that of the groups then.
-func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, repeats []*readmodel.Repeats) {
+func (search *finding) collapse(order *ordering, query *readmodel.Query) (hits []hit, repeats []*readmodel.Repeats) {
 	alone := map[*segment]bitset{}
 	if query.Collapse.Alone != nil {
-		for i, evaluation := range f.layers {
-			docs := scratchOf(f.results[i])
+		for i, evaluation := range search.layers {
+			docs := scratchOf(search.results[i])
 			defer release(docs)
 			evaluation.narrow(docs, query.Collapse.Alone)
 			alone[evaluation.segment] = docs
 		}
 	}
 	groups := map[int64]*readmodel.Repeats{}
-	total, to := 0, query.Offset+min(query.Limit, f.total)
-	for _, hit := range f.hits(order, f.total) {
+	total, until := 0, query.Offset+min(query.Limit, search.total)
+	for _, hit := range search.hits(order, search.total) {
 		number, has := hit.ordered.Numbers[query.Collapse.Field].first(hit.at)
 		single := !has || query.Collapse.Alone != nil && alone[hit.ordered.segment].has(hit.at)
 		g, known := groups[number]
 		if single || !known {
 			g = nil
-			if total >= query.Offset && total < to {
+			if total >= query.Offset && total < until {
 				g = &readmodel.Repeats{}
-				out, repeats = append(out, hit), append(repeats, g)
+				hits, repeats = append(hits, hit), append(repeats, g)
 			}
 			total++
 			if !single {
@@ -173,8 +173,8 @@ func (f *finding) collapse(order *ordering, query *readmodel.Query) (out []hit, 
 			g.Add(hit.doc().ID, hit.ordered.Numbers[readmodel.FieldStart].key(hit.at))
 		}
 	}
-	f.total = total
-	return out, repeats
+	search.total = total
+	return hits, repeats
 }
 
 // Walk implements readmodel.View: documents are decoded when they are read.
@@ -189,8 +189,8 @@ func (view *view) Walk(ctx context.Context, query readmodel.Query, use func([]re
 		return err
 	}
 	for len(hits) > 0 {
-		n := min(readmodel.WalkStep, len(hits))
-		documents, err := view.documents(hits[:n], repeats)
+		count := min(readmodel.WalkStep, len(hits))
+		documents, err := view.documents(hits[:count], repeats)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -200,7 +200,7 @@ func (view *view) Walk(ctx context.Context, query readmodel.Query, use func([]re
 		if err != nil {
 			return err
 		}
-		hits, repeats = hits[n:], repeats[min(n, len(repeats)):]
+		hits, repeats = hits[count:], repeats[min(count, len(repeats)):]
 	}
 	return nil
 }

@@ -68,9 +68,9 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 			if options.NoTexts {
 				continue
 			}
-			for l, text := range field.Text(record) {
+			for length, text := range field.Text(record) {
 				if text != "" {
-					tokens[l] = readmodel.Tokens(text)
+					tokens[length] = readmodel.Tokens(text)
 				}
 			}
 		}
@@ -130,56 +130,56 @@ func partsOf(schema *readmodel.Schema, layers []liveSegment, entries []*entry) (
 
 // newSegment returns a segment with empty columns.
 func newSegment(schema *readmodel.Schema) *segment {
-	s := &segment{schema: schema, Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{}, Texts: map[string]*textColumn{}}
+	part := &segment{schema: schema, Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{}, Texts: map[string]*textColumn{}}
 	for _, field := range schema.Fields {
 		switch field.Type {
 		case readmodel.TypeKeyword:
-			s.Keywords[field.Name] = new(column[string])
+			part.Keywords[field.Name] = new(column[string])
 		case readmodel.TypeNumber:
-			s.Numbers[field.Name] = new(column[int64])
+			part.Numbers[field.Name] = new(column[int64])
 		case readmodel.TypeText:
-			s.Texts[field.Name] = new(textColumn)
+			part.Texts[field.Name] = new(textColumn)
 		}
 	}
-	return s
+	return part
 }
 
 // build makes a segment of the current documents of others and of new ones.
 func build(schema *readmodel.Schema, layers []liveSegment, entries []*entry) *segment {
 	parts := partsOf(schema, layers, entries)
-	s := newSegment(schema)
-	s.Docs = make([]doc, len(parts))
-	for l := range s.Home {
-		s.Home[l] = newBitset(len(parts))
+	part := newSegment(schema)
+	part.Docs = make([]doc, len(parts))
+	for length := range part.Home {
+		part.Home[length] = newBitset(len(parts))
 	}
 	for i := range parts {
-		s.Docs[i] = *parts[i].doc()
-		s.Home[s.Docs[i].Home].set(uint32(i))
+		part.Docs[i] = *parts[i].doc()
+		part.Home[part.Docs[i].Home].set(uint32(i))
 	}
 	vocabulary := newVocabulary(layers, entries)
-	s.Words = vocabulary.dictionaries
+	part.Words = vocabulary.dictionaries
 	tasks := make([]func(), len(schema.Fields))
 	for i := range tasks {
 		name := schema.Fields[i].Name
 		tasks[i] = func() {
 			switch schema.Fields[i].Type {
 			case readmodel.TypeText:
-				s.Texts[name].fill(name, parts, vocabulary)
+				part.Texts[name].fill(name, parts, vocabulary)
 			case readmodel.TypeKeyword:
-				s.Keywords[name].fill(parts, func(s *segment) *column[string] { return s.Keywords[name] }, func(e *entry) []string {
+				part.Keywords[name].fill(parts, func(s *segment) *column[string] { return s.Keywords[name] }, func(e *entry) []string {
 					if e.keywords[i] == "" {
 						return nil
 					}
 					return e.keywords[i : i+1]
 				})
 			case readmodel.TypeNumber:
-				s.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[i] })
+				part.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[i] })
 			}
 		}
 	}
 	do(len(parts) >= inParallel, tasks)
-	s.finish()
-	return s
+	part.finish()
+	return part
 }
 
 func numbersOf(ids []calendar.ID) []int64 {
@@ -200,9 +200,9 @@ func (segment *segment) finish() {
 		tasks = append(tasks, func() { column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
 	}
 	for _, textColumn := range segment.Texts {
-		for l := range textColumn {
-			words := sync.OnceValue(func() postings { return textColumn[l].invert(len(segment.Words[l].Words)) })
-			if textColumn[l].words = words; len(segment.Docs) > immediately { // else it is merged soon, most often unread
+		for length := range textColumn {
+			words := sync.OnceValue(func() postings { return textColumn[length].invert(len(segment.Words[length].Words)) })
+			if textColumn[length].words = words; len(segment.Docs) > immediately { // else it is merged soon, most often unread
 				tasks = append(tasks, func() { words() })
 			}
 		}
@@ -236,9 +236,9 @@ func do(large bool, tasks []func()) {
 // ordinal returns the ordinal of an id.
 func (segment *segment) ordinal(id calendar.ID) (uint32, bool) {
 	ids := segment.Numbers[readmodel.FieldID]
-	at, found := slices.BinarySearch(ids.Values, int64(id))
+	index, found := slices.BinarySearch(ids.Values, int64(id))
 	if !found {
 		return 0, false
 	}
-	return ids.documents.docs[at], true // each has one
+	return ids.documents.docs[index], true // each has one
 }

@@ -126,8 +126,8 @@ func remove(path string) error {
 }
 
 // syncDir makes the new name durable. Not every file system can sync a directory.
-func syncDir(dir string) error {
-	file, err := os.Open(dir) //nolint:gosec // the directory of the operator's path
+func syncDir(directory string) error {
+	file, err := os.Open(directory) //nolint:gosec // the directory of the operator's path
 	if err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func syncDir(dir string) error {
 	return file.Close()
 }
 
-func (image *image) write(ctx context.Context, to io.Writer) error {
-	buffer := bufio.NewWriterSize(to, 1<<20)
-	out := zip.NewWriter(buffer)
+func (image *image) write(ctx context.Context, target io.Writer) error {
+	buffer := bufio.NewWriterSize(target, 1<<20)
+	result := zip.NewWriter(buffer)
 	write := func(name string, value any) error {
-		writer, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}) // bodies are packed
+		writer, err := result.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store}) // bodies are packed
 		return cmp.Or(ctx.Err(), err, gob.NewEncoder(writer).Encode(value))
 	}
 	h := head{
@@ -151,7 +151,7 @@ func (image *image) write(ctx context.Context, to io.Writer) error {
 			continue
 		}
 		segment := layers[0].segment
-		if len(layers) > 1 || layers[0].n < len(segment.Docs) {
+		if len(layers) > 1 || layers[0].number < len(segment.Docs) {
 			segment = build(segment.schema, layers, nil)
 		}
 		h.Documents[kind] = len(segment.Docs)
@@ -161,7 +161,7 @@ func (image *image) write(ctx context.Context, to io.Writer) error {
 			}
 		}
 	}
-	return cmp.Or(write("head", &h), out.Close(), buffer.Flush())
+	return cmp.Or(write("head", &h), result.Close(), buffer.Flush())
 }
 
 // Open returns an Index that starts from the snapshot at a path and writes its snapshots
@@ -215,14 +215,14 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 	var readers errgroup.Group
 	readers.SetLimit(runtime.GOMAXPROCS(0))
 	segments := map[calendar.Kind]*segment{}
-	for i, n := range h.Documents {
+	for i, count := range h.Documents {
 		kind := calendar.Kind(i)
 		s.stamps[kind] = stamps.Add(1)
-		if n == 0 {
+		if count == 0 {
 			continue
 		}
 		segments[kind] = newSegment(readmodel.SchemaOf(kind))
-		segments[kind].Docs = make([]doc, n)
+		segments[kind].Docs = make([]doc, count)
 		for name, value := range segments[kind].stored() {
 			readers.Go(func() error { return read(kind.String()+"/"+name, value) })
 		}

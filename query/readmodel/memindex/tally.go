@@ -6,24 +6,24 @@ import (
 )
 
 // tally answers a tally about what was found.
-func (f *finding) tally(tally *readmodel.Tally) readmodel.TallyAnswer {
-	out := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
-	for at, evaluation := range f.layers {
-		docs := f.results[at]
-		if f.counts[at] == 0 {
+func (search *finding) tally(tally *readmodel.Tally) readmodel.TallyAnswer {
+	tallyAnswer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
+	for index, evaluation := range search.layers {
+		docs := search.results[index]
+		if search.counts[index] == 0 {
 			continue
 		}
 		if tally.Field != "" {
-			count(evaluation.Numbers[tally.Field], docs, out.Values)
+			count(evaluation.Numbers[tally.Field], docs, tallyAnswer.Values)
 		}
 		for part, filter := range tally.Parts {
-			some := scratchOf(docs)
-			evaluation.narrow(some, filter)
-			out.Parts[part] += some.count()
-			release(some)
+			subset := scratchOf(docs)
+			evaluation.narrow(subset, filter)
+			tallyAnswer.Parts[part] += subset.count()
+			release(subset)
 		}
 	}
-	return out
+	return tallyAnswer
 }
 
 // count adds how many of some documents have each value of a column.
@@ -42,9 +42,9 @@ func count(column *column[int64], docs bitset, to map[calendar.ID]int) {
 			counts[number]++
 		}
 	}
-	for number, n := range counts {
-		if n > 0 {
-			to[calendar.ID(column.Values[number])] += n
+	for number, count := range counts {
+		if count > 0 {
+			to[calendar.ID(column.Values[number])] += count
 		}
 	}
 }

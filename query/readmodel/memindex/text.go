@@ -28,28 +28,28 @@ type dictionary struct {
 
 // find returns the number of a word.
 func (dictionary *dictionary) find(text string) (uint32, bool) {
-	at, found := slices.BinarySearch(dictionary.Words, text)
-	return uint32(at), found
+	index, found := slices.BinarySearch(dictionary.Words, text)
+	return uint32(index), found
 }
 
 // exactly returns the range of a word, nil when it is not there.
 func (dictionary *dictionary) exactly(text string) []wordRange {
-	if w, found := dictionary.find(text); found {
-		return []wordRange{{w, w + 1}}
+	if weight, found := dictionary.find(text); found {
+		return []wordRange{{weight, weight + 1}}
 	}
 	return nil
 }
 
 // beginning returns the range of the words with a prefix.
 func (dictionary *dictionary) beginning(prefix string) wordRange {
-	at, _ := dictionary.find(prefix)
-	n, _ := slices.BinarySearchFunc(dictionary.Words[at:], prefix, func(word, prefix string) int {
+	ordinal, _ := dictionary.find(prefix)
+	count, _ := slices.BinarySearchFunc(dictionary.Words[ordinal:], prefix, func(word, prefix string) int {
 		if strings.HasPrefix(word, prefix) {
 			return -1
 		}
 		return 1
 	})
-	return wordRange{at, at + uint32(n)}
+	return wordRange{ordinal, ordinal + uint32(count)}
 }
 
 // withStem returns the words with a stem. Stems are found when they are asked for: most young
@@ -62,12 +62,12 @@ func (dictionary *dictionary) withStem(stem string) []uint32 {
 		}
 		slices.SortStableFunc(dictionary.byStem, func(a, b uint32) int { return strings.Compare(dictionary.stems[a], dictionary.stems[b]) })
 	})
-	at, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(w uint32, stem string) int { return strings.Compare(dictionary.stems[w], stem) })
-	end := at
+	index, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(weight uint32, stem string) int { return strings.Compare(dictionary.stems[weight], stem) })
+	end := index
 	for end < len(dictionary.byStem) && dictionary.stems[dictionary.byStem[end]] == stem {
 		end++
 	}
-	return dictionary.byStem[at:end]
+	return dictionary.byStem[index:end]
 }
 
 // letterMask is what a word can be near to, at a glance: its length in the highest bits, and a
@@ -83,14 +83,14 @@ const (
 
 func hintOf(text string) letterMask {
 	letters := letterMask(0)
-	for _, r := range text {
-		letters |= 1 << (uint32(r) % hintBits)
+	for _, letter := range text {
+		letters |= 1 << (uint32(letter) % hintBits)
 	}
 	return letterMask(min(utf8.RuneCountInString(text), maxLength))<<hintBits | letters
 }
 
 // near returns the words with one to so many typos to a text, by the number of typos.
-func (dictionary *dictionary) near(text string, typos int) (out [readmodel.MaxTypos + 1][]uint32) {
+func (dictionary *dictionary) near(text string, typos int) (result [readmodel.MaxTypos + 1][]uint32) {
 	dictionary.hintsOnce.Do(func() {
 		dictionary.hints = make([]letterMask, len(dictionary.Words))
 		for i := range dictionary.Words {
@@ -100,15 +100,15 @@ func (dictionary *dictionary) near(text string, typos int) (out [readmodel.MaxTy
 	mask := hintOf(text)
 	length := int(mask >> hintBits)
 	for i, h := range dictionary.hints {
-		n := int(h >> hintBits)
-		if n < length-typos || n > length+typos && length < maxLength || bits.OnesCount32(uint32((h^mask)&hintLetters)) > 2*typos {
+		count := int(h >> hintBits)
+		if count < length-typos || count > length+typos && length < maxLength || bits.OnesCount32(uint32((h^mask)&hintLetters)) > 2*typos {
 			continue
 		}
 		if t := readmodel.Typos(text, dictionary.Words[i], typos); t > 0 && t <= typos {
-			out[t] = append(out[t], uint32(i))
+			result[t] = append(result[t], uint32(i))
 		}
 	}
-	return out
+	return result
 }
 
 // vocabulary makes the dictionaries of a new segment out of those of its sources and of the
@@ -126,27 +126,27 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 		used[i] = layer.usedWords()
 		v.renamed[layer.segment] = &[len(calendar.Langs)][]uint32{}
 	}
-	for lang := range v.dictionaries {
-		d := &dictionary{Lang: calendar.Lang(lang)}
-		v.dictionaries[lang] = d
+	for language := range v.dictionaries {
+		d := &dictionary{Lang: calendar.Lang(language)}
+		v.dictionaries[language] = d
 		for i, layer := range layers {
-			some := make([]string, 0, used[i][lang].count())
-			for w := range used[i][lang].each {
-				some = append(some, layer.Words[lang].Words[w])
+			some := make([]string, 0, used[i][language].count())
+			for weight := range used[i][language].each {
+				some = append(some, layer.Words[language].Words[weight])
 			}
 			d.Words = union(d.Words, some)
 		}
-		d.add(v.numbers[lang])
+		d.add(v.numbers[language])
 		for i, layer := range layers {
-			renamed := make([]uint32, len(layer.Words[lang].Words))
-			at := 0
-			for w := range used[i][lang].each {
-				for d.Words[at] != layer.Words[lang].Words[w] {
-					at++
+			renamed := make([]uint32, len(layer.Words[language].Words))
+			index := 0
+			for weight := range used[i][language].each {
+				for d.Words[index] != layer.Words[language].Words[weight] {
+					index++
 				}
-				renamed[w] = uint32(at)
+				renamed[weight] = uint32(index)
 			}
-			v.renamed[layer.segment][lang] = renamed
+			v.renamed[layer.segment][language] = renamed
 		}
 	}
 	return v
@@ -167,14 +167,14 @@ func (dictionary *dictionary) add(numbers map[string]uint32) {
 
 // wordsOf returns the words of entries by language, without numbers.
 func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
-	for l := range words {
-		words[l] = map[string]uint32{}
+	for length := range words {
+		words[length] = map[string]uint32{}
 	}
 	for _, entry := range entries {
 		for _, texts := range entry.texts {
-			for lang, tokens := range texts {
+			for language, tokens := range texts {
 				for _, token := range tokens {
-					words[lang][token] = 0
+					words[language][token] = 0
 				}
 			}
 		}
@@ -183,40 +183,40 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 }
 
 // union merges sorted words, each once.
-func union(a, b []string) []string {
-	out := make([]string, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := strings.Compare(a[0], b[0]); {
-		case c == 0:
-			out, a, b = append(out, a[0]), a[1:], b[1:]
-		case c < 0:
-			out, a = append(out, a[0]), a[1:]
+func union(first, second []string) []string {
+	names := make([]string, 0, len(first)+len(second))
+	for len(first) > 0 && len(second) > 0 {
+		switch count := strings.Compare(first[0], second[0]); {
+		case count == 0:
+			names, first, second = append(names, first[0]), first[1:], second[1:]
+		case count < 0:
+			names, first = append(names, first[0]), first[1:]
 		default:
-			out, b = append(out, b[0]), b[1:]
+			names, second = append(names, second[0]), second[1:]
 		}
 	}
-	return append(append(out, a...), b...)
+	return append(append(names, first...), second...)
 }
 
 // usedWords returns the words of the current documents, by language.
 func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
-	for lang, dictionary := range layer.Words {
-		used[lang] = newBitset(len(dictionary.Words))
-		for w := range dictionary.Words {
-			if layer.n == len(layer.Docs) { // so are all words
-				used[lang].set(uint32(w))
+	for language, dictionary := range layer.Words {
+		used[language] = newBitset(len(dictionary.Words))
+		for weight := range dictionary.Words {
+			if layer.number == len(layer.Docs) { // so are all words
+				used[language].set(uint32(weight))
 			}
 		}
 	}
 	for _, column := range layer.Texts {
-		for lang := range column {
-			if column[lang].Starts == nil || layer.n == len(layer.Docs) {
+		for language := range column {
+			if column[language].Starts == nil || layer.number == len(layer.Docs) {
 				continue
 			}
 			for ordinal := range layer.live.each {
-				for stream := column[lang].of(ordinal); len(stream) > 0; {
-					w, size := nextWord(stream)
-					used[lang].set(w)
+				for stream := column[language].of(ordinal); len(stream) > 0; {
+					weight, size := nextWord(stream)
+					used[language].set(weight)
 					stream = stream[size:]
 				}
 			}
@@ -254,14 +254,14 @@ func (texts *texts) addTo(docs bitset, words []wordRange) {
 // fill makes a column of the texts of parts.
 func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabulary) {
 	var room [8192]byte // on the stack; enough for most young segments
-	for _, lang := range calendar.Langs {
-		texts := &textColumn[lang]
+	for _, language := range calendar.Langs {
+		texts := &textColumn[language]
 		texts.Has, texts.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
 		stream := room[:0]
 		for i := range parts {
-			if part := &parts[i]; part.has(name, lang) {
+			if part := &parts[i]; part.has(name, language) {
 				texts.Has.set(uint32(i))
-				stream = part.appendText(stream, name, lang, vocabulary)
+				stream = part.appendText(stream, name, language, vocabulary)
 			}
 			texts.Starts = append(texts.Starts, uint32(len(stream)))
 		}
@@ -273,39 +273,39 @@ func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabu
 }
 
 // has reports whether a part has a text in a language.
-func (part *part) has(name string, lang calendar.Lang) bool {
+func (part *part) has(name string, language calendar.Lang) bool {
 	if part.entry == nil {
-		return part.from.Texts[name][lang].Has.has(part.at)
+		return part.from.Texts[name][language].Has.has(part.at)
 	}
-	return part.entry.texts[name][lang] != nil
+	return part.entry.texts[name][language] != nil
 }
 
 // appendText appends the words of a text by their new numbers.
-func (part *part) appendText(to []byte, name string, lang calendar.Lang, vocabulary *vocabulary) []byte {
+func (part *part) appendText(target []byte, name string, language calendar.Lang, vocabulary *vocabulary) []byte {
 	if part.entry == nil {
-		renamed := vocabulary.renamed[part.from][lang]
-		for stream := part.from.Texts[name][lang].of(part.at); len(stream) > 0; {
-			w, size := nextWord(stream)
-			to = binary.AppendUvarint(to, uint64(renamed[w]))
+		renamed := vocabulary.renamed[part.from][language]
+		for stream := part.from.Texts[name][language].of(part.at); len(stream) > 0; {
+			weight, size := nextWord(stream)
+			target = binary.AppendUvarint(target, uint64(renamed[weight]))
 			stream = stream[size:]
 		}
-		return to
+		return target
 	}
-	for _, token := range part.entry.texts[name][lang] {
-		to = binary.AppendUvarint(to, uint64(vocabulary.numbers[lang][token]))
+	for _, token := range part.entry.texts[name][language] {
+		target = binary.AppendUvarint(target, uint64(vocabulary.numbers[language][token]))
 	}
-	return to
+	return target
 }
 
 // invert finds out where each word occurs.
 func (texts *texts) invert(words int) postings {
 	docs := max(len(texts.Starts)-1, 0)
-	return newPostings(docs, words, func(add func(w, ordinal uint32)) {
+	return newPostings(docs, words, func(add func(weight, ordinal uint32)) {
 		for ordinal := range uint32(docs) {
 			for stream := texts.of(ordinal); len(stream) > 0; {
-				w, size := nextWord(stream)
+				weight, size := nextWord(stream)
 				stream = stream[size:]
-				add(w, ordinal)
+				add(weight, ordinal)
 			}
 		}
 	})
@@ -313,13 +313,13 @@ func (texts *texts) invert(words int) postings {
 
 // nextWord reads the first number of a stream that is not empty; most have one or two
 // bytes.
-func nextWord(stream []byte) (w uint32, size int) {
+func nextWord(stream []byte) (weight uint32, size int) {
 	if stream[0] < 0x80 {
 		return uint32(stream[0]), 1
 	}
 	if len(stream) > 1 && stream[1] < 0x80 {
 		return uint32(stream[0]&0x7f) | uint32(stream[1])<<7, 2
 	}
-	v, n := binary.Uvarint(stream)
-	return uint32(v), n
+	value, count := binary.Uvarint(stream)
+	return uint32(value), count
 }

@@ -18,7 +18,7 @@ type Corpus struct {
 	generator generator
 	zipf      *rand.Zipf
 	words     []string
-	n         int
+	count     int
 	next      calendar.Position
 }
 
@@ -35,10 +35,10 @@ const (
 	corpusEvent     calendar.ID = 1_000_000
 )
 
-// NewCorpus makes a Corpus of n events.
-func NewCorpus(n int, seed uint64) *Corpus {
+// NewCorpus makes a Corpus of count events.
+func NewCorpus(count int, seed uint64) *Corpus {
 	generator := newGenerator(seed)
-	corpus := &Corpus{generator: generator, zipf: rand.NewZipf(generator.Rand, 1.07, 8, 39_999), n: n}
+	corpus := &Corpus{generator: generator, zipf: rand.NewZipf(generator.Rand, 1.07, 8, 39_999), count: count}
 	syllables := strings.Fields("ba co di fe gu ha jo ka li mo nu pe qua ri so ta ven wi yo za tion ing er ed ment s")
 	seen := map[string]bool{}
 	for len(corpus.words) < 40_000 {
@@ -57,15 +57,17 @@ func NewCorpus(n int, seed uint64) *Corpus {
 // Word returns the word of a rank, 0 the most frequent one.
 func (corpus *Corpus) Word(rank int) string { return corpus.words[rank] }
 
-func (corpus *Corpus) text(n int) string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = corpus.words[corpus.zipf.Uint64()]
+func (corpus *Corpus) text(count int) string {
+	names := make([]string, count)
+	for i := range names {
+		names[i] = corpus.words[corpus.zipf.Uint64()]
 	}
-	return strings.Join(out, " ")
+	return strings.Join(names, " ")
 }
 
-func (corpus *Corpus) english(n int) calendar.Text { return in(calendar.LangEN, corpus.text(n)) }
+func (corpus *Corpus) english(count int) calendar.Text {
+	return in(calendar.LangEN, corpus.text(count))
+}
 
 func (corpus *Corpus) document(kind calendar.Kind, first calendar.ID, i int, fields calendar.Fields) readmodel.Document {
 	corpus.next++
@@ -75,16 +77,16 @@ func (corpus *Corpus) document(kind calendar.Kind, first calendar.ID, i int, fie
 }
 
 // Linked returns the venues, organizers, categories and tags.
-func (corpus *Corpus) Linked() (out []readmodel.Document) {
-	add := func(kind calendar.Kind, first calendar.ID, n int, fields func() calendar.Fields) {
-		for i := range n {
-			out = append(out, corpus.document(kind, first, i, fields()))
+func (corpus *Corpus) Linked() (documents []readmodel.Document) {
+	add := func(kind calendar.Kind, first calendar.ID, count int, fields func() calendar.Fields) {
+		for i := range count {
+			documents = append(documents, corpus.document(kind, first, i, fields()))
 		}
 	}
 	term := func() calendar.Fields { return calendar.Fields{"name": corpus.english(2)} }
 	add(calendar.KindCategory, CorpusCategory, 40, term)
 	add(calendar.KindTag, CorpusTag, 300, term)
-	add(calendar.KindVenue, corpusVenue, corpus.n/50, func() calendar.Fields {
+	add(calendar.KindVenue, corpusVenue, corpus.count/50, func() calendar.Fields {
 		f := corpus.post(calendar.Fields{
 			"venue": corpus.english(3), "description": corpus.english(30), "address": corpus.text(3), "city": corpus.text(1),
 			"country": "United States", "zip": "02110",
@@ -95,10 +97,10 @@ func (corpus *Corpus) Linked() (out []readmodel.Document) {
 		}
 		return f
 	})
-	add(calendar.KindOrganizer, corpusOrganizer, corpus.n/100, func() calendar.Fields {
+	add(calendar.KindOrganizer, corpusOrganizer, corpus.count/100, func() calendar.Fields {
 		return corpus.post(calendar.Fields{"organizer": corpus.english(3), "description": corpus.english(30), "email": "hello@arts.example"})
 	})
-	return out
+	return documents
 }
 
 func (corpus *Corpus) post(fields calendar.Fields) calendar.Fields {
@@ -119,7 +121,9 @@ func (corpus *Corpus) Event(i int) readmodel.Document {
 	generator := corpus.generator
 	start := calendar.Wall(Now.Unix() + (generator.Int64N(3*365*96)-365*48)*900)
 	end := start + calendar.Wall(3600*(1+generator.IntN(8)))
-	link := func(first calendar.ID, n int) calendar.ID { return first + calendar.ID(generator.IntN(max(1, n))) }
+	link := func(first calendar.ID, count int) calendar.ID {
+		return first + calendar.ID(generator.IntN(max(1, count)))
+	}
 	return corpus.document(calendar.KindEvent, corpusEvent, i, corpus.post(calendar.Fields{
 		"title": corpus.english(5), "description": in(calendar.LangEN, "<p>"+corpus.text(36)+"</p>\n<p>"+corpus.text(26)+"</p>"),
 		"excerpt": corpus.english(10), "timezone": "America/New_York",
@@ -128,15 +132,15 @@ func (corpus *Corpus) Event(i int) readmodel.Document {
 		"hide_from_listings": generator.chance(2), "all_day": false,
 		"categories": []calendar.ID{link(CorpusCategory, 40)},
 		"tags":       []calendar.ID{link(CorpusTag, 300), link(CorpusTag, 300)},
-		"organizer":  []calendar.ID{link(corpusOrganizer, corpus.n/100)},
-		"venue":      []calendar.ID{link(corpusVenue, corpus.n/50)},
+		"organizer":  []calendar.ID{link(corpusOrganizer, corpus.count/100)},
+		"venue":      []calendar.ID{link(corpusVenue, corpus.count/50)},
 	}))
 }
 
 // Fill writes the whole corpus to an index.
 func (corpus *Corpus) Fill(write func(readmodel.Batch) error) error {
 	documents := corpus.Linked()
-	for i := range corpus.n {
+	for i := range corpus.count {
 		if i%1000 == 0 {
 			if err := write(readmodel.Batch{Documents: documents, Mark: At(corpus.next)}); err != nil {
 				return err

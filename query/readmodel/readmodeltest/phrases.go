@@ -27,13 +27,13 @@ func (phrase Phrase) String() string {
 var phraseFiles embed.FS
 
 // Phrases returns the corpus of a language.
-func Phrases(lang calendar.Lang) ([]Phrase, error) {
-	name := "testdata/phrases/" + lang.String() + ".txt"
+func Phrases(language calendar.Lang) ([]Phrase, error) {
+	name := "testdata/phrases/" + language.String() + ".txt"
 	content, err := phraseFiles.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	var out []Phrase
+	var phrases []Phrase
 	line := 0
 	for s := range strings.Lines(string(content)) {
 		line++
@@ -45,10 +45,10 @@ func Phrases(lang calendar.Lang) ([]Phrase, error) {
 		if !ok || s[0] != '+' && s[0] != '-' {
 			return nil, fmt.Errorf("%s:%d: not of the form + text :: query", name, line)
 		}
-		out = append(out, Phrase{
-			Lang: lang, Line: line, Query: query, Fits: s[0] == '+',
+		phrases = append(phrases, Phrase{
+			Lang: language, Line: line, Query: query, Fits: s[0] == '+',
 			Text: strings.ReplaceAll(strings.TrimPrefix(text, " "), `\n`, "\n"),
 		})
 	}
-	return out, nil
+	return phrases, nil
 }

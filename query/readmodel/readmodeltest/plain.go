@@ -126,17 +126,17 @@ func (plainView *plainView) Shown() readmodel.VisibleState { return plainView.sh
 func (plainView *plainView) Close() {}
 
 // find returns all that a query finds, in order.
-func (plainView *plainView) find(query readmodel.Query) (out []readmodel.Document) {
+func (plainView *plainView) find(query readmodel.Query) (documents []readmodel.Document) {
 	for _, document := range plainView.documents {
 		if document.Record.Kind == query.Kind && plainView.match(query.Filter, &document) && plainView.match(query.Narrow, &document) {
-			out = append(out, document)
+			documents = append(documents, document)
 		}
 	}
-	slices.SortFunc(out, func(a, b readmodel.Document) int { return plainView.compare(query.Sort, &a, &b) })
+	slices.SortFunc(documents, func(a, b readmodel.Document) int { return plainView.compare(query.Sort, &a, &b) })
 	if query.Collapse != nil {
-		out = repeated(query.Collapse, out)
+		documents = repeated(query.Collapse, documents)
 	}
-	return out
+	return documents
 }
 
 // Search implements readmodel.View.
@@ -165,8 +165,8 @@ func (plainView *plainView) Walk(ctx context.Context, query readmodel.Query, use
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(page.Documents, readmodel.WalkStep) {
-		if err := use(some); err != nil {
+	for subset := range slices.Chunk(page.Documents, readmodel.WalkStep) {
+		if err := use(subset); err != nil {
 			return err
 		}
 	}
@@ -175,13 +175,13 @@ func (plainView *plainView) Walk(ctx context.Context, query readmodel.Query, use
 
 // Get implements readmodel.View.
 func (plainView *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	out := map[calendar.ID]readmodel.Document{}
+	result := map[calendar.ID]readmodel.Document{}
 	for _, id := range ids {
 		if document, known := plainView.documents[id]; known {
-			out[id] = document
+			result[id] = document
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // Stamp implements readmodel.View.
@@ -203,25 +203,25 @@ func (plain *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error
 
 // tallyOf answers a tally about the documents that its filter admits.
 func tallyOf(tally *readmodel.Tally, docs []readmodel.Document) readmodel.TallyAnswer {
-	out := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
+	tallyAnswer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
 	for i := range docs {
-		for at, part := range tally.Parts {
+		for index, part := range tally.Parts {
 			if readmodel.Match(part, &docs[i]) {
-				out.Parts[at]++
+				tallyAnswer.Parts[index]++
 			}
 		}
 		if tally.Field != "" {
-			for _, n := range readmodel.SchemaOf(docs[i].Record.Kind).Field(tally.Field).Numbers(docs[i].Record) {
-				out.Values[calendar.ID(n)]++
+			for _, number := range readmodel.SchemaOf(docs[i].Record.Kind).Field(tally.Field).Numbers(docs[i].Record) {
+				tallyAnswer.Values[calendar.ID(number)]++
 			}
 		}
 	}
-	return out
+	return tallyAnswer
 }
 
 // repeated returns the documents that a query with a Collapse finds of some in order, each
 // with its group.
-func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (out []readmodel.Document) {
+func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (documents []readmodel.Document) {
 	groups := map[int64]*readmodel.Repeats{}
 	for i := range docs {
 		record := docs[i].Record
@@ -233,15 +233,15 @@ func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (out []re
 		}
 		if repeats == nil {
 			repeats = &readmodel.Repeats{}
-			out = append(out, docs[i])
-			out[len(out)-1].Repeats = repeats
+			documents = append(documents, docs[i])
+			documents[len(documents)-1].Repeats = repeats
 		}
 		if has {
 			groups[numbers[0]] = repeats
 		}
 		repeats.Add(record.ID, readmodel.Place(readmodel.By(false, readmodel.FieldStart), record)[0])
 	}
-	return out
+	return documents
 }
 
 // Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.

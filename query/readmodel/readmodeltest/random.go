@@ -56,11 +56,11 @@ func (generator generator) valueOf(name string) string {
 // word makes a word, some of few letters, so that most are near to others: an engine that
 // has its own distance shows by it that it is the same.
 func (generator generator) word() string {
-	switch n := generator.IntN(100); {
-	case n < 75:
+	switch count := generator.IntN(100); {
+	case count < 75:
 		words := strings.Fields(vocabulary)
 		return words[min(generator.IntN(len(words)), generator.IntN(len(words)))] // the first ones more often
-	case n < 90:
+	case count < 90:
 		return pick(generator, strings.Split(spellings, "|"))
 	}
 	w := make([]rune, 4+generator.IntN(7))
@@ -71,18 +71,18 @@ func (generator generator) word() string {
 }
 
 func (generator generator) words(limit int) string {
-	out := make([]string, 1+generator.IntN(limit))
-	for i := range out {
-		out[i] = generator.word()
+	names := make([]string, 1+generator.IntN(limit))
+	for i := range names {
+		names[i] = generator.word()
 	}
-	return strings.Join(out, pick(generator, []string{" ", " ", ", ", "-", ""}))
+	return strings.Join(names, pick(generator, []string{" ", " ", ", ", "-", ""}))
 }
 
-func (generator generator) ids() (out []calendar.ID) {
+func (generator generator) ids() (result []calendar.ID) {
 	for range generator.IntN(4) {
-		out = append(out, calendar.ID(1+generator.IntN(idRange)))
+		result = append(result, calendar.ID(1+generator.IntN(idRange)))
 	}
-	return out
+	return result
 }
 
 // value makes a value for a row of a field table.
@@ -95,12 +95,12 @@ func (generator generator) value(row *calendar.Field) any {
 		return generator.words(2)
 	case calendar.TypeText:
 		var text calendar.Text
-		for l := range text {
+		for length := range text {
 			if generator.chance(35) {
-				text[l] = generator.words(8)
+				text[length] = generator.words(8)
 			}
 			if row.Form == calendar.FormHTML {
-				text[l] = strings.Replace(text[l], " ", pick(generator, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
+				text[length] = strings.Replace(text[length], " ", pick(generator, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
 			}
 		}
 		return text
@@ -250,8 +250,8 @@ func (generator generator) filter(depth int) readmodel.Filter {
 		}
 		return pick(generator, []readmodel.Filter{readmodel.And(parts), readmodel.Or(parts), readmodel.Not{Filter: generator.filter(depth - 1)}})
 	}
-	n, some := len(generator.schema.Fields), pick(generator, generator.known).Record
-	field := &generator.schema.Fields[min(generator.IntN(n+4), n-1)]
+	count, some := len(generator.schema.Fields), pick(generator, generator.known).Record
+	field := &generator.schema.Fields[min(generator.IntN(count+4), count-1)]
 	if field.Type == readmodel.TypeNumber && generator.chance(10) {
 		return readmodel.Range{Field: field.Name, Span: readmodel.AllNumbers}
 	}
@@ -265,8 +265,8 @@ func (generator generator) filter(depth int) readmodel.Filter {
 	case readmodel.TypeNumber:
 		if generator.chance(50) {
 			ids := append(generator.ids(), calendar.ID(generator.bound(field)))
-			for _, n := range field.Numbers(some) {
-				ids = append(ids, calendar.ID(n))
+			for _, number := range field.Numbers(some) {
+				ids = append(ids, calendar.ID(number))
 			}
 			return readmodel.In{Field: field.Name, IDs: ids}
 		}
@@ -308,7 +308,7 @@ func (generator generator) text() readmodel.Text {
 // misspelt makes a typo or two in a word.
 func (generator generator) misspelt(word string) string {
 	letters := []rune(word)
-	for n := 1 + generator.IntN(3)/2; n > 0 && len(letters) > 0; n-- {
+	for count := 1 + generator.IntN(3)/2; count > 0 && len(letters) > 0; count-- {
 		i := min(generator.IntN(len(letters)), generator.IntN(len(letters)))
 		if generator.chance(30) {
 			letters[i], letters[max(i-1, 0)] = letters[max(i-1, 0)], letters[i]
@@ -400,25 +400,25 @@ func (generator generator) withTallies(query readmodel.Query) readmodel.Query {
 	return query
 }
 
-func (generator generator) tally() (out readmodel.Tally) {
+func (generator generator) tally() (tally readmodel.Tally) {
 	if generator.chance(60) {
-		out.Filter = generator.filter(1)
+		tally.Filter = generator.filter(1)
 	}
 	for generator.chance(40) {
-		out.Parts = append(out.Parts, generator.withoutSearch())
+		tally.Parts = append(tally.Parts, generator.withoutSearch())
 	}
-	if out.Parts != nil && generator.chance(30) {
-		return out
+	if tally.Parts != nil && generator.chance(30) {
+		return tally
 	}
 	field := pick(generator, generator.schema.Fields)
 	for field.Type != readmodel.TypeNumber {
 		field = pick(generator, generator.schema.Fields)
 	}
-	out.Field = field.Name
+	tally.Field = field.Name
 	for generator.chance(50) { // one of them may be counted with the values
-		out.Parts = append(out.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
+		tally.Parts = append(tally.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
 	}
-	return out
+	return tally
 }
 
 // random writes random documents of a kind, again and again, and compares random questions.

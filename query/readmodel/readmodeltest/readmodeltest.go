@@ -41,8 +41,8 @@ func cases(slow bool) []testCase {
 	if slow {
 		rounds, queries = 3, 40
 	}
-	for _, lang := range calendar.Langs {
-		all = append(all, testCase{"phrases " + lang.String(), func(pair *indexPair) { phrases(pair, lang) }})
+	for _, language := range calendar.Langs {
+		all = append(all, testCase{"phrases " + language.String(), func(pair *indexPair) { phrases(pair, language) }})
 	}
 	for _, kind := range calendar.Kinds {
 		all = append(all, testCase{"random " + kind.Collection(), func(pair *indexPair) { random(pair, kind, rounds, queries) }})
@@ -189,22 +189,22 @@ type walked struct {
 	Documents []readmodel.Document
 }
 
-func walkAll(ctx context.Context, view readmodel.View, query readmodel.Query) (out walked, err error) {
+func walkAll(ctx context.Context, view readmodel.View, query readmodel.Query) (result walked, err error) {
 	first := query
 	first.Offset, first.Limit, first.After, first.Tallies = 0, 0, nil, nil
 	page, err := view.Search(ctx, first)
 	if err != nil {
 		return walked{}, err
 	}
-	out.Total = page.Total
-	err = view.Walk(ctx, query, func(some []readmodel.Document) error {
-		if len(some) > readmodel.WalkStep {
+	result.Total = page.Total
+	err = view.Walk(ctx, query, func(subset []readmodel.Document) error {
+		if len(subset) > readmodel.WalkStep {
 			return errors.New("a step of too many documents")
 		}
-		out.Documents = append(out.Documents, some...)
+		result.Documents = append(result.Documents, subset...)
 		return nil
 	})
-	return out, err
+	return result, err
 }
 
 // counts compares the counts of all values.
@@ -224,8 +224,8 @@ func At(position calendar.Position) calendar.Mark {
 	return mark
 }
 
-func in(lang calendar.Lang, text string) (t calendar.Text) {
-	t[lang] = text
+func in(language calendar.Lang, text string) (t calendar.Text) {
+	t[language] = text
 	return t
 }
 

@@ -18,26 +18,26 @@ func searchCases() []testCase {
 
 var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
 
-func textIn(lang calendar.Lang, query string, fields ...string) readmodel.Text {
-	return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, lang)}
+func textIn(language calendar.Lang, query string, fields ...string) readmodel.Text {
+	return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, language)}
 }
 
 // phrases writes each text as the description of an event and searches it.
-func phrases(pair *indexPair, lang calendar.Lang) {
-	list, err := Phrases(lang)
+func phrases(pair *indexPair, language calendar.Lang) {
+	list, err := Phrases(language)
 	if err != nil {
 		pair.Fatal(err)
 	}
 	for i, phrase := range list {
 		pair.addRecord(&calendar.Record{
-			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Home: lang, Changed: Now,
-			Fields: calendar.Fields{"title": in(lang, "0000"), "description": in(lang, phrase.Text)},
+			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Home: language, Changed: Now,
+			Fields: calendar.Fields{"title": in(language, "0000"), "description": in(language, phrase.Text)},
 		})
 	}
 	pair.write()
 	for i, phrase := range list {
 		page := pair.find(calendar.KindEvent, readmodel.And{
-			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(lang, phrase.Query, eventTexts...),
+			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(language, phrase.Query, eventTexts...),
 		})
 		if fits := page.Total == 1; fits != phrase.Fits {
 			pair.Errorf("%v: fits %v, want %v", phrase, fits, phrase.Fits)
@@ -110,13 +110,13 @@ func largestSearches(pair *indexPair) {
 	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
 		pair.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts...))
 	}
-	for _, lang := range calendar.Langs {
+	for _, language := range calendar.Langs {
 		for _, query := range []string{
 			text + " " + text, "-" + strings.Join(words, " -"), `"` + text + `"`, strings.Join(words, "-"),
 			`"` + strings.Join(words, `" "`) + `"`, strings.Join(words[:16], " ") + ` "` + strings.Join(words[16:], " ") + `"`,
 		} {
 			for _, spelling := range []readmodel.Spelling{{}, {Typos: readmodel.MaxTypos, Joined: true}} {
-				search := textIn(lang, query, fields...)
+				search := textIn(language, query, fields...)
 				search.Spelling = spelling
 				rank := &readmodel.Relevance{Text: search}
 				page := pair.search(readmodel.Query{
@@ -124,7 +124,7 @@ func largestSearches(pair *indexPair) {
 					Sort: append([]readmodel.Sort{{Rank: rank, Desc: true}}, byID...),
 				})
 				if page.Total != 1 {
-					pair.Errorf("%s: %q: %d venues, want 1", lang, query, page.Total)
+					pair.Errorf("%s: %q: %d venues, want 1", language, query, page.Total)
 				}
 			}
 		}

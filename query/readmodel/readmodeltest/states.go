@@ -188,11 +188,11 @@ func walksOfAView(pair *indexPair) {
 	query := readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"}, Sort: byID}
 	walked := 0
 	wantErr(pair, "walk", readmodel.Read(pair.Context(), pair.index, func(view readmodel.View) error {
-		return view.Walk(pair.Context(), query, func(some []readmodel.Document) error {
+		return view.Walk(pair.Context(), query, func(subset []readmodel.Document) error {
 			if walked == 0 {
 				write("draft")
 			}
-			walked += len(some)
+			walked += len(subset)
 			return nil
 		})
 	}), nil)
