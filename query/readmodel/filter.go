@@ -43,10 +43,10 @@ type Span struct{ Min, Max int64 }
 // AllNumbers is the Span of all of them.
 var AllNumbers = Span{math.MinInt64, math.MaxInt64}
 
-// AtLeast admits documents of which a number is value or more.
+// AtLeast admits documents of which a field is number or more.
 func AtLeast(field string, number int64) Range { return Range{field, Span{number, math.MaxInt64}} }
 
-// AtMost admits documents of which a number is value or less.
+// AtMost admits documents of which a field is number or less.
 func AtMost(field string, number int64) Range { return Range{field, Span{math.MinInt64, number}} }
 
 // Contains admits documents of which a keyword contains Value as a part (search of terms,
