@@ -33,6 +33,9 @@ var directoryFields = strings.Fields("name venue organizer slug parent city coun
 
 // directory returns the directory of a kind, an empty one after an error.
 func (plan *listPlan) directory(kind calendar.Kind) *directory {
+	if plan.err != nil {
+		return &directory{}
+	}
 	isCurrent := func(directory *directory) bool { return directory.shown == plan.generation.VisibleState }
 	found, err := plan.directories[kind].get(plan.ctx, isCurrent, func(previous *directory) (*directory, error) {
 		stamp, err := plan.view.Stamp(plan.ctx, kind)
@@ -46,7 +49,7 @@ func (plan *listPlan) directory(kind calendar.Kind) *directory {
 		next.shown, next.stamp = plan.generation.VisibleState, stamp
 		return &next, nil
 	})
-	if plan.err = cmp.Or(plan.err, err); err != nil {
+	if plan.err = err; err != nil {
 		return &directory{}
 	}
 	return found

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -37,10 +36,13 @@ func (service *Service) plan(ctx context.Context, view readmodel.View, criteria 
 	return &listPlan{state: state, Criteria: criteria, ctx: ctx}, err
 }
 
-// search answers a query; of one that fails all counts are 0.
-func (plan *listPlan) search(query readmodel.Query) readmodel.Page {
-	page, err := plan.view.Search(plan.ctx, query)
-	if plan.err = cmp.Or(plan.err, err); err != nil {
+// search answers a query. After an error all counts are 0.
+func (plan *listPlan) search(query readmodel.Query) (page readmodel.Page) {
+	if plan.err == nil {
+		page, plan.err = plan.view.Search(plan.ctx, query)
+	}
+	if plan.err != nil {
+		page = readmodel.Page{}
 		for _, tally := range query.Tallies {
 			page.Tallied = append(page.Tallied, readmodel.TallyAnswer{Parts: make([]int, len(tally.Parts))})
 		}
