@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -233,4 +237,55 @@ func TestHeavyLinks(t *testing.T) {
 	}
 	index.put(records...)
 	want("drafts", EmbedAll, "", false, 2000)
+}
+
+// TestViewMoves: whatever a view is asked when it finds that it moved, the answer is that of
+// the next one.
+func TestViewMoves(t *testing.T) {
+	t.Parallel()
+	records, pointers := world(t), regexp.MustCompile("0x[0-9a-f]+")
+	shown := func(answer any) string { return pointers.ReplaceAllString(fmt.Sprintf("%+v", answer), "") }
+	parsed := func(service *Service, list string, input calendar.Input) *Criteria {
+		request := Request{Kind: calendar.KindEvent, Input: input, Lang: calendar.LangEN}
+		if list != "" {
+			request.Params = ParamsOf(list)
+		}
+		criteria, err := service.Parse(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return criteria
+	}
+	for name, ask := range map[string]func(service *Service) (any, error){
+		"facets and a circle": func(service *Service) (any, error) {
+			return service.Run(t.Context(), parsed(service, "", calendar.Input{"facets": "categories,city,venue,month", "geoloc_lat": "44.1", "geoloc_lng": "-69.1", "geoloc_radius": "20000"}))
+		},
+		"map": func(service *Service) (any, error) {
+			return service.Clusters(t.Context(), parsed(service, "map", calendar.Input{"zoom": "8"}))
+		},
+		"suggestions": func(service *Service) (any, error) {
+			suggested, _, err := service.Suggest(t.Context(), parsed(service, "suggest", calendar.Input{"q": "a"}))
+			return suggested, err
+		},
+		"months": func(service *Service) (any, error) { return service.Months(t.Context()) },
+	} {
+		var want any
+		for at, last := 0, 1; at <= last; at++ { // 0: it does not move
+			service, _, index, _ := setup(t, records)
+			var calls atomic.Int64
+			index.moved = func() error {
+				if calls.Add(1) == int64(at) {
+					return readmodel.ErrViewMoved
+				}
+				return nil
+			}
+			got, err := ask(service)
+			if at == 0 {
+				want, last = got, int(calls.Load())
+			}
+			if diff := cmp.Diff(shown(want), shown(got)); err != nil || diff != "" {
+				t.Errorf("%s, moved at %d: %v\n%s", name, at, err, diff)
+			}
+		}
+	}
 }

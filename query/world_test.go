@@ -66,6 +66,7 @@ func (fakeRecords *fakeRecords) Head(context.Context) (calendar.Position, error)
 type fakeIndex struct {
 	*readmodeltest.Plain
 	fault   func(ctx context.Context) error // of searches
+	moved   func() error                    // of whatever a view is asked
 	fetched int
 }
 
@@ -98,7 +99,24 @@ func (fakeView *fakeView) Search(ctx context.Context, query readmodel.Query) (re
 	if fakeView.fakeIndex.fault != nil {
 		return readmodel.Page{}, fakeView.fakeIndex.fault(ctx)
 	}
+	if err := fakeView.moves(); err != nil {
+		return readmodel.Page{}, err
+	}
 	return fakeView.View.Search(ctx, query)
+}
+
+func (fakeView *fakeView) moves() error {
+	if fakeView.fakeIndex.moved == nil {
+		return nil
+	}
+	return fakeView.fakeIndex.moved()
+}
+
+func (fakeView *fakeView) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error) {
+	if err := fakeView.moves(); err != nil {
+		return 0, err
+	}
+	return fakeView.View.Stamp(ctx, kind)
 }
 
 func (fakeView *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
