@@ -47,14 +47,14 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*even
 		store.cache.InvalidateAll() // perhaps it was committed
 		return nil, err
 	}
-	// Readers see first the records, then the head. What was written is seldom read soon, unlike
-	// what it links to, which the cache is for; but who follows the log reads all entries.
+	// Readers see first the records and the newest entries, then the head. What was written is
+	// seldom read soon, unlike what it links to, which the cache is for; but who follows the log
+	// reads all entries.
 	for id, held := range group.Records {
 		if store.cache.Invalidate(id); held != nil {
 			store.usedID(id)
 		}
 	}
-	store.signal.Move(group.Head(), len(group.Redacts) > 0)
 	size := 0
 	for i := range group.Entries {
 		size += group.Entries[i].Size()
@@ -62,6 +62,7 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*even
 	if size > 0 && size < eventstore.PageBytes && len(group.Redacts) == 0 {
 		store.newest.Store(group)
 	}
+	store.signal.Move(group.Head(), len(group.Redacts) > 0)
 	return group, store.permitted(ctx)
 }
 
