@@ -29,9 +29,9 @@ var (
 	// ErrMoved says that another generation than the one that Marks told about
 	// answers now: a writer reads Marks again and goes on from there.
 	ErrMoved = errors.New("another generation of the read model answers")
-	// ErrViewMoved is what a View answers once when it could not hold the state of its first
-	// read. It has a newer one from then on, so all is read again.
-	ErrViewMoved = errors.New("the read model moved between two reads")
+	// ErrViewMoved is what a View answers when it could not hold the state of its first read.
+	// It has a newer one from then on, so all is read again.
+	ErrViewMoved = fmt.Errorf("%w: it moved between two reads", ErrUnavailable)
 )
 
 // Document is a record as the read model keeps it. Its filter values follow from
@@ -213,7 +213,7 @@ func Open(ctx context.Context, index Index, read func(View) error) (View, error)
 	if err != nil {
 		return nil, err
 	}
-	if err = read(view); errors.Is(err, ErrViewMoved) {
+	for err = ErrViewMoved; errors.Is(err, ErrViewMoved); {
 		err = read(view)
 	}
 	if err != nil {

@@ -65,6 +65,11 @@ func (view *view) Shown() readmodel.VisibleState {
 func (view *view) Close() {
 	view.mu.Lock()
 	defer view.mu.Unlock()
+	view.release()
+}
+
+// release is Close; view.mu is held.
+func (view *view) release() {
 	if view.point == "" {
 		return
 	}
@@ -80,26 +85,31 @@ func (view *view) Close() {
 }
 
 // hold has the view hold a point in time, for a read of several searches. One that sent a
-// search already shows a state as of since or later from then on, and is ErrViewMoved.
-func (view *view) hold(ctx context.Context, since time.Time) error {
+// search already, or of which the generation was dropped, shows a state as of since or later
+// from then on, and is ErrViewMoved.
+func (view *view) hold(ctx context.Context, since time.Time) (err error) {
 	view.mu.Lock()
 	defer view.mu.Unlock()
 	if view.point != "" {
 		return nil
 	}
-	if view.asked {
-		var err error
-		if view.state, err = view.engine.answering(ctx, since, 0); err != nil {
-			return err
+	moved := view.asked
+	for range 2 {
+		if moved {
+			view.state, err = view.engine.answering(ctx, since, 0)
 		}
+		if err == nil {
+			err = view.open(ctx)
+		}
+		if !errors.Is(err, errGone) {
+			break
+		}
+		moved, since = true, view.engine.options.Now()
 	}
-	if err := view.open(ctx); err != nil {
-		return unavailable(err)
+	if err == nil && moved {
+		err = readmodel.ErrViewMoved
 	}
-	if view.asked {
-		return readmodel.ErrViewMoved
-	}
-	return nil
+	return unavailable(err)
 }
 
 // open opens the point in time; view.mu is held.
@@ -127,7 +137,7 @@ func (view *view) open(ctx context.Context) error {
 }
 
 // search sends a search of a kind, or of all (0). When that needs a point in time too late,
-// or its generation was dropped, the view has one from then on, and is ErrViewMoved.
+// or its generation was dropped, the view has a new one from then on, and is ErrViewMoved.
 func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest searchRequest, answer any) error {
 	view.mu.Lock()
 	state, point, second := view.state, view.point, view.asked
@@ -151,7 +161,12 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 		indices = nil
 	}
 	err := view.engine.conn.do(ctx, view.engine.options.Timeout, "search", esapi.SearchRequest{Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: new(false)}, answer) // totals are exact
-	if point == "" && errors.Is(err, errGone) {
+	if errors.Is(err, errGone) {
+		view.mu.Lock()
+		if view.point == point { // no other search was first
+			view.release() //nolint:contextcheck // while the caller goes on
+		}
+		view.mu.Unlock()
 		err = cmp.Or(view.hold(ctx, view.engine.options.Now()), readmodel.ErrViewMoved)
 	}
 	return unavailable(err)

@@ -1,7 +1,9 @@
 package elastic_test
 
 import (
+	"cmp"
 	"testing"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -39,6 +41,62 @@ func TestViewsOfSearches(t *testing.T) {
 		})
 		if err != nil || runs != 2 || points() == 0 {
 			t.Errorf("%d runs with %d requests for points in time: %v", runs, points(), err)
+		}
+	})
+}
+
+// TestViewOfDropped: a read goes on in the new generation when another process puts one in
+// place and drops the one that is read, as an erasure does: before its first search, before
+// its point in time, and behind it, twice.
+func TestViewOfDropped(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		options := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
+		other, last := e.attach(t, e.url(t), options), calendar.ID(0)
+		replace := func() {
+			last++
+			next, err := other.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustWrite(t, next, tags(1, last))
+			if err := cmp.Or(other.Promote(t.Context()), other.Forget(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		replace()
+		search := func(view readmodel.View) (int, error) {
+			page, err := view.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			return page.Total, err
+		}
+		walk := func(view readmodel.View) (count int, err error) {
+			err = view.Walk(t.Context(), readmodel.Query{Kind: calendar.KindTag}, func(documents []readmodel.Document) error {
+				count += len(documents)
+				return nil
+			})
+			return count, err
+		}
+		nothing := func(readmodel.View) (int, error) { return 0, nil }
+		for name, reads := range map[string][2]func(readmodel.View) (int, error){
+			"search": {nothing, search}, "walk": {nothing, walk}, "walk and search": {walk, search},
+		} {
+			index := e.attach(t, e.url(t), options)
+			total(t, index) // it knows the present generation from now on
+			count, runs := 0, 0
+			err := readmodel.Read(t.Context(), index, func(view readmodel.View) error {
+				_, err := reads[0](view)
+				if runs++; err == nil && runs < 3 {
+					replace()
+				}
+				if err == nil {
+					count, err = reads[1](view)
+				}
+				return err
+			})
+			if err != nil || count != int(last) || runs < 3 {
+				t.Errorf("%s: %d tags after %d runs, %v; want %d", name, count, runs, err, last)
+			}
 		}
 	})
 }
