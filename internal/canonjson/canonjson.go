@@ -16,20 +16,27 @@ import (
 
 // Escapes are the escapes of a form of JSON strings by byte; an empty one leaves the byte
 // as it is.
-type Escapes [256]string
+type Escapes struct {
+	texts   [256]string
+	special [256]bool // bytes that may have one
+}
 
 // Stored is the form of encoding/json without HTML escaping.
 var Stored = NewEscapes(map[byte]string{'\b': `\b`, '\f': `\f`})
 
 // NewEscapes returns a form with further escapes, for ASCII.
 func NewEscapes(further map[byte]string) *Escapes {
-	escapes := &Escapes{'"': `\"`, '\\': `\\`}
+	texts := [256]string{'"': `\"`, '\\': `\\`}
 	for letter := range byte(' ') {
-		escapes[letter] = fmt.Sprintf(`\u%04x`, letter)
+		texts[letter] = fmt.Sprintf(`\u%04x`, letter)
 	}
-	escapes['\n'], escapes['\r'], escapes['\t'] = `\n`, `\r`, `\t`
+	texts['\n'], texts['\r'], texts['\t'] = `\n`, `\r`, `\t`
 	for letter, escape := range further {
-		escapes[letter] = escape
+		texts[letter] = escape
+	}
+	escapes := &Escapes{texts: texts}
+	for letter, escape := range texts {
+		escapes.special[letter] = escape != "" || letter == 0xe2 // which begins U+2028
 	}
 	return escapes
 }
@@ -49,8 +56,12 @@ func AppendText(data []byte, text string, escapes *Escapes) []byte {
 	}
 	from := 0
 	for i := 0; i < len(text); {
-		escape, size := escapes[text[i]], 1
-		if escapes == Stored && (text[i] == 0xe2 || !valid && text[i] >= utf8.RuneSelf) { // 0xe2 begins U+2028
+		if !escapes.special[text[i]] && (valid || text[i] < utf8.RuneSelf) {
+			i++
+			continue
+		}
+		escape, size := escapes.texts[text[i]], 1
+		if escapes == Stored && text[i] >= utf8.RuneSelf {
 			var letter rune
 			letter, size = utf8.DecodeRuneInString(text[i:])
 			if letter == '\u2028' || letter == '\u2029' || letter == utf8.RuneError && size == 1 {
@@ -227,19 +238,15 @@ func (reader *Reader) String() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	escapes, all := false, byte(0)
 	for i := range len(raw) {
-		letter := raw[i]
-		if letter < ' ' {
+		if raw[i] < ' ' {
 			return "", errors.New("control character in a string")
 		}
-		escapes = escapes || letter == '\\'
-		all |= letter
 	}
-	if all >= utf8.RuneSelf && !utf8.ValidString(raw) {
+	if !utf8.ValidString(raw) {
 		return "", errors.New("invalid UTF-8")
 	}
-	if !escapes {
+	if strings.IndexByte(raw, '\\') < 0 {
 		return raw, nil
 	}
 	return unescape(raw)

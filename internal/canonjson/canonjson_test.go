@@ -58,7 +58,7 @@ func FuzzWriter(f *testing.F) {
 	}
 	html := NewEscapes(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
 	var pairs []string
-	for c, escape := range html {
+	for c, escape := range html.texts {
 		if escape != "" {
 			pairs = append(pairs, string(rune(c)), escape)
 		}

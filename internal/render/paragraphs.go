@@ -15,6 +15,7 @@ func paragraphs(text string) string {
 		return text
 	}
 	var builder strings.Builder
+	builder.Grow(len(text) + 64)
 	before := "" // the line before this one in its paragraph
 	for text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"); text != "" || before != ""; {
 		end := lineEnd(text)

@@ -60,7 +60,7 @@ func (state *state) documents() (count int) {
 
 // get returns the current document of an id.
 func (state *state) get(id calendar.ID) (segment liveSegment, ordinal uint32, found bool) {
-	for _, layers := range state.kinds {
+	for _, layers := range slices.Backward(state.kinds[:]) { // events are the most
 		for _, l := range layers {
 			if o, known := l.ordinal(id); known && l.live.has(o) {
 				return l, o, true
