@@ -242,6 +242,9 @@ func readCostNumber(text string) (string, bool) {
 			return "", false
 		}
 	}
+	if IsDigits(whole) {
+		return whole + frac, true
+	}
 	return groupSigns.ReplaceAllString(whole, "") + frac, groupedForm.MatchString(whole)
 }
 
@@ -264,8 +267,8 @@ func decimalSign(text string) int {
 
 func isASCIIDigit(letter rune) bool { return letter >= '0' && letter <= '9' }
 
-// groupSigns are the signs that group thousands, and groupedForm is digits with and without them.
+// groupSigns are the signs that group thousands, and groupedForm is digits with them.
 var (
 	groupSigns  = regexp.MustCompile(`[., \x{a0}\x{202f}'’]`)
-	groupedForm = regexp.MustCompile(`^(?:\d+|\d{1,3}(?:` + groupSigns.String() + `\d{3})+)$`)
+	groupedForm = regexp.MustCompile(`^\d{1,3}(?:` + groupSigns.String() + `\d{3})+$`)
 )

@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +16,12 @@ import (
 func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	text := string(stored)
 	record, reader := &Record{}, canonjson.NewReader(text)
-	// The kind, which says how to read the fields, follows them in canonical order.
-	var fields, changed, home, kind string
+	// The kind, which says how to read the fields, follows them in canonical order. Within a
+	// string the quotes around it would be escaped.
+	_, behind, _ := strings.Cut(text[max(0, strings.LastIndex(text, `"kind":"`)):], `:"`)
+	name, _, _ := strings.Cut(behind, `"`)
+	of, _ := ParseKind(name)
+	var changed, home, kind string
 	err := reader.Object(func(key string) (err error) {
 		var ok bool
 		switch key {
@@ -31,7 +34,11 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "erased":
 			record.Erased, err = reader.Bool()
 		case "fields":
-			fields, err = reader.Raw()
+			if of == 0 {
+				_, err = reader.Raw()
+			} else {
+				record.Fields, err = decodeFields(reader, text, SpecOf(of), false)
+			}
 		case "home":
 			home, err = reader.String()
 			if record.Home, ok = ParseLang(home); err == nil && !ok {
@@ -57,11 +64,8 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	if err == nil {
 		err = reader.End()
 	}
-	if err == nil && (changed == "" || home == "" || kind == "" || fields == "" || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
+	if err == nil && (changed == "" || home == "" || record.Kind != of || record.Fields == nil || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
 		err = errors.New("not a whole record")
-	}
-	if err == nil {
-		record.Fields, err = decodeFields(fields, SpecOf(record.Kind), false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", record.ID, err)
@@ -83,23 +87,24 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	if verb == Created {
 		change.Home = home
 	}
-	if change.Fields, err = decodeFields(string(fields), SpecOf(change.Kind), true); err != nil {
+	text := string(fields)
+	reader := canonjson.NewReader(text)
+	if change.Fields, err = decodeFields(reader, text, SpecOf(change.Kind), true); err == nil {
+		err = reader.End()
+	}
+	if err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
 	}
 	return change, nil
 }
 
-// decodeFields reads an object of fields.
-func decodeFields(text string, spec *Spec, removals bool) (Fields, error) {
+// decodeFields reads an object of fields, which is a part of a text.
+func decodeFields(reader *canonjson.Reader, text string, spec *Spec, removals bool) (Fields, error) {
 	fields := make(Fields, min(strings.Count(text, `":`), len(spec.stored)))
-	reader := canonjson.NewReader(text)
-	err := reader.Object(func(key string) (err error) {
+	return fields, reader.Object(func(key string) (err error) {
 		field := spec.byName[key]
 		if field == nil || field.Stored == 0 {
 			return fmt.Errorf("unknown field %q of kind %s", key, spec.Kind)
-		}
-		if _, ok := fields[field.Name]; ok {
-			return fmt.Errorf("field %s: given twice", field.Name)
 		}
 		var value any
 		if !removals || !reader.Null() {
@@ -107,10 +112,12 @@ func decodeFields(text string, spec *Spec, removals bool) (Fields, error) {
 				return fmt.Errorf("field %s: %w", field.Name, err)
 			}
 		}
-		fields[field.Name] = value
+		known := len(fields)
+		if fields[field.Name] = value; len(fields) == known {
+			return fmt.Errorf("field %s: given twice", field.Name)
+		}
 		return nil
 	})
-	return fields, cmp.Or(err, reader.End())
 }
 
 // readValue reads a value of a stored type.

@@ -31,12 +31,13 @@ func ParseWall(text string) (Wall, error) {
 	if text == noWallText {
 		return NoWall, nil
 	}
-	instant, err := time.Parse(WallLayout, text)
-	// time.Parse takes fractions of seconds, and the year 0.
-	if err != nil || len(text) != len(WallLayout) || instant.Year() < 1 {
-		return 0, fmt.Errorf("not a wall clock: %q", text)
+	if len(text) == len(WallLayout) && text[10] == ' ' {
+		instant, err := time.Parse(time.RFC3339, text[:10]+"T"+text[11:]+"Z") // the form that is read fastest
+		if err == nil && instant.Year() > 0 {
+			return Wall(instant.Unix()), nil
+		}
 	}
-	return Wall(instant.Unix()), nil
+	return 0, fmt.Errorf("not a wall clock: %q", text)
 }
 
 // UTC returns the wall clock as a time in UTC, for its parts.

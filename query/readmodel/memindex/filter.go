@@ -97,14 +97,13 @@ func (evaluation *evaluation) search(docs bitset, text readmodel.Text) {
 func (evaluation *evaluation) fit(docs bitset, text readmodel.Text, piece readmodel.Piece) {
 	found := scratch(len(docs) * 64)
 	evaluation.findRows(found, docs, text, piece)
-	copy(docs, found)
+	docs.and(found)
 	release(found)
 }
 
 // shown keeps the documents that show a text of a field in a language to a request in
 // another language, or the same.
 func (evaluation *evaluation) shown(docs bitset, column *textColumn, language, request calendar.Lang) {
-	docs.and(column[language].Has)
 	if language != request {
 		docs.and(evaluation.Home[language])
 		docs.andNot(column[request].Has)
@@ -184,7 +183,7 @@ func singly(wordRanges []wordRange, words []uint32) []wordRange {
 // context.
 const lookEvery = 256
 
-// findRows adds those of some documents that a piece of a search fits.
+// findRows adds those of some documents that a piece of a search fits, and others.
 func (evaluation *evaluation) findRows(docs, among bitset, text readmodel.Text, piece readmodel.Piece) {
 	subset, one := scratch(len(docs)*64), scratch(len(docs)*64)
 	defer release(subset)
@@ -196,11 +195,16 @@ func (evaluation *evaluation) findRows(docs, among bitset, text readmodel.Text, 
 				if column[language].Starts == nil {
 					continue
 				}
+				single := len(row) == 1 && !piece.Whole
+				if single && language == text.Search.Lang { // it is shown to all
+					column[language].addTo(docs, row[0])
+					continue
+				}
 				clear(subset)
 				column[language].addTo(subset, row[0])
 				evaluation.shown(subset, column, language, text.Search.Lang)
 				subset.and(among)
-				if len(row) > 1 || piece.Whole {
+				if !single {
 					subset.andNot(docs)
 					for _, words := range row[1:] {
 						clear(one)
