@@ -83,13 +83,10 @@ type Store interface {
 	// that has no record.
 	Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]Held, error)
 
-	// Read returns up to r.Limit entries of the log or of one record, without a gap.
-	// Pages end after PageBytes too; an empty one is behind the last.
+	// Read returns up to bounds.Limit entries of the log or of one record, without a gap.
+	// Pages end after PageBytes too, unless leaves are enough; an empty one is behind the
+	// last.
 	Read(ctx context.Context, bounds Range) ([]Entry, error)
-
-	// Commits returns up to limit commits with their leaves, from the one that holds
-	// the entry at a position on.
-	Commits(ctx context.Context, from calendar.Position, limit int) ([]Commit, error)
 
 	// Head returns where the log stands, of the entries that count at a point; the
 	// zero Point counts all. It is never behind an entry that Read returned before in
@@ -184,6 +181,7 @@ type Range struct {
 	After  uint64      // position or version
 	Limit  int
 	Recent bool // of the log, who follows it: entries may come from memory, as they were written
+	Leaves bool // of the log: Position, Leaf and Commit are enough, the rest may be left out
 }
 
 // Lookup is what Find looks up.
@@ -238,7 +236,7 @@ type Entry struct {
 	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
 
 	Leaf   [32]byte // as it was written, see Leaf
-	Commit Commit   // that it is in, without leaves
+	Commit Commit   // that it is in
 	// SecretSum is the SHA-256 of a Secret that is not told, as in exports.
 	SecretSum *[32]byte
 }
@@ -341,7 +339,6 @@ type Checkpoint struct {
 type Commit struct {
 	First, Last calendar.Position
 	Hash        [32]byte // ChainHash over the commit before it
-	Leaves      [][32]byte
 }
 
 // PageBytes bounds about what a store returns in one call: a page ends with the entry or

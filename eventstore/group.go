@@ -301,7 +301,6 @@ func (group *Group) end() {
 	for i := range entries {
 		entries[i].Commit = commit
 	}
-	commit.Leaves = leaves
 	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
 }
 

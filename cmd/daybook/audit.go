@@ -72,7 +72,7 @@ func (auditProof *auditProof) work(ctx context.Context, console *console) error 
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
-	hashes, root, err := console.proofs.Inclusion(ctx, position, size)
+	inclusion, err := console.proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,10 @@ func (auditProof *auditProof) work(ctx context.Context, console *console) error 
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = console.output.Write(proof.Text(int64(position)-1, hashes, signed.Note))
+		_, _ = console.output.Write(inclusion.Text(signed.Note))
 		return nil
 	}
-	inclusion := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if inclusion.Leaf, err = console.proofs.Leaf(ctx, position); err != nil {
-		return err
-	}
+	inclusion.Origin = newest.Origin
 	if inclusion.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
 		return err
 	}

@@ -160,6 +160,8 @@ func (store *Store) eachPair(batch *pgx.Batch, table table, list []calendar.Clai
 const (
 	entryColumns = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason, e.fields, e.state, e.secret, " +
 		"e.salts, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash, coalesce(d.by, 0), d.hashes"
+	// leafColumns are entryColumns without those that are not Position, Leaf and Commit.
+	leafColumns = "e.position, '', 0, 0, 0, 0, '', '', '', '', ''::bytea, ''::bytea, NULL::bytea, ''::bytea, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash, 0, NULL::bytea"
 	heldColumns = "r.id, r.kind, r.version, r.position, r.secret, r.erased"
 	// holdings are the claims and names of a record r as JSON.
 	holdings = "coalesce((SELECT json_agg(json_build_object('space', space, 'key', key)) FROM @claims x WHERE x.record = r.id)::text, '') AS claims, " +

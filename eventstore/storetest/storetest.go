@@ -261,9 +261,9 @@ func (fixture *fixture) erase(addition eventstore.Append) eventstore.Result {
 			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts, Leaf: last[0].Leaf, Commit: last[0].Commit,
 		})
 	}
-	commits, err := fixture.store.Commits(fixture.ctx, first, 1)
-	if len(addition.Drafts) > 0 && (err != nil || len(commits) != 1 || commits[0].Last < result.Position) {
-		fixture.Errorf("the commit of an erasure at %d: %+v, %v", result.Position, commits, err)
+	entries, err := fixture.store.Read(fixture.ctx, eventstore.Range{After: uint64(first - 1), Limit: 1, Leaves: true})
+	if len(addition.Drafts) > 0 && (err != nil || len(entries) != 1 || entries[0].Commit.Last < result.Position) {
+		fixture.Errorf("the commit of an erasure at %d: %+v, %v", result.Position, entries, err)
 	}
 	return result
 }

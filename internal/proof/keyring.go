@@ -59,7 +59,7 @@ func (keyring *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, 
 // one signs nothing more. Errors: ErrNotStored.
 func (keyring *Keyring) newFile(privateKey *PrivateKey) error {
 	keys := []*PrivateKey{privateKey}
-	if err := storeNotes(keyring.Notes, emptyHead(privateKey.Name()), keys); err != nil {
+	if _, err := storeNotes(keyring.Notes, emptyHead(privateKey.Name()), keys); err != nil {
 		return err
 	}
 	if err := os.Rename(keyring.File, keyring.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -123,12 +123,16 @@ func (keyring *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
 	return heads, err
 }
 
-// storeNotes stores a head, signed by the keys, next to each of them, unless a note there
-// is of a larger one. Errors: ErrNotStored.
-func storeNotes(files []string, head Head, keys []*PrivateKey) error {
-	signed, err := signHead(head, keys)
+// storeNotes signs a head by the keys, stores that next to each of them, unless a note there
+// is of a larger one, and returns it. Errors: ErrNotStored.
+func storeNotes(files []string, head Head, keys []*PrivateKey) ([]byte, error) {
+	signers := make([]note.Signer, len(keys))
+	for i, privateKey := range keys {
+		signers[i] = privateKey
+	}
+	signed, err := note.Sign(&note.Note{Text: head.Text()}, signers...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, file := range files {
 		data, _ := os.ReadFile(file) //nolint:gosec // the operator names the folder
@@ -136,18 +140,10 @@ func storeNotes(files []string, head Head, keys []*PrivateKey) error {
 			continue
 		}
 		if err := writeFile(file, signed); err != nil {
-			return fmt.Errorf("%w: %w", ErrNotStored, err)
+			return nil, fmt.Errorf("%w: %w", ErrNotStored, err)
 		}
 	}
-	return nil
-}
-
-func signHead(head Head, keys []*PrivateKey) ([]byte, error) {
-	signers := make([]note.Signer, len(keys))
-	for i, privateKey := range keys {
-		signers[i] = privateKey
-	}
-	return note.Sign(&note.Note{Text: head.Text()}, signers...)
+	return signed, nil
 }
 
 func public(keys []*PrivateKey) []*Key {

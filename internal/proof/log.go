@@ -43,15 +43,6 @@ func (log *Log) head(ctx context.Context) (calendar.Position, error) {
 	return head.Position, err
 }
 
-// Leaf returns the stored leaf of the entry at a position.
-func (log *Log) Leaf(ctx context.Context, position calendar.Position) ([32]byte, error) {
-	leaves, err := log.stored(ctx, position-1, 1)
-	if err != nil {
-		return [32]byte{}, err
-	}
-	return leaves[0], nil
-}
-
 // KeySpan says from which size to which a key signed.
 type KeySpan struct {
 	VKey     string             `json:"vkey"`

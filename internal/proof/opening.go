@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 
 	"daybook/calendar"
@@ -34,8 +33,8 @@ type Bodies struct {
 
 // Body is a hash, or what the hash is made from.
 type Body struct {
-	Hash    string       `json:"hash,omitempty"` // base64
-	Salt    string       `json:"salt,omitempty"` // base64; the body is open
+	Hash    []byte       `json:"hash,omitempty"`
+	Salt    []byte       `json:"salt,omitempty"` // the body is open
 	Actor   *calendar.ID `json:"actor,omitempty"`
 	Client  *string      `json:"client,omitempty"`
 	Request *string      `json:"request,omitempty"`
@@ -47,11 +46,11 @@ type Body struct {
 // secret for a reader of all.
 func openingOf(entry *eventstore.Entry, all bool) *Opening {
 	var bodies [5]Body
-	for i, h := range eventstore.BodyHashes(entry) {
-		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
+	for i, hash := range eventstore.BodyHashes(entry) {
+		bodies[i].Hash = hash[:]
 	}
 	open := func(i int, body Body) {
-		body.Salt = base64.StdEncoding.EncodeToString(entry.Salts.Of(i))
+		body.Salt = entry.Salts.Of(i)
 		bodies[i] = body
 	}
 	if entry.Redacted == nil {

@@ -248,7 +248,8 @@ func (signer *Signer) follow(ctx context.Context, confirmed bool) (size calendar
 	if err == nil && len(keys) > 0 {
 		var stored Head
 		if _, stored, err = signer.extends(ctx, &newest, keys, confirmed); err == nil {
-			size, err = stored.Size, storeNotes(signer.ring.Notes, stored, keys)
+			size = stored.Size
+			_, err = storeNotes(signer.ring.Notes, stored, keys)
 		}
 	}
 	signer.outcome(ctx, &newest, err)
@@ -353,7 +354,8 @@ func (signer *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
 	case head == 0:
 		return eventstore.Checkpoint{}, ErrNoCheckpoint
 	case newest.Size >= head: // another process may have been faster
-		return newest, storeNotes(signer.ring.Notes, stored, keys)
+		_, err = storeNotes(signer.ring.Notes, stored, keys)
+		return newest, err
 	}
 	checkpoint, err := signer.checkpoint(ctx, &newest, keys, head, signer.ring.Notes)
 	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
@@ -382,9 +384,6 @@ func (signer *Signer) checkpoint(
 	}
 	head := Head{Origin: keys[0].Name(), Size: size, Root: root}
 	checkpoint = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(signer.signerOptions.Now())}
-	if checkpoint.Note, err = signHead(head, keys); err != nil {
-		return checkpoint, err
-	}
 	of := Keys{Origin: head.Origin}
 	if newest.Origin == head.Origin {
 		if of, err = ReadKeys(newest); err != nil {
@@ -394,7 +393,7 @@ func (signer *Signer) checkpoint(
 	spans, err := json.Marshal(of.next(newest.Size, size, keys, signer.signerOptions.Witnesses))
 	checkpoint.Keys = string(spans)
 	if err == nil {
-		err = storeNotes(notes, head, keys)
+		checkpoint.Note, err = storeNotes(notes, head, keys)
 	}
 	if err == nil {
 		err = signer.log.put(ctx, checkpoint)

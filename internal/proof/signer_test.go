@@ -116,11 +116,11 @@ func (signing *signing) vkeys(checkpoint *eventstore.Checkpoint) proof.Keys {
 
 func (signing *signing) leaves() []digest {
 	signing.Helper()
-	commits, err := signing.store.Commits(signing.Context(), 1, 1<<20)
+	entries, err := signing.store.Read(signing.Context(), eventstore.Range{Limit: 1 << 20, Leaves: true})
 	signing.ok(err)
 	var leaves []digest
-	for _, commit := range commits {
-		leaves = append(leaves, commit.Leaves...)
+	for _, entry := range entries {
+		leaves = append(leaves, entry.Leaf)
 	}
 	return leaves
 }
