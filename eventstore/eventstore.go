@@ -244,17 +244,13 @@ type Entry struct {
 // Mark returns the mark of the log up to the entry.
 func (entry *Entry) Mark() Mark { return Mark{Position: entry.Position, Hash: entry.Commit.Hash} }
 
-// Draft is an entry to be, see NewDraft.
+// Draft is an entry to be, see NewDraft: Kind, ID, Version, Change, Fields, State and Secret
+// of it. With Version 1 the record must not exist yet.
 type Draft struct {
-	Kind     calendar.Kind
-	ID       calendar.ID
-	Expected int64 // version before; 0: the record must not exist yet
-	Change   string
-	Fields   json.RawMessage
-	State    json.RawMessage
-	Secret   []byte           // nil keeps the record's secret, empty removes it
-	Claims   []calendar.Claim // all that the record holds after the change
-	Names    []calendar.Name  // all that it is found by after the change
+	Entry
+
+	Claims []calendar.Claim // all that the record holds after the change
+	Names  []calendar.Name  // all that it is found by after the change
 }
 
 // Guard holds when just as many records are found by the name as when the change was

@@ -24,10 +24,15 @@ func erasure(id calendar.ID, version int64) eventstore.Append {
 	state := `{"changed":"2026-05-01T09:30:00.000Z","deleted":true,"erased":true,"fields":{},"home":"en","id":%d,"kind":"tag","version":%d}`
 	return eventstore.Append{
 		Time: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), Actor: 1, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{id},
-		Drafts: []eventstore.Draft{{
-			Kind: calendar.KindTag, ID: id, Expected: version, Change: "tag.erased", Fields: []byte(`{}`), Secret: []byte{},
-			State: fmt.Appendf(nil, state, id, version+1),
-		}},
+		Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+			Kind:    calendar.KindTag,
+			ID:      id,
+			Version: version + 1,
+			Change:  "tag.erased",
+			Fields:  []byte(`{}`),
+			Secret:  []byte{},
+			State:   fmt.Appendf(nil, state, id, version+1),
+		}}},
 	}
 }
 

@@ -212,13 +212,6 @@ func scanCheckpoint(row pgx.CollectableRow) (checkpoint eventstore.Checkpoint, e
 	return checkpoint, err
 }
 
-func scanLeaf(row pgx.CollectableRow) (entry eventstore.Entry, err error) {
-	var leaf []byte
-	err = row.Scan(&entry.Position, &leaf)
-	copy(entry.Leaf[:], leaf)
-	return entry, err
-}
-
 // number returns a position as PostgreSQL stores it; those beyond its range are after
 // every entry.
 func number(position calendar.Position) int64 { return int64(min(position, math.MaxInt64)) }

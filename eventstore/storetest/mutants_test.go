@@ -245,10 +245,10 @@ var mutants = []struct {
 			res := m.one(a)
 			for errors.Is(res.Err, eventstore.ErrConflict) && len(a.Drafts) > 0 {
 				states, _ := m.Store.Load(background, a.Drafts[0].ID)
-				if a.Guards = nil; a.Drafts[0].Expected == states[0].Version {
+				if a.Guards = nil; a.Drafts[0].Version == states[0].Version+1 {
 					break
 				}
-				if a.Drafts[0].Expected = states[0].Version; states[0].Version > 0 {
+				if a.Drafts[0].Version = states[0].Version + 1; states[0].Version > 0 {
 					a.Drafts[0].Kind = states[0].Kind
 				}
 				res = m.one(a)

@@ -83,15 +83,15 @@ func DrawAppend(t *rapid.T) eventstore.Append {
 }
 
 func drawDraft(t *rapid.T) eventstore.Draft {
-	draft := eventstore.Draft{
-		Kind:     rapid.SampledFrom([]calendar.Kind{calendar.KindTag, calendar.KindTag, calendar.KindVenue}).Draw(t, "kind"),
-		ID:       calendar.ID(rapid.IntRange(1, 5).Draw(t, "id")),
-		Expected: int64(rapid.IntRange(0, 3).Draw(t, "expected")),
-		Change:   "changed",
-		Fields:   []byte(`{}`),
-		State:    fmt.Appendf(nil, `{"n":%d}`, rapid.IntRange(0, 9).Draw(t, "n")),
-		Secret:   rapid.SampledFrom([][]byte{nil, nil, {}, {1}, {2}}).Draw(t, "secret"),
-	}
+	draft := eventstore.Draft{Entry: eventstore.Entry{
+		Kind:    rapid.SampledFrom([]calendar.Kind{calendar.KindTag, calendar.KindTag, calendar.KindVenue}).Draw(t, "kind"),
+		ID:      calendar.ID(rapid.IntRange(1, 5).Draw(t, "id")),
+		Version: int64(rapid.IntRange(0, 3).Draw(t, "expected")) + 1,
+		Change:  "changed",
+		Fields:  []byte(`{}`),
+		State:   fmt.Appendf(nil, `{"n":%d}`, rapid.IntRange(0, 9).Draw(t, "n")),
+		Secret:  rapid.SampledFrom([][]byte{nil, nil, {}, {1}, {2}}).Draw(t, "secret"),
+	}}
 	for range rapid.IntRange(0, 2).Draw(t, "claims") {
 		draft.Claims = append(draft.Claims, calendar.Claim{Space: "s", Key: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "claim")})
 	}

@@ -257,7 +257,7 @@ func (fixture *fixture) erase(addition eventstore.Append) eventstore.Result {
 			fixture.Fatalf("the entry that erased: %d entries, %v", len(last), err)
 		}
 		fixture.equal("the entry that erased", last[0], eventstore.Entry{
-			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: fixture.now, Actor: 3, Cause: addition.Cause,
+			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Version, Time: fixture.now, Actor: 3, Cause: addition.Cause,
 			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts, Leaf: last[0].Leaf, Commit: last[0].Commit,
 		})
 	}

@@ -51,7 +51,14 @@ func (signing *signing) write(n int) {
 		}
 		results := signing.store.Append(signing.Context(), []eventstore.Append{{
 			Time: time.Unix(int64(id), 0), Actor: 7,
-			Drafts: []eventstore.Draft{{Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{}`)}},
+			Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+				Kind:    calendar.KindTag,
+				ID:      id,
+				Version: 1,
+				Change:  "tag.created",
+				Fields:  json.RawMessage(`{}`),
+				State:   json.RawMessage(`{}`),
+			}}},
 		}})
 		if results[0].Err != nil {
 			signing.Fatal(results[0].Err)
