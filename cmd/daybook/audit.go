@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
+	"daybook/internal/ground/wholefile"
 	"daybook/internal/importer"
 	"daybook/internal/proof"
 )
@@ -261,25 +261,16 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) e
 	if exportOptions.File == "" {
 		return perform(ctx, console, exportOptions, nil)
 	}
-	file, err := os.CreateTemp(filepath.Dir(exportOptions.File), filepath.Base(exportOptions.File)+".*")
-	if err != nil {
-		return err
-	}
-	into := *console
-	into.output = file
-	finish := file.Sync
-	if strings.HasSuffix(exportOptions.File, ".gz") {
+	return wholefile.Write(exportOptions.File, func(file *os.File) error {
+		into := *console
+		into.output = file
+		if !strings.HasSuffix(exportOptions.File, ".gz") {
+			return perform(ctx, &into, exportOptions, nil)
+		}
 		writer := gzip.NewWriter(file)
-		into.output, finish = writer, writer.Close
-	}
-	err = errors.Join(perform(ctx, &into, exportOptions, nil), finish(), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), exportOptions.File)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+		into.output = writer
+		return errors.Join(perform(ctx, &into, exportOptions, nil), writer.Close())
+	})
 }
 
 func (*exportOptions) work(ctx context.Context, console *console) error {

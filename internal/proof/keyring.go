@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"daybook/eventstore"
+	"daybook/internal/ground/wholefile"
 )
 
 // Keyring is where the keys of a log come from.
@@ -65,10 +65,7 @@ func (keyring *Keyring) newFile(privateKey *PrivateKey) error {
 	if err := os.Rename(keyring.File, keyring.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	if err := writeFile(keyring.File, []byte(privateKey.Text())); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotStored, err)
-	}
-	return nil
+	return writeFile(keyring.File, []byte(privateKey.Text()))
 }
 
 // check refuses keys and a setting of another log: ErrOrigin.
@@ -140,7 +137,7 @@ func storeNotes(files []string, head Head, keys []*PrivateKey) ([]byte, error) {
 			continue
 		}
 		if err := writeFile(file, signed); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNotStored, err)
+			return nil, err
 		}
 	}
 	return signed, nil
@@ -154,20 +151,14 @@ func public(keys []*PrivateKey) []*Key {
 	return result
 }
 
-// writeFile writes a file that only its owner reads, whole or not at all.
-func writeFile(path string, data []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+// writeFile writes a file next to which nothing half written is left: ErrNotStored.
+func writeFile(path string, data []byte) error {
+	err := wholefile.Write(path, func(file *os.File) error {
+		_, err := file.Write(data)
+		return err
+	})
 	if err != nil {
-		return err
+		err = fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return err
 }

@@ -413,14 +413,11 @@ func (signer *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, er
 		return nil, err
 	}
 	newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0)
-	if err != nil {
-		return nil, err
+	if err == nil && newest.Origin == origin {
+		err = fmt.Errorf("the log is %q already; a new log has another origin", origin)
 	}
-	if newest.Origin == origin {
-		return nil, fmt.Errorf("the log is %q already; a new log has another origin", origin)
-	}
-	head, err := signer.log.head(ctx)
-	if err != nil {
+	head, headErr := signer.log.head(ctx)
+	if err = cmp.Or(err, headErr); err != nil {
 		return nil, err
 	}
 	signs := head > newest.Size
@@ -466,12 +463,9 @@ func (signer *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoi
 	group.Wait()
 }
 
-// addTries is how often a line is added because others were added meanwhile.
-const addTries = MaxWitnesses + 1
-
-// add adds a line to the checkpoint of a size.
-func (signer *Signer) add(ctx context.Context, size calendar.Position, line []byte) (err error) {
-	for range addTries {
+// add adds a line to the checkpoint of a size, to which others are added meanwhile.
+func (signer *Signer) add(ctx context.Context, size calendar.Position, line []byte) error {
+	for {
 		checkpoint, err := signer.log.Checkpoint(ctx, size)
 		if err != nil || bytes.Contains(checkpoint.Note, line) {
 			return err
@@ -481,7 +475,6 @@ func (signer *Signer) add(ctx context.Context, size calendar.Position, line []by
 			return err
 		}
 	}
-	return eventstore.ErrConflict
 }
 
 // Run signs every interval, while there are new entries, until the context ends, and
@@ -498,7 +491,7 @@ func (signer *Signer) Run(ctx context.Context) error {
 		}
 	}
 	if signer.Follow(ctx) == nil {
-		if newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0); err == nil {
+		if newest, err := signer.log.Checkpoint(ctx, 0); err == nil {
 			cosign(newest)
 		}
 	}

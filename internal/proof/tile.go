@@ -50,7 +50,7 @@ func (tree *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) (
 		return nil, ErrNoTile
 	}
 	if tile.L == Entries {
-		entries, err := tree.stored(ctx, calendar.Position(tile.N*block), tile.W)
+		entries, err := tree.stored(ctx, tree.leaves.Epoch().History, calendar.Position(tile.N*block), tile.W)
 		data := make([]byte, 0, tile.W*34)
 		for i := range entries {
 			data = append(append(data, 0, 32), entries[i].Leaf[:]...)

@@ -95,7 +95,7 @@ func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree
 
 // grow reads the next blocks.
 func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error {
-	entries, err := tree.stored(ctx, calendar.Position(upper.blocks*block), block*int(min(wanted-upper.blocks, readBlocks)))
+	entries, err := tree.stored(ctx, upper.epoch, calendar.Position(upper.blocks*block), block*int(min(wanted-upper.blocks, readBlocks)))
 	if err != nil {
 		return err
 	}
@@ -107,16 +107,18 @@ func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error
 		upper.nodes = append(upper.nodes, more...) // beyond what readers of the former one see
 		upper.blocks++
 	}
-	if tree.leaves.Epoch().History == upper.epoch { // else it may be of two histories
-		tree.upper.Store(&upper)
-	}
+	tree.upper.Store(&upper)
 	return nil
 }
 
-// stored reads exactly count entries, of which it needs the leaves.
-func (tree *Tree) stored(ctx context.Context, after calendar.Position, count int) ([]eventstore.Entry, error) {
+// stored reads exactly count entries of a history, of which it needs the leaves.
+func (tree *Tree) stored(ctx context.Context, history uint64, after calendar.Position, count int) ([]eventstore.Entry, error) {
 	entries, err := tree.leaves.Read(ctx, eventstore.Range{After: uint64(after), Limit: count, Leaves: true})
-	if err == nil && len(entries) < count {
+	switch {
+	case err != nil:
+	case tree.leaves.Epoch().History != history:
+		err = eventstore.ErrHistory
+	case len(entries) < count:
 		err = eventstore.ErrAhead
 	}
 	if err != nil {
@@ -161,9 +163,11 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 			instant := number >> (blockLevel - level)
 			bottom := bottoms[instant]
 			if bottom == nil {
-				if bottom, err = tree.bottom(ctx, upper.epoch, size, instant); err != nil {
+				entries, err := tree.stored(ctx, upper.epoch, calendar.Position(instant*block), int(min(block, int64(size)-instant*block)))
+				if err != nil {
 					return nil, err
 				}
+				bottom = nodes(entries)
 				bottoms[instant] = bottom
 			}
 			first := (number << level) % block
@@ -171,15 +175,6 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 		}
 		return result, nil
 	}), nil
-}
-
-// bottom reads the nodes of level 0 of a block, as far as a tree of a size has them.
-func (tree *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, number int64) ([]Hash, error) {
-	entries, err := tree.stored(ctx, calendar.Position(number*block), int(min(block, int64(size)-number*block)))
-	if err == nil && tree.leaves.Epoch().History != epoch {
-		err = fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
-	}
-	return nodes(entries), err
 }
 
 // Root returns the root of the tree of a size; of 0 it is that of the empty tree. The
@@ -195,7 +190,7 @@ func (tree *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error
 
 // Leaf returns the stored leaf of the entry at a position.
 func (tree *Tree) Leaf(ctx context.Context, position calendar.Position) (leaf Hash, err error) {
-	entries, err := tree.stored(ctx, position-1, 1)
+	entries, err := tree.stored(ctx, tree.leaves.Epoch().History, position-1, 1)
 	if err == nil {
 		leaf = entries[0].Leaf
 	}

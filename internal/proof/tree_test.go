@@ -23,7 +23,7 @@ type log struct {
 	leaves []digest
 	epoch  atomic.Uint64
 	read   atomic.Int64 // leaves that were given
-	met    func() // before each read
+	met    func()       // before each read
 }
 
 func newLog(n int) *log {
