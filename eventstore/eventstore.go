@@ -279,11 +279,17 @@ type Held struct {
 	Erased bool // it takes no change any more
 }
 
+// ReceiptKey is what a receipt is found by.
+type ReceiptKey struct {
+	User calendar.ID
+	Key  string
+}
+
 // Receipt remembers a request with an idempotency key. The answer is rendered again
 // from the record as it was at Position.
 type Receipt struct {
-	User        calendar.ID
-	Key         string
+	ReceiptKey
+
 	Fingerprint [32]byte
 	Record      calendar.ID
 	Version     int64

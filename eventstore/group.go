@@ -10,15 +10,6 @@ import (
 	"daybook/calendar"
 )
 
-// ReceiptKey is what a receipt is found by.
-type ReceiptKey struct {
-	User calendar.ID
-	Key  string
-}
-
-// Name returns what the receipt is found by.
-func (receipt *Receipt) Name() ReceiptKey { return ReceiptKey{receipt.User, receipt.Key} }
-
 // Group decides the items of one commit, one after the other. The store says what holds
 // of all that they touch, and writes what comes of it. An answer may rest on what was there
 // already, so the store makes that durable even if it writes nothing.
@@ -78,7 +69,7 @@ func NewGroup(epoch Epoch, items []*Item) *Group {
 			group.Counts[guard.Name] = 0
 		}
 		if item.Receipt != nil {
-			group.Receipts[item.Receipt.Name()] = nil
+			group.Receipts[item.Receipt.ReceiptKey] = nil
 		}
 		if item.Checkpoint != nil {
 			group.Signed[item.Checkpoint.Size] = Checkpoint{}
@@ -98,7 +89,7 @@ func (group *Group) Decide() {
 
 func (group *Group) decide(item *Item) Result {
 	if item.Receipt != nil {
-		switch receipt := group.Receipts[item.Receipt.Name()]; {
+		switch receipt := group.Receipts[item.Receipt.ReceiptKey]; {
 		case receipt == nil:
 		case receipt.Fingerprint != item.Receipt.Fingerprint:
 			return Result{Err: fmt.Errorf("receipt %q: %w", receipt.Key, ErrKeyReused)}
@@ -233,7 +224,7 @@ func (group *Group) accept(item *Item, after map[calendar.ID]*Held) {
 		if receipt.Time = Moment(item.Time); len(item.Drafts) > 0 {
 			receipt.Position = group.Mark.Position
 		}
-		group.Receipts[receipt.Name()] = &receipt
+		group.Receipts[receipt.ReceiptKey] = &receipt
 		group.Stored = append(group.Stored, &receipt)
 	}
 }

@@ -64,11 +64,11 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 		if entry.Position < taken.Position || entry.Redacted != nil { // it was taken later, or never
 			continue
 		}
-		record, err := calendar.DecodeRecord(entry.State)
+		claims, _, err := Holds(&State{Record: entry.State})
 		if err != nil {
 			return 0, Damaged(entry.Position, "state: %v", err)
 		}
-		if !record.Deleted && record.Slug() == slug {
+		if slices.Contains(claims, taken.Claim) {
 			return taken.Record, nil
 		}
 	}

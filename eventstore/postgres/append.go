@@ -107,7 +107,7 @@ func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventst
 	store.eachPair(batch, claims, slices.Collect(maps.Keys(g.Holders)), func(pair eventstore.Pair) { g.Holders[pair.Claim] = pair.Record })
 	store.eachPair(batch, names, slices.Collect(maps.Keys(g.Counts)), func(pair eventstore.Pair) { g.Counts[pair.Claim]++ })
 	each(batch, store.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
-		func(receipt *eventstore.Receipt) { g.Receipts[receipt.Name()] = receipt }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
+		func(receipt *eventstore.Receipt) { g.Receipts[receipt.ReceiptKey] = receipt }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
 	each(batch, store.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
 		func(checkpoint eventstore.Checkpoint) { g.Signed[checkpoint.Size] = checkpoint }, column(slices.Collect(maps.Keys(g.Signed)), number))
 	if before != nil && len(before.Commits) > 0 {

@@ -150,6 +150,6 @@ func eventAppend(tb testing.TB, id calendar.ID) eventstore.Append {
 	key := fmt.Sprintf("key-%d", id)
 	return eventstore.Append{
 		Drafts: []eventstore.Draft{draft}, Time: now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
-		Receipt: &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Record: id, Version: 1},
+		Receipt: &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: key}, Fingerprint: sha256.Sum256([]byte(key)), Record: id, Version: 1},
 	}
 }

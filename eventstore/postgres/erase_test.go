@@ -160,7 +160,7 @@ func TestCompact(t *testing.T) {
 		a := tag(t, 1, v+1, text("slug"))
 		a.Cause = eventstore.Cause{Client: text("client"), Request: text("request"), Reason: text("reason")}
 		a.Drafts[0].Secret = []byte(text("secret"))
-		a.Receipt = &eventstore.Receipt{User: 1, Key: fmt.Sprint(v), Record: 1}
+		a.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 1, Key: fmt.Sprint(v)}, Record: 1}
 		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}

@@ -86,7 +86,7 @@ func slugRow(taken eventstore.TakenClaim) []any {
 }
 
 func receiptRow(receipt *eventstore.Receipt) []any {
-	return []any{receiptDigest(receipt.Name()), int64(receipt.User), receipt.Key, receipt.Fingerprint[:], int64(receipt.Record), receipt.Version, number(receipt.Position)}
+	return []any{receiptDigest(receipt.ReceiptKey), int64(receipt.User), receipt.Key, receipt.Fingerprint[:], int64(receipt.Record), receipt.Version, number(receipt.Position)}
 }
 
 func checkpointRow(checkpoint eventstore.Checkpoint) []any {

@@ -73,7 +73,7 @@ func DrawAppend(t *rapid.T) eventstore.Append {
 	}
 	if drafts == 0 || rapid.IntRange(0, 3).Draw(t, "keyed") == 0 {
 		addition.Receipt = &eventstore.Receipt{
-			User: calendar.ID(rapid.IntRange(1, 2).Draw(t, "user")), Key: rapid.SampledFrom([]string{"k", "l"}).Draw(t, "key"),
+			ReceiptKey:  eventstore.ReceiptKey{User: calendar.ID(rapid.IntRange(1, 2).Draw(t, "user")), Key: rapid.SampledFrom([]string{"k", "l"}).Draw(t, "key")},
 			Fingerprint: [32]byte{byte(rapid.IntRange(0, 1).Draw(t, "fingerprint"))},
 			Record:      calendar.ID(rapid.IntRange(0, 3).Draw(t, "record")),
 			Version:     int64(rapid.IntRange(0, 2).Draw(t, "version")),

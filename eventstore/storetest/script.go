@@ -184,7 +184,7 @@ func (fixture *fixture) word(addition *eventstore.Append, word string) {
 		addition.Epoch.History += uint64(number(rest))
 	case strings.Contains(word, "/"):
 		parts := strings.Split(word, "/")
-		addition.Receipt = &eventstore.Receipt{User: calendar.ID(number(parts[0])), Key: parts[1]}
+		addition.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: calendar.ID(number(parts[0])), Key: parts[1]}}
 		copy(addition.Receipt.Fingerprint[:], parts[2])
 		if draft != nil {
 			addition.Receipt.Record, addition.Receipt.Version = draft.ID, draft.Version

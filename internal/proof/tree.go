@@ -87,7 +87,7 @@ func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree
 		if upper.blocks >= wanted {
 			return upper, nil
 		}
-		if err := tree.grow(ctx, *upper, wanted); err != nil {
+		if err := tree.grow(ctx, *upper, wanted); err != nil && tree.leaves.Epoch().History == upper.epoch {
 			return nil, err
 		}
 	}
