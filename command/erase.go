@@ -86,7 +86,7 @@ func (decision *decision) erase(ctx context.Context) (result Erased, err error) 
 // few.
 func (decision *decision) everHad(ctx context.Context, record *calendar.Record) (images []*calendar.Record, slugs []string, err error) {
 	shown := map[calendar.ID]bool{}
-	for entry, err := range eventstore.Versions(ctx, decision.service.store, record.ID) {
+	for entry, err := range eventstore.Entries(ctx, decision.service.store, record.ID) {
 		if err != nil {
 			return nil, nil, err
 		}

@@ -136,7 +136,7 @@ func (decision *decision) attempt(ctx context.Context, decide decider) (Result, 
 		return Result{}, err
 	case decision.request.Key != "":
 		decision.changes.Receipt = &eventstore.Receipt{
-			User: decision.request.Caller.ID, Key: decision.request.Key, Fingerprint: decision.request.Fingerprint, Time: eventstore.Moment(decision.service.now()),
+			ReceiptKey: eventstore.ReceiptKey{User: decision.request.Caller.ID, Key: decision.request.Key}, Fingerprint: decision.request.Fingerprint, Time: eventstore.Moment(decision.service.now()),
 			Record: record.ID, Version: record.Version, Position: result.Position,
 		}
 	case decision.existing: // it is answered because it was found, which has to be durable, too

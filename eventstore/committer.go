@@ -10,24 +10,27 @@ import (
 	"daybook/calendar"
 )
 
-// Item is one Append on its way to a commit, with what is made before it.
+// Item is one Append on its way to a commit. The entries of its drafts have all but their
+// positions.
 type Item struct {
 	Append
 
-	Entries []Entry // with leaves, without positions
-	Result  Result
+	Result Result
 }
 
-// NewItems makes the entries and leaves of appends.
+// NewItems completes the entries of appends. Each call draws other salts, so they have other
+// leaves.
 func NewItems(appends []Append) []*Item {
 	items := make([]*Item, len(appends))
 	for i := range appends {
-		items[i] = &Item{Append: appends[i]}
-		for count := range appends[i].Drafts {
-			entry := appends[i].Entry(count)
-			entry.Leaf = Leaf(&entry)
-			items[i].Entries = append(items[i].Entries, entry)
+		item := &Item{Append: appends[i]}
+		item.Drafts = slices.Clone(item.Drafts)
+		for count := range item.Drafts {
+			entry := &item.Drafts[count].Entry
+			entry.Time, entry.Actor, entry.Cause, entry.Salts = Moment(item.Time), item.Actor, item.Cause, newSalts(entry.Secret != nil)
+			entry.Leaf = Leaf(entry)
 		}
+		items[i] = item
 	}
 	return items
 }
@@ -98,8 +101,8 @@ func (committer *Committer) Append(ctx context.Context, appends []Append) []Resu
 	if err == nil {
 		call := &call{items: NewItems(appends), done: make(chan struct{})}
 		for _, item := range call.items {
-			for i := range item.Entries {
-				call.size += item.Entries[i].Size()
+			for i := range item.Drafts {
+				call.size += item.Drafts[i].Size()
 			}
 		}
 		select {

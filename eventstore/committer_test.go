@@ -17,7 +17,14 @@ import (
 // appends returns an Append of one record for each id.
 func appends(ids ...calendar.ID) (out []Append) {
 	for _, id := range ids {
-		out = append(out, Append{Drafts: []Draft{{Kind: calendar.KindTag, ID: id, Change: "tag.changed", Fields: []byte(`{}`), State: []byte(`{}`)}}})
+		out = append(out, Append{Drafts: []Draft{{Entry: Entry{
+			Kind:    calendar.KindTag,
+			ID:      id,
+			Version: 1,
+			Change:  "tag.changed",
+			Fields:  []byte(`{}`),
+			State:   []byte(`{}`),
+		}}}})
 	}
 	return out
 }

@@ -18,11 +18,6 @@ func NewDraft(before *calendar.Record, change calendar.Change, instant time.Time
 		return Draft{}, nil, err
 	}
 	state, err := calendar.EncodeRecord(after)
-	if err != nil {
-		return Draft{}, nil, err
-	}
-	return Draft{
-		Kind: change.Kind, ID: change.ID, Expected: after.Version - 1, Change: change.Name, Fields: fields, State: state, Secret: change.Secret,
-		Claims: calendar.Claims(after), Names: calendar.Names(after),
-	}, after, nil
+	entry := Entry{Kind: change.Kind, ID: change.ID, Version: after.Version, Change: change.Name, Fields: fields, State: state, Secret: change.Secret}
+	return Draft{entry, calendar.Claims(after), calendar.Names(after)}, after, err
 }

@@ -83,13 +83,10 @@ type Store interface {
 	// that has no record.
 	Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]Held, error)
 
-	// Read returns up to r.Limit entries of the log or of one record, without a gap.
-	// Pages end after PageBytes too; an empty one is behind the last.
+	// Read returns up to bounds.Limit entries of the log or of one record, without a gap.
+	// Pages end after PageBytes too, unless leaves are enough; an empty one is behind the
+	// last.
 	Read(ctx context.Context, bounds Range) ([]Entry, error)
-
-	// Commits returns up to limit commits with their leaves, from the one that holds
-	// the entry at a position on.
-	Commits(ctx context.Context, from calendar.Position, limit int) ([]Commit, error)
 
 	// Head returns where the log stands, of the entries that count at a point; the
 	// zero Point counts all. It is never behind an entry that Read returned before in
@@ -184,6 +181,7 @@ type Range struct {
 	After  uint64      // position or version
 	Limit  int
 	Recent bool // of the log, who follows it: entries may come from memory, as they were written
+	Leaves bool // of the log: Position, Leaf and Commit are enough, the rest may be left out
 }
 
 // Lookup is what Find looks up.
@@ -238,7 +236,7 @@ type Entry struct {
 	Redacted *Redacted // what is left of an entry whose record was erased; nil: all
 
 	Leaf   [32]byte // as it was written, see Leaf
-	Commit Commit   // that it is in, without leaves
+	Commit Commit   // that it is in
 	// SecretSum is the SHA-256 of a Secret that is not told, as in exports.
 	SecretSum *[32]byte
 }
@@ -246,17 +244,13 @@ type Entry struct {
 // Mark returns the mark of the log up to the entry.
 func (entry *Entry) Mark() Mark { return Mark{Position: entry.Position, Hash: entry.Commit.Hash} }
 
-// Draft is an entry to be, see NewDraft.
+// Draft is an entry to be, see NewDraft: Kind, ID, Version, Change, Fields, State and Secret
+// of it. With Version 1 the record must not exist yet.
 type Draft struct {
-	Kind     calendar.Kind
-	ID       calendar.ID
-	Expected int64 // version before; 0: the record must not exist yet
-	Change   string
-	Fields   json.RawMessage
-	State    json.RawMessage
-	Secret   []byte           // nil keeps the record's secret, empty removes it
-	Claims   []calendar.Claim // all that the record holds after the change
-	Names    []calendar.Name  // all that it is found by after the change
+	Entry
+
+	Claims []calendar.Claim // all that the record holds after the change
+	Names  []calendar.Name  // all that it is found by after the change
 }
 
 // Guard holds when just as many records are found by the name as when the change was
@@ -285,11 +279,17 @@ type Held struct {
 	Erased bool // it takes no change any more
 }
 
+// ReceiptKey is what a receipt is found by.
+type ReceiptKey struct {
+	User calendar.ID
+	Key  string
+}
+
 // Receipt remembers a request with an idempotency key. The answer is rendered again
 // from the record as it was at Position.
 type Receipt struct {
-	User        calendar.ID
-	Key         string
+	ReceiptKey
+
 	Fingerprint [32]byte
 	Record      calendar.ID
 	Version     int64
@@ -341,7 +341,6 @@ type Checkpoint struct {
 type Commit struct {
 	First, Last calendar.Position
 	Hash        [32]byte // ChainHash over the commit before it
-	Leaves      [][32]byte
 }
 
 // PageBytes bounds about what a store returns in one call: a page ends with the entry or

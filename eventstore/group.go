@@ -10,15 +10,6 @@ import (
 	"daybook/calendar"
 )
 
-// ReceiptKey is what a receipt is found by.
-type ReceiptKey struct {
-	User calendar.ID
-	Key  string
-}
-
-// Name returns what the receipt is found by.
-func (receipt *Receipt) Name() ReceiptKey { return ReceiptKey{receipt.User, receipt.Key} }
-
 // Group decides the items of one commit, one after the other. The store says what holds
 // of all that they touch, and writes what comes of it. An answer may rest on what was there
 // already, so the store makes that durable even if it writes nothing.
@@ -26,14 +17,12 @@ type Group struct {
 	// What holds, the accepted items included: records with all their claims and names
 	// (nil: none exists), the holders of claims (0: free), how many records have a name,
 	// receipts, and by size checkpoints, the newest one too. A new Group has the keys of all
-	// that its items touch. Written are entries of an attempt before this one whose answer
-	// was lost, by leaf.
+	// that its items touch.
 	Records  map[calendar.ID]*Held
 	Holders  map[calendar.Claim]calendar.ID
 	Counts   map[calendar.Name]int
 	Receipts map[ReceiptKey]*Receipt
 	Signed   map[calendar.Position]Checkpoint
-	Written  map[[32]byte]calendar.Position
 
 	// What is to be written, besides Changes.
 	Entries  []Entry      // with their leaves
@@ -61,7 +50,6 @@ func NewGroup(epoch Epoch, items []*Item) *Group {
 		Counts:   map[calendar.Name]int{},
 		Receipts: map[ReceiptKey]*Receipt{},
 		Signed:   map[calendar.Position]Checkpoint{},
-		Written:  map[[32]byte]calendar.Position{},
 		Signs:    map[calendar.Position]Checkpoint{},
 		epoch:    epoch,
 		before:   map[calendar.ID]*Held{},
@@ -81,7 +69,7 @@ func NewGroup(epoch Epoch, items []*Item) *Group {
 			group.Counts[guard.Name] = 0
 		}
 		if item.Receipt != nil {
-			group.Receipts[item.Receipt.Name()] = nil
+			group.Receipts[item.Receipt.ReceiptKey] = nil
 		}
 		if item.Checkpoint != nil {
 			group.Signed[item.Checkpoint.Size] = Checkpoint{}
@@ -100,11 +88,8 @@ func (group *Group) Decide() {
 }
 
 func (group *Group) decide(item *Item) Result {
-	if count := len(item.Entries); count > 0 && group.Written[item.Entries[count-1].Leaf] > 0 {
-		return Result{Position: group.Written[item.Entries[count-1].Leaf]}
-	}
 	if item.Receipt != nil {
-		switch receipt := group.Receipts[item.Receipt.Name()]; {
+		switch receipt := group.Receipts[item.Receipt.ReceiptKey]; {
 		case receipt == nil:
 		case receipt.Fingerprint != item.Receipt.Fingerprint:
 			return Result{Err: fmt.Errorf("receipt %q: %w", receipt.Key, ErrKeyReused)}
@@ -129,10 +114,10 @@ func (group *Group) versions(item *Item) (map[calendar.ID]*Held, error) {
 	for i := range item.Drafts {
 		draft := &item.Drafts[i]
 		before := cmp.Or(after[draft.ID], group.Records[draft.ID], &Held{State: State{Kind: draft.Kind}})
-		if before.Version != draft.Expected || before.Kind != draft.Kind || before.Erased {
-			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", draft.Kind, draft.ID, before.Version, before.Erased, draft.Expected, ErrConflict)
+		if before.Version != draft.Version-1 || before.Kind != draft.Kind || before.Erased {
+			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", draft.Kind, draft.ID, before.Version, before.Erased, draft.Version-1, ErrConflict)
 		}
-		held := item.Entries[i].after(before)
+		held := draft.after(before)
 		held.Position = group.Mark.Position + calendar.Position(i) + 1
 		held.Claims, held.Names = InOrder(draft.Claims), InOrder(draft.Names)
 		after[draft.ID] = held
@@ -198,11 +183,11 @@ func (group *Group) refusal(item *Item, after map[calendar.ID]*Held) error {
 
 // accept takes an item into the group, with the records after it.
 func (group *Group) accept(item *Item, after map[calendar.ID]*Held) {
-	for i, entry := range item.Entries {
+	for _, draft := range item.Drafts {
 		group.Mark.Position++
-		entry.Position = group.Mark.Position
-		group.Entries = append(group.Entries, entry)
-		group.Slugs = append(group.Slugs, entry.slugTaken(item.Drafts[i].Claims)...)
+		draft.Position = group.Mark.Position
+		group.Entries = append(group.Entries, draft.Entry)
+		group.Slugs = append(group.Slugs, draft.slugTaken()...)
 	}
 	for id := range after { // all releases first
 		before := cmp.Or(group.Records[id], &Held{})
@@ -239,7 +224,7 @@ func (group *Group) accept(item *Item, after map[calendar.ID]*Held) {
 		if receipt.Time = Moment(item.Time); len(item.Drafts) > 0 {
 			receipt.Position = group.Mark.Position
 		}
-		group.Receipts[receipt.Name()] = &receipt
+		group.Receipts[receipt.ReceiptKey] = &receipt
 		group.Stored = append(group.Stored, &receipt)
 	}
 }
@@ -301,7 +286,6 @@ func (group *Group) end() {
 	for i := range entries {
 		entries[i].Commit = commit
 	}
-	commit.Leaves = leaves
 	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
 }
 

@@ -110,13 +110,3 @@ func ChainHash(before [32]byte, first calendar.Position, leaves [][32]byte) [32]
 
 // Moment returns a time as entries have it: UTC, whole milliseconds.
 func Moment(instant time.Time) time.Time { return time.UnixMilli(instant.UnixMilli()).UTC() }
-
-// Entry returns the entry that a draft of the Append becomes, without its position. Each
-// call draws other salts, so it has another leaf.
-func (addition *Append) Entry(i int) Entry {
-	draft := &addition.Drafts[i]
-	return Entry{
-		Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: Moment(addition.Time), Actor: addition.Actor, Cause: addition.Cause,
-		Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: draft.Secret, Salts: newSalts(draft.Secret != nil),
-	}
-}

@@ -103,11 +103,15 @@ func TestSalts(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[[16]byte]bool{}
 	var drawing sync.WaitGroup
-	a := eventstore.Append{Drafts: []eventstore.Draft{{Kind: calendar.KindTag, Secret: []byte{}}}}
+	a := eventstore.Append{Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+		Kind:    calendar.KindTag,
+		Secret:  []byte{},
+		Version: 1,
+	}}}}
 	for range 8 {
 		drawing.Go(func() {
 			for range 200 {
-				entry := a.Entry(0)
+				entry := &eventstore.NewItems([]eventstore.Append{a})[0].Drafts[0].Entry
 				mu.Lock()
 				for body := range 5 {
 					seen[[16]byte(entry.Salts.Of(body))] = true

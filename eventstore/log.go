@@ -47,14 +47,23 @@ func items[T any](pages iter.Seq2[[]T, error]) iter.Seq2[*T, error] {
 	}
 }
 
+// Entries yields the entries of a record by version, of record 0 those of the log.
+func Entries(ctx context.Context, store Store, id calendar.ID) iter.Seq2[*Entry, error] {
+	return items(pages(func(last *Entry, limit int) ([]Entry, error) {
+		after := uint64(last.Version)
+		if id == 0 {
+			after = uint64(last.Position)
+		}
+		return store.Read(ctx, Range{Record: id, After: after, Limit: limit})
+	}))
+}
+
 // Log yields the entries of a store up to a position. One that is missing, or that the store
 // cannot read, is a DamageError.
 func Log(ctx context.Context, store Store, upTo calendar.Position) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		next := calendar.Position(1)
-		for entry, err := range items(pages(func(last *Entry, limit int) ([]Entry, error) {
-			return store.Read(ctx, Range{After: uint64(last.Position), Limit: limit})
-		})) {
+		for entry, err := range Entries(ctx, store, 0) {
 			switch {
 			case next > upTo:
 				return
@@ -72,13 +81,6 @@ func Log(ctx context.Context, store Store, upTo calendar.Position) iter.Seq2[*En
 			yield(nil, Damaged(next, "it is missing"))
 		}
 	}
-}
-
-// Versions yields the entries of a record by version.
-func Versions(ctx context.Context, store Store, id calendar.ID) iter.Seq2[*Entry, error] {
-	return items(pages(func(last *Entry, limit int) ([]Entry, error) {
-		return store.Read(ctx, Range{Record: id, After: uint64(last.Version), Limit: limit})
-	}))
 }
 
 // Records yields the records of a kind (0: of all) by id, page by page.

@@ -30,13 +30,12 @@ const MaxFormer = 16
 // slugSpace begins the space of the claims on slugs; the kind ends it.
 const slugSpace = "slug/"
 
-// slugTaken returns the slug that a record takes by an entry, nil for none; claims are
-// those of the record after it.
-func (entry *Entry) slugTaken(claims []calendar.Claim) []TakenClaim {
-	if bytes.Contains(entry.Fields, []byte(`"slug":`)) {
-		for _, claim := range claims {
-			if claim.Space == slugSpace+entry.Kind.String() {
-				return []TakenClaim{{claim, entry.Position, entry.ID}}
+// slugTaken returns the slug that a record takes by an entry, nil for none.
+func (draft *Draft) slugTaken() []TakenClaim {
+	if bytes.Contains(draft.Fields, []byte(`"slug":`)) {
+		for _, claim := range draft.Claims {
+			if claim.Space == slugSpace+draft.Kind.String() {
+				return []TakenClaim{{claim, draft.Position, draft.ID}}
 			}
 		}
 	}
@@ -65,11 +64,11 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 		if entry.Position < taken.Position || entry.Redacted != nil { // it was taken later, or never
 			continue
 		}
-		record, err := calendar.DecodeRecord(entry.State)
+		claims, _, err := Holds(&State{Record: entry.State})
 		if err != nil {
 			return 0, Damaged(entry.Position, "state: %v", err)
 		}
-		if !record.Deleted && record.Slug() == slug {
+		if slices.Contains(claims, taken.Claim) {
 			return taken.Record, nil
 		}
 	}

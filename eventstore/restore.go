@@ -65,13 +65,13 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 		if copied.Entries++; entry.Position == copied.Entries {
 			copied.Same = copied.Entries
 		}
-		draft := Draft{Kind: entry.Kind, ID: entry.ID, Expected: entry.Version - 1}
+		draft := Draft{Entry: *entry}
 		if entry.Redacted != nil { // what it left of its record is not known
 			redacted = append(redacted, Entry{ID: entry.ID, Position: copied.Entries, Redacted: entry.Redacted})
 		} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
 			return Damaged(entry.Position, "state: %v", err)
 		}
-		return group.decide(&Item{Append: Append{Drafts: []Draft{draft}}, Entries: []Entry{*entry}}).Err
+		return group.decide(&Item{Append: Append{Drafts: []Draft{draft}}}).Err
 	}
 	for entry, err := range Log(ctx, copied.From, head.Position) {
 		if err == nil {

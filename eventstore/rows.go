@@ -55,12 +55,3 @@ func Holds(state *State) ([]calendar.Claim, []calendar.Name, error) {
 	}
 	return InOrder(claims), InOrder(calendar.Names(record)), nil
 }
-
-// Complete sets the hash of a commit, and the leaves that stand one after the other.
-func (commit *Commit) Complete(hash, leaves []byte) {
-	copy(commit.Hash[:], hash)
-	for leaf := range slices.Chunk(leaves, len(commit.Hash)) {
-		commit.Leaves = append(commit.Leaves, [32]byte{})
-		copy(commit.Leaves[len(commit.Leaves)-1][:], leaf)
-	}
-}

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
+	"daybook/internal/ground/wholefile"
 	"daybook/internal/importer"
 	"daybook/internal/proof"
 )
@@ -72,7 +72,7 @@ func (auditProof *auditProof) work(ctx context.Context, console *console) error 
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
-	hashes, root, err := console.proofs.Inclusion(ctx, position, size)
+	inclusion, err := console.proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,10 @@ func (auditProof *auditProof) work(ctx context.Context, console *console) error 
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = console.output.Write(proof.Text(int64(position)-1, hashes, signed.Note))
+		_, _ = console.output.Write(inclusion.Text(signed.Note))
 		return nil
 	}
-	inclusion := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if inclusion.Leaf, err = console.proofs.Leaf(ctx, position); err != nil {
-		return err
-	}
+	inclusion.Origin = newest.Origin
 	if inclusion.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
 		return err
 	}
@@ -264,25 +261,16 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) e
 	if exportOptions.File == "" {
 		return perform(ctx, console, exportOptions, nil)
 	}
-	file, err := os.CreateTemp(filepath.Dir(exportOptions.File), filepath.Base(exportOptions.File)+".*")
-	if err != nil {
-		return err
-	}
-	into := *console
-	into.output = file
-	finish := file.Sync
-	if strings.HasSuffix(exportOptions.File, ".gz") {
+	return wholefile.Write(exportOptions.File, func(file *os.File) error {
+		into := *console
+		into.output = file
+		if !strings.HasSuffix(exportOptions.File, ".gz") {
+			return perform(ctx, &into, exportOptions, nil)
+		}
 		writer := gzip.NewWriter(file)
-		into.output, finish = writer, writer.Close
-	}
-	err = errors.Join(perform(ctx, &into, exportOptions, nil), finish(), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), exportOptions.File)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+		into.output = writer
+		return errors.Join(perform(ctx, &into, exportOptions, nil), writer.Close())
+	})
 }
 
 func (*exportOptions) work(ctx context.Context, console *console) error {

@@ -85,9 +85,14 @@ func feeds(t *testing.T, url string) {
 	must(t, err)
 	res := store.Append(t.Context(), []eventstore.Append{{
 		Time: world.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},
-		Drafts: []eventstore.Draft{{
-			Kind: calendar.KindVenue, ID: id, Change: "venue.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{"fields":{}}`),
-		}},
+		Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+			Kind:    calendar.KindVenue,
+			ID:      id,
+			Version: 1,
+			Change:  "venue.created",
+			Fields:  json.RawMessage(`{}`),
+			State:   json.RawMessage(`{"fields":{}}`),
+		}}},
 	}})
 	if res[0].Err != nil {
 		t.Fatal(res[0].Err)

@@ -175,7 +175,7 @@ func (erasing *eraseRun) readModel(ctx context.Context) error {
 // other records that the same write made have them too, and are not erased. What is left of
 // an erased entry to know the write by are its commit, its time and who made it.
 func (erasing *eraseRun) reasons(ctx context.Context) error {
-	for erased, err := range eventstore.Versions(ctx, erasing.events, erasing.id) {
+	for erased, err := range eventstore.Entries(ctx, erasing.events, erasing.id) {
 		if err != nil {
 			return err
 		}

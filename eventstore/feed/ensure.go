@@ -16,11 +16,11 @@ import (
 // readOrigin returns what a stream that is made from a store is known by, "" for a store
 // without entries.
 func readOrigin(ctx context.Context, store eventstore.Store) (string, error) {
-	commits, err := store.Commits(ctx, 1, 1)
-	if err != nil || len(commits) == 0 {
+	first, err := store.Read(ctx, eventstore.Range{Limit: 1, Leaves: true})
+	if err != nil || len(first) == 0 {
 		return "", err
 	}
-	return hex.EncodeToString(commits[0].Leaves[0][:]), nil
+	return hex.EncodeToString(first[0].Leaf[:]), nil
 }
 
 // ensure makes sure that the stream is there and continues the store, and returns the

@@ -102,10 +102,14 @@ func testErased(t *testing.T, natsServers *natsServers) {
 		gone := entries[0]
 		res := store.Append(within(t), []eventstore.Append{{
 			Time: gone.Time, Redact: []calendar.ID{gone.ID},
-			Drafts: []eventstore.Draft{{
-				Kind: gone.Kind, ID: gone.ID, Expected: gone.Version, Change: eventstore.ErasedChange(gone.Kind),
-				Fields: []byte(`{}`), State: []byte(`{"deleted":true,"erased":true}`),
-			}},
+			Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+				Kind:    gone.Kind,
+				ID:      gone.ID,
+				Version: gone.Version + 1,
+				Change:  eventstore.ErasedChange(gone.Kind),
+				Fields:  []byte(`{}`),
+				State:   []byte(`{"deleted":true,"erased":true}`),
+			}}},
 		}})[0]
 		check(t, res.Err)
 		return res.Position

@@ -79,11 +79,15 @@ func fresh(tb testing.TB, store eventstore.Store, size int) eventstore.Append {
 		Time:  time.UnixMilli(1_700_000_000_000 + int64(id)),
 		Actor: 1,
 		Cause: eventstore.Cause{Client: "test", Request: "r" + id.String()},
-		Drafts: []eventstore.Draft{{
-			Kind: calendar.KindEvent, ID: id, Change: "event.created",
-			Fields: json.RawMessage(fields), State: json.RawMessage(`{"fields":` + fields + `}`),
-			Secret: []byte("the secret"),
-		}},
+		Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+			Kind:    calendar.KindEvent,
+			ID:      id,
+			Version: 1,
+			Change:  "event.created",
+			Fields:  json.RawMessage(fields),
+			State:   json.RawMessage(`{"fields":` + fields + `}`),
+			Secret:  []byte("the secret"),
+		}}},
 	}
 }
 

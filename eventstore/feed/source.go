@@ -258,27 +258,25 @@ func (source *Source) messages(ctx context.Context, limit int) (entries []events
 	return entries, nil
 }
 
-// pageCommits is how many commits are asked for at once: they come with their leaves.
-const pageCommits = 32
-
 // prove makes sure that the store has the mark of the cursor, and those of messages behind
 // it.
-func (source *Source) prove(ctx context.Context, messages []eventstore.Entry) (err error) {
-	var commits []eventstore.Commit
-	for i := range len(messages) + 1 {
-		mark := source.mark
-		if i > 0 {
-			mark = messages[i-1].Mark()
-		}
-		for len(commits) > 0 && commits[0].Last < mark.Position {
-			commits = commits[1:]
-		}
-		if len(commits) == 0 && mark.Position > 0 {
-			if commits, err = source.store.Commits(ctx, mark.Position, min(len(messages)+1, pageCommits)); err != nil {
-				return fmt.Errorf("commit of entry %d: %w", mark.Position, err)
-			}
-		}
-		if mark.Position > 0 && (len(commits) == 0 || commits[0].Hash != mark.Hash) {
+func (source *Source) prove(ctx context.Context, messages []eventstore.Entry) error {
+	marks := make([]eventstore.Mark, 0, len(messages)+1)
+	if source.mark.Position > 0 {
+		marks = append(marks, source.mark)
+	}
+	for i := range messages {
+		marks = append(marks, messages[i].Mark())
+	}
+	if len(marks) == 0 {
+		return nil
+	}
+	stored, err := source.store.Read(ctx, eventstore.Range{After: uint64(marks[0].Position) - 1, Limit: len(marks), Leaves: true})
+	if err != nil {
+		return fmt.Errorf("commit of entry %d: %w", marks[0].Position, err)
+	}
+	for i, mark := range marks {
+		if i >= len(stored) || stored[i].Mark() != mark {
 			return fmt.Errorf("%w: mark %s is not in it any more", eventstore.ErrHistory, mark)
 		}
 	}

@@ -4,7 +4,6 @@
 package memstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -30,7 +29,6 @@ type Store struct {
 // contents are what a store holds.
 type contents struct {
 	entries  []eventstore.Entry
-	commits  []eventstore.Commit
 	records  map[calendar.ID]*eventstore.Held
 	history  map[calendar.ID][]int // of a record, as indexes of entries
 	ids      []calendar.ID         // of records, ascending
@@ -144,7 +142,6 @@ func (store *Store) write(group *eventstore.Group) {
 		store.history[entry.ID] = append(store.history[entry.ID], len(store.entries))
 		store.entries = append(store.entries, *entry)
 	}
-	store.commits = append(store.commits, group.Commits...)
 	changes := group.Changes()
 	for _, pair := range changes.DroppedNames {
 		store.names[pair.Claim] = slices.DeleteFunc(slices.Clone(store.names[pair.Claim]), func(id calendar.ID) bool { return id == pair.Record })
@@ -333,23 +330,16 @@ func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]events
 		for _, index := range page(store.history[bounds.Record], bounds.After, bounds.Limit) {
 			entries = append(entries, store.entries[index])
 		}
-		return cut(entries, (*eventstore.Entry).Size), nil
-	})
-}
-
-// Commits implements eventstore.Store.
-func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	return reading(ctx, store, func() ([]eventstore.Commit, error) {
-		index, _ := slices.BinarySearchFunc(store.commits, from, func(commit eventstore.Commit, position calendar.Position) int {
-			return cmp.Compare(commit.Last, position)
-		})
-		return page(store.commits, index, limit), nil
+		if !bounds.Leaves {
+			entries = cut(entries, (*eventstore.Entry).Size)
+		}
+		return entries, nil
 	})
 }
 
 // page returns a copy of up to limit elements after the first n.
-func page[T any, N int | uint64](every []T, n N, limit int) []T {
-	if n >= N(len(every)) || limit <= 0 {
+func page[T any](every []T, n uint64, limit int) []T {
+	if n >= uint64(len(every)) || limit <= 0 {
 		return nil
 	}
 	every = every[n:]

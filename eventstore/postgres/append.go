@@ -31,19 +31,20 @@ func (store *Store) Sync(ctx context.Context) error {
 // commit decides items and writes those that win in one transaction. Where it may be lost
 // with its connection, another one finds out what became of it.
 func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*eventstore.Group, error) {
-	group, lost, err := store.attempt(ctx, items, false)
+	group, lost, err := store.attempt(ctx, items, nil)
 	if lost {
 		store.options.Log.Warn("commit without an answer, tried on another connection", "error", err)
-		group, _, err = store.attempt(ctx, items, true) // under the lock the lost transaction is over
+		group, _, err = store.attempt(ctx, items, group) // under the lock the lost transaction is over
 	}
 	return group, err
 }
 
-// attempt is one transaction; lost says that it may have been written all the same.
-func (store *Store) attempt(ctx context.Context, items []*eventstore.Item, again bool) (written *eventstore.Group, lost bool, err error) {
+// attempt is one transaction; lost says that it may have been written all the same, as one
+// before it may have been.
+func (store *Store) attempt(ctx context.Context, items []*eventstore.Item, before *eventstore.Group) (written *eventstore.Group, lost bool, err error) {
 	lost = true
 	err = store.use(ctx, store.write, store.options.Timeout/2, func(ctx context.Context, conn *pgx.Conn) error {
-		group, err := store.gather(ctx, conn, items, again)
+		group, err := store.gather(ctx, conn, items, before)
 		if err == nil {
 			written = group.Group
 			group.Decide()
@@ -91,31 +92,27 @@ type group struct {
 	log   answer
 }
 
-// gather locks the log and reads what items touch, each in a statement of its own. again
-// says that an attempt before may have written them.
-func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventstore.Item, again bool) (*group, error) {
+// gather locks the log and reads what items touch, each in a statement of its own. Where an
+// attempt before has written them it returns a group that writes nothing and is durable.
+func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventstore.Item, before *eventstore.Group) (*group, error) {
 	epoch := store.Epoch()
 	g := &group{Group: eventstore.NewGroup(epoch, items), epoch: epoch}
-	touched := numbers(slices.Collect(maps.Keys(g.Records)))
+	written := false
 	batch := &pgx.Batch{}
 	batch.Queue(begin)
 	batch.Queue(lockLog, store.options.Schema)
 	see := store.queueHead(batch, &g.log)
 	each(batch, store.q("SELECT "+heldColumns+", ''::bytea, "+holdings+" FROM @records r WHERE r.id = ANY ($1::bigint[])"), scanHeld,
-		func(held eventstore.Held) { g.Records[held.ID] = &held }, touched)
+		func(held eventstore.Held) { g.Records[held.ID] = &held }, numbers(slices.Collect(maps.Keys(g.Records))))
 	store.eachPair(batch, claims, slices.Collect(maps.Keys(g.Holders)), func(pair eventstore.Pair) { g.Holders[pair.Claim] = pair.Record })
 	store.eachPair(batch, names, slices.Collect(maps.Keys(g.Counts)), func(pair eventstore.Pair) { g.Counts[pair.Claim]++ })
 	each(batch, store.q("SELECT "+receiptColumns+" FROM @receipts WHERE digest = ANY ($1::bytea[])"), scanReceipt,
-		func(receipt *eventstore.Receipt) { g.Receipts[receipt.Name()] = receipt }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
+		func(receipt *eventstore.Receipt) { g.Receipts[receipt.ReceiptKey] = receipt }, column(slices.Collect(maps.Keys(g.Receipts)), receiptDigest))
 	each(batch, store.q("SELECT "+checkpointColumns+" FROM @checkpoints WHERE size = ANY ($1::bigint[]) OR size = (SELECT max(size) FROM @checkpoints)"), scanCheckpoint,
 		func(checkpoint eventstore.Checkpoint) { g.Signed[checkpoint.Size] = checkpoint }, column(slices.Collect(maps.Keys(g.Signed)), number))
-	if again {
-		leaves := make([][]byte, 0, len(items))
-		for _, item := range items {
-			leaves = append(leaves, column(item.Entries, func(entry eventstore.Entry) []byte { return entry.Leaf[:] })...)
-		}
-		each(batch, store.q("SELECT position, leaf FROM @entries WHERE record = ANY ($1::bigint[]) AND leaf = ANY ($2::bytea[])"), scanLeaf,
-			func(entry eventstore.Entry) { g.Written[entry.Leaf] = entry.Position }, touched, leaves)
+	if before != nil && len(before.Commits) > 0 {
+		batch.Queue(store.q("SELECT EXISTS (SELECT FROM @commits WHERE first = $1::bigint AND last = $2::bigint AND hash = $3::bytea)"), commitRow(before.Commits[0])...).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&written) })
 	}
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read for append: %w", err)
@@ -125,6 +122,9 @@ func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventst
 	}
 	if store.Epoch().History != epoch.History {
 		return nil, errElsewhere
+	}
+	if written {
+		g.Group = eventstore.NewGroup(epoch, nil)
 	}
 	g.Mark = g.log.Mark
 	return g, nil

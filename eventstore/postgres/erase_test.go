@@ -24,10 +24,15 @@ func erasure(id calendar.ID, version int64) eventstore.Append {
 	state := `{"changed":"2026-05-01T09:30:00.000Z","deleted":true,"erased":true,"fields":{},"home":"en","id":%d,"kind":"tag","version":%d}`
 	return eventstore.Append{
 		Time: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC), Actor: 1, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{id},
-		Drafts: []eventstore.Draft{{
-			Kind: calendar.KindTag, ID: id, Expected: version, Change: "tag.erased", Fields: []byte(`{}`), Secret: []byte{},
-			State: fmt.Appendf(nil, state, id, version+1),
-		}},
+		Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+			Kind:    calendar.KindTag,
+			ID:      id,
+			Version: version + 1,
+			Change:  "tag.erased",
+			Fields:  []byte(`{}`),
+			Secret:  []byte{},
+			State:   fmt.Appendf(nil, state, id, version+1),
+		}}},
 	}
 }
 
@@ -155,7 +160,7 @@ func TestCompact(t *testing.T) {
 		a := tag(t, 1, v+1, text("slug"))
 		a.Cause = eventstore.Cause{Client: text("client"), Request: text("request"), Reason: text("reason")}
 		a.Drafts[0].Secret = []byte(text("secret"))
-		a.Receipt = &eventstore.Receipt{User: 1, Key: fmt.Sprint(v), Record: 1}
+		a.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 1, Key: fmt.Sprint(v)}, Record: 1}
 		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}

@@ -200,7 +200,7 @@ func TestLongKeys(t *testing.T) {
 	claim := calendar.Claim{Space: "image-url", Key: "https://example.org/" + text(8<<10)}
 	name := calendar.Name{Space: "name/tag", Key: text(4 << 10)}
 	a.Drafts[0].Claims, a.Drafts[0].Names = []calendar.Claim{claim}, []calendar.Name{name}
-	a.Receipt = &eventstore.Receipt{User: 7, Key: text(4 << 10), Record: 1}
+	a.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: text(4 << 10)}, Record: 1}
 	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 		t.Fatal(res.Err)
 	}

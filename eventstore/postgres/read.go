@@ -127,21 +127,11 @@ func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]events
 	if bounds.Record != 0 {
 		where, order, args = "record = $3::bigint AND version > $1::bigint", "version", append(args, int64(bounds.Record))
 	}
-	return all(ctx, store, scanEntry, pageOf(entryColumns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint",
-		joinEntry, "(octet_length(fields) + octet_length(state))", order), args...)
-}
-
-// Commits implements eventstore.Store.
-func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	return all(ctx, store, func(row pgx.CollectableRow) (commit eventstore.Commit, err error) {
-		var hash, leaves []byte
-		err = row.Scan(&commit.First, &commit.Last, &hash, &leaves)
-		commit.Complete(hash, leaves)
-		return commit, err
-	}, `SELECT c.first, c.last, c.hash, e.leaves FROM (SELECT * FROM @commits WHERE last >= $1::bigint
-			AND first >= coalesce((SELECT max(first) FROM @commits WHERE first <= $1::bigint), 0) ORDER BY first LIMIT $2::bigint) c
-		CROSS JOIN LATERAL (SELECT string_agg(leaf, '' ORDER BY position) AS leaves FROM (SELECT position, leaf FROM @entries
-			WHERE position BETWEEN c.first AND c.last ORDER BY position LIMIT c.last - c.first + 1) l) e ORDER BY c.first`, number(from), max(limit, 0))
+	columns, size := entryColumns, "(octet_length(fields) + octet_length(state))"
+	if bounds.Leaves {
+		columns, size = leafColumns, "0"
+	}
+	return all(ctx, store, scanEntry, pageOf(columns, "SELECT * FROM @entries WHERE "+where+" ORDER BY "+order+" LIMIT $2::bigint", joinEntry, size, order), args...)
 }
 
 // Receipt implements eventstore.Store.

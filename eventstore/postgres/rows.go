@@ -86,7 +86,7 @@ func slugRow(taken eventstore.TakenClaim) []any {
 }
 
 func receiptRow(receipt *eventstore.Receipt) []any {
-	return []any{receiptDigest(receipt.Name()), int64(receipt.User), receipt.Key, receipt.Fingerprint[:], int64(receipt.Record), receipt.Version, number(receipt.Position)}
+	return []any{receiptDigest(receipt.ReceiptKey), int64(receipt.User), receipt.Key, receipt.Fingerprint[:], int64(receipt.Record), receipt.Version, number(receipt.Position)}
 }
 
 func checkpointRow(checkpoint eventstore.Checkpoint) []any {
@@ -160,6 +160,8 @@ func (store *Store) eachPair(batch *pgx.Batch, table table, list []calendar.Clai
 const (
 	entryColumns = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason, e.fields, e.state, e.secret, " +
 		"e.salts, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash, coalesce(d.by, 0), d.hashes"
+	// leafColumns are entryColumns without those that are not Position, Leaf and Commit.
+	leafColumns = "e.position, '', 0, 0, 0, 0, '', '', '', '', ''::bytea, ''::bytea, NULL::bytea, ''::bytea, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash, 0, NULL::bytea"
 	heldColumns = "r.id, r.kind, r.version, r.position, r.secret, r.erased"
 	// holdings are the claims and names of a record r as JSON.
 	holdings = "coalesce((SELECT json_agg(json_build_object('space', space, 'key', key)) FROM @claims x WHERE x.record = r.id)::text, '') AS claims, " +
@@ -208,13 +210,6 @@ func scanCheckpoint(row pgx.CollectableRow) (checkpoint eventstore.Checkpoint, e
 	err = row.Scan(&checkpoint.Size, &checkpoint.Origin, &checkpoint.Note, &millis, &checkpoint.Keys)
 	checkpoint.Time = time.UnixMilli(millis).UTC()
 	return checkpoint, err
-}
-
-func scanLeaf(row pgx.CollectableRow) (entry eventstore.Entry, err error) {
-	var leaf []byte
-	err = row.Scan(&entry.Position, &leaf)
-	copy(entry.Leaf[:], leaf)
-	return entry, err
 }
 
 // number returns a position as PostgreSQL stores it; those beyond its range are after

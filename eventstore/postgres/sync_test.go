@@ -34,7 +34,7 @@ func TestSynchronousStandby(t *testing.T) {
 	})
 
 	keyed := because(t, 2, 1, "cut off")
-	keyed.Receipt = &eventstore.Receipt{User: 7, Key: "k", Record: 2, Version: 1}
+	keyed.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: "k"}, Record: 2, Version: 1}
 	if res := s.Append(t.Context(), []eventstore.Append{keyed})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("the first attempt: %+v", res)
 	}

@@ -55,10 +55,10 @@ func eraseLog(t *testing.T, store *sqlite.Store) eventstore.Append {
 	write(hall(calendar.Created, calendar.Fields{
 		"venue": calendar.Text{calendar.LangEN: "Jabberwock"}, "slug": "borogoves",
 		"imports": calendar.WithImportMark(nil, calendar.ImportMark{Source: "s", Line: 1, Key: "Bandersnatch"}),
-	}), &eventstore.Receipt{User: 7, Key: "k", Record: 1, Version: 1})
+	}), &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: "k"}, Record: 1, Version: 1})
 	write(hall(calendar.Updated, calendar.Fields{"slug": "mome-raths", "address": "Frabjous"}), nil)
 	tag := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: 2, Home: calendar.LangEN, Fields: calendar.Fields{"slug": "tag"}}
-	write(tag, &eventstore.Receipt{User: 7, Key: "l", Record: 2, Version: 1})
+	write(tag, &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: "l"}, Record: 2, Version: 1})
 	write(hall(calendar.Updated, calendar.Fields{"city": "Vorpal"}), nil)
 	change, err := calendar.Erase(venue)
 	if err != nil {

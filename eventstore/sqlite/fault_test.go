@@ -29,11 +29,14 @@ func plain(id calendar.ID, payload int) eventstore.Append {
 	_, _ = rand.NewChaCha8([32]byte{byte(id), byte(id >> 8)}).Read(noise) // never fails
 	return eventstore.Append{
 		Time: time.UnixMilli(1),
-		Drafts: []eventstore.Draft{{
-			Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: []byte(`{}`),
-			State:  fmt.Appendf(nil, `"%x"`, noise),
-			Claims: []calendar.Claim{{Space: "slug/tag", Key: id.String()}},
-		}},
+		Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+			Kind:    calendar.KindTag,
+			ID:      id,
+			Version: 1,
+			Change:  "tag.created",
+			Fields:  []byte(`{}`),
+			State:   fmt.Appendf(nil, `"%x"`, noise),
+		}, Claims: []calendar.Claim{{Space: "slug/tag", Key: id.String()}}}},
 	}
 }
 
@@ -72,7 +75,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 	store := openStore(t)
 	update := func(expected int64) eventstore.Result {
 		a := plain(1, 10)
-		a.Drafts[0].Expected = expected
+		a.Drafts[0].Version = expected + 1
 		return store.Append(t.Context(), []eventstore.Append{a})[0]
 	}
 	if res := update(0); res.Err != nil {

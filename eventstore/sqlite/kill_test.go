@@ -51,7 +51,7 @@ func twoRecords(first calendar.ID) (eventstore.Append, error) {
 		}
 		a.Drafts = append(a.Drafts, draft)
 	}
-	a.Receipt = &eventstore.Receipt{User: 7, Key: first.String(), Record: first, Version: 1}
+	a.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: first.String()}, Record: first, Version: 1}
 	return a, nil
 }
 

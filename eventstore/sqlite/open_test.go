@@ -107,7 +107,7 @@ func TestReceiptsEnd(t *testing.T) {
 		t.Helper()
 		appends := make([]eventstore.Append, count)
 		for i := range appends {
-			appends[i] = eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: fmt.Sprint(key, i), Record: 1}}
+			appends[i] = eventstore.Append{Receipt: &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: fmt.Sprint(key, i)}, Record: 1}}
 		}
 		for _, res := range store.Append(t.Context(), appends) {
 			if res.Err != nil {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -160,9 +159,16 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 	return found, err
 }
 
+// leavesQuery is entryQuery without what needs more than the first page of a record.
+const leavesQuery = `SELECT e.position, '', 0, 0, 0, 0, '', '', '', '', x'', 0, NULL, x'', e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash,
+	0, NULL FROM entries e LEFT JOIN commits c ON c.first = (SELECT max(first) FROM commits WHERE first <= e.position) `
+
 // Read implements eventstore.Store. Who follows the log often asks before there is more.
 func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error) {
-	where, bound := "e.record = ? AND e.version > ? ORDER BY e.version", int64(bounds.Record)
+	query, where, bound := entryQuery, "e.record = ? AND e.version > ? ORDER BY e.version", int64(bounds.Record)
+	if bounds.Leaves {
+		query = leavesQuery
+	}
 	if bounds.Record == 0 {
 		head := store.signal.Head().Position // a commit can be read a moment before
 		switch group := store.newest.Load(); {
@@ -173,21 +179,7 @@ func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]events
 		}
 		where, bound = "e.position <= ? AND e.position > ? ORDER BY e.position", number(head)
 	}
-	return page(ctx, store.reader, entryQuery+"WHERE "+where+" LIMIT +?", scanEntry, (*eventstore.Entry).Size, bound, number(calendar.Position(bounds.After)), max(bounds.Limit, 0))
-}
-
-// Commits implements eventstore.Store.
-func (store *Store) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	commits, err := all(ctx, store.reader, `SELECT first, last, hash,
-		(SELECT unhex(group_concat(hex(leaf), '' ORDER BY position)) FROM entries WHERE position BETWEEN first AND last)
-		FROM commits WHERE first >= (SELECT max(first) FROM commits WHERE first <= ?1) AND last >= ?1 ORDER BY first LIMIT +?2`,
-		func(r row) (commit eventstore.Commit, err error) {
-			var hash, leaves sql.RawBytes
-			err = r.Scan(&commit.First, &commit.Last, &hash, &leaves)
-			commit.Complete(hash, leaves)
-			return commit, err
-		}, number(max(from, 1)), max(limit, 0))
-	return commits, err
+	return page(ctx, store.reader, query+"WHERE "+where+" LIMIT +?", scanEntry, (*eventstore.Entry).Size, bound, number(calendar.Position(bounds.After)), max(bounds.Limit, 0))
 }
 
 // Receipt implements eventstore.Store.

@@ -223,7 +223,7 @@ func (fixture *fixture) calls(ctx context.Context) map[string]error {
 	_, errs["Find"] = store.Find(ctx, eventstore.Lookup{Claims: claims, Names: claims, Slugs: claims, Signed: eventstore.Range{Limit: 1}})
 	_, errs["Records"] = store.Records(ctx, 0, 0, 1)
 	_, errs["Read"] = store.Read(ctx, eventstore.Range{Limit: 1})
-	_, errs["Commits"] = store.Commits(ctx, 1, 1)
+	_, errs["Read of leaves"] = store.Read(ctx, eventstore.Range{Limit: 1, Leaves: true})
 	_, errs["Head of a point"] = store.Head(ctx, eventstore.Point{Position: 1})
 	return errs
 }

@@ -33,7 +33,6 @@ type mutant struct {
 	entry   func(e *eventstore.Entry) // of Read
 	states  func(page []eventstore.State) []eventstore.State
 	records func(kind calendar.Kind, page []eventstore.Held) []eventstore.Held
-	commits func(page []eventstore.Commit) []eventstore.Commit
 	found   func(lookup eventstore.Lookup, f *eventstore.Found)
 	head    func(point eventstore.Point, h *eventstore.Head)
 	receipt func(r *eventstore.Receipt) *eventstore.Receipt
@@ -112,14 +111,6 @@ func (mutant *mutant) Records(ctx context.Context, kind calendar.Kind, after cal
 	}
 	if mutant.records != nil {
 		page = mutant.records(kind, page)
-	}
-	return page, err
-}
-
-func (mutant *mutant) Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error) {
-	page, err := mutant.Store.Commits(ctx, from, limit)
-	if mutant.commits != nil {
-		page = mutant.commits(page)
 	}
 	return page, err
 }
@@ -228,16 +219,24 @@ var mutants = []struct {
 		}
 	}},
 	{"a leaf was written again", []string{"appends follow each other"}, func(m *mutant) {
-		m.commits = func(page []eventstore.Commit) []eventstore.Commit {
+		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
+			page, err := m.Store.Read(background, r)
 			for i := range page {
-				page[i].Leaves = slices.Clone(page[i].Leaves)
-				page[i].Leaves[0][31] ^= 1
+				if r.Leaves {
+					page[i].Leaf[31] ^= 1
+				}
 			}
-			return page
+			return page, err
 		}
 	}},
-	{"commits begin behind the position", []string{"appends of nothing", "pages are bounded by their number"}, func(m *mutant) {
-		m.commits = func(page []eventstore.Commit) []eventstore.Commit { return page[min(1, len(page)):] }
+	{"leaves begin behind the first", []string{"appends of nothing", "pages are bounded by their number"}, func(m *mutant) {
+		m.read = func(r eventstore.Range) ([]eventstore.Entry, error) {
+			page, err := m.Store.Read(background, r)
+			if r.Leaves {
+				page = page[min(1, len(page)):]
+			}
+			return page, err
+		}
 	}},
 
 	// Decisions.
@@ -246,10 +245,10 @@ var mutants = []struct {
 			res := m.one(a)
 			for errors.Is(res.Err, eventstore.ErrConflict) && len(a.Drafts) > 0 {
 				states, _ := m.Store.Load(background, a.Drafts[0].ID)
-				if a.Guards = nil; a.Drafts[0].Expected == states[0].Version {
+				if a.Guards = nil; a.Drafts[0].Version == states[0].Version+1 {
 					break
 				}
-				if a.Drafts[0].Expected = states[0].Version; states[0].Version > 0 {
+				if a.Drafts[0].Version = states[0].Version + 1; states[0].Version > 0 {
 					a.Drafts[0].Kind = states[0].Kind
 				}
 				res = m.one(a)

@@ -129,36 +129,38 @@ func (fixture *fixture) chain(log []eventstore.Entry) {
 	head, err := fixture.store.Head(fixture.ctx, eventstore.Point{})
 	fixture.must("Head", err)
 	fixture.equal("the head", head.Position, calendar.Position(len(log)))
-	last := eventstore.Mark{}
-	commits := pages(fixture, "Commits", func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
-		return fixture.store.Commits(ctx, after+1, limit)
-	}, func(_ int, commit *eventstore.Commit) calendar.Position { return commit.Last })
-	for i := range commits {
-		commit := &commits[i]
-		if commit.First != last.Position+1 || commit.Last < commit.First || commit.Last > calendar.Position(len(log)) || len(commit.Leaves) != int(commit.Last-last.Position) {
-			fixture.Fatalf("commit %d to %d with %d leaves follows entry %d of %d", commit.First, commit.Last, len(commit.Leaves), last.Position, head.Position)
+	read := pages(fixture, "Read of leaves", func(ctx context.Context, after uint64, limit int) (page []eventstore.Entry, err error) {
+		entries, err := fixture.store.Read(ctx, eventstore.Range{After: after, Limit: limit, Leaves: true})
+		for i := range entries {
+			page = append(page, eventstore.Entry{Position: entries[i].Position, Leaf: entries[i].Leaf, Commit: entries[i].Commit})
 		}
-		for count, leaf := range commit.Leaves {
-			if entry := &log[last.Position:][count]; leaf != eventstore.Leaf(entry) || entry.Leaf != leaf || entry.Commit.First != commit.First || entry.Commit.Last != commit.Last || entry.Commit.Hash != commit.Hash {
-				fixture.Errorf("entry %d does not fit its leaf, or is in another commit", entry.Position)
-			}
+		return page, err
+	}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
+	last, leaves := eventstore.Mark{}, [][32]byte{}
+	for i := range log {
+		entry := &log[i]
+		if entry.Leaf != eventstore.Leaf(entry) || i >= len(read) || read[i].Position != entry.Position || read[i].Leaf != entry.Leaf || read[i].Commit != entry.Commit {
+			fixture.Fatalf("entry %d does not fit its leaf, or has another one or another commit where leaves are enough", entry.Position)
 		}
-		last = eventstore.Mark{Position: commit.Last, Hash: eventstore.ChainHash(last.Hash, commit.First, commit.Leaves)}
-		fixture.equal("the hash of a commit", commit.Hash, last.Hash)
+		commit := entry.Commit
+		if leaves = append(leaves, entry.Leaf); commit.First != last.Position+1 || commit.Last < entry.Position || commit.Last > head.Position {
+			fixture.Fatalf("entry %d of %d is in the commit %d to %d, which follows entry %d", entry.Position, head.Position, commit.First, commit.Last, last.Position)
+		}
+		hash := eventstore.Mark{Position: entry.Position, Hash: eventstore.ChainHash(last.Hash, commit.First, leaves)}
+		if entry.Position < commit.Last {
+			continue
+		}
+		fixture.equal("the hash of a commit", entry.Mark(), hash)
 		for _, position := range slices.Compact([]calendar.Position{commit.First, (commit.First + commit.Last) / 2, commit.Last}) {
-			fixture.must("CheckMark", eventstore.CheckMark(fixture.ctx, fixture.store, eventstore.Mark{Position: position, Hash: last.Hash}))
-			got, err := fixture.store.Commits(fixture.ctx, position, 2)
-			fixture.must("Commits", err)
-			fixture.equal("the commit of an entry and the next one", got, commits[i:min(i+2, len(commits))])
+			fixture.must("CheckMark", eventstore.CheckMark(fixture.ctx, fixture.store, eventstore.Mark{Position: position, Hash: hash.Hash}))
 		}
+		last, leaves = hash, nil
 	}
+	fixture.equal("how many leaves there are", len(read), len(log))
 	fixture.equal("the mark of the head", head.Mark, last)
 	fixture.must("CheckMark of the start", eventstore.CheckMark(fixture.ctx, fixture.store, eventstore.Mark{}))
 	if _, err := fixture.store.Head(fixture.ctx, eventstore.Point{Position: head.Position + 1}); !errors.Is(err, eventstore.ErrAhead) || !errors.Is(err, eventstore.ErrHistory) {
 		fixture.Errorf("mark ahead of the head: %v", err)
-	}
-	if none, err := fixture.store.Commits(fixture.ctx, head.Position+1, 1); err != nil || len(none) > 0 {
-		fixture.Errorf("commits ahead of the head: %v, %v", none, err)
 	}
 }
 

@@ -184,10 +184,10 @@ func (fixture *fixture) word(addition *eventstore.Append, word string) {
 		addition.Epoch.History += uint64(number(rest))
 	case strings.Contains(word, "/"):
 		parts := strings.Split(word, "/")
-		addition.Receipt = &eventstore.Receipt{User: calendar.ID(number(parts[0])), Key: parts[1]}
+		addition.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: calendar.ID(number(parts[0])), Key: parts[1]}}
 		copy(addition.Receipt.Fingerprint[:], parts[2])
 		if draft != nil {
-			addition.Receipt.Record, addition.Receipt.Version = draft.ID, draft.Expected+1
+			addition.Receipt.Record, addition.Receipt.Version = draft.ID, draft.Version
 		} else if len(parts) > 3 { // RECORD@POSITION
 			record, position, _ := strings.Cut(parts[3], "@")
 			addition.Receipt.Record, addition.Receipt.Version, addition.Receipt.Position = calendar.ID(number(record)), 1, calendar.Position(number(position))
@@ -195,10 +195,14 @@ func (fixture *fixture) word(addition *eventstore.Append, word string) {
 	default:
 		parts := strings.FieldsFunc(word, func(letter rune) bool { return letter == ':' || letter == '.' })
 		kind, _ := calendar.ParseKind(parts[0])
-		addition.Drafts = append(addition.Drafts, eventstore.Draft{
-			Kind: kind, ID: calendar.ID(number(parts[1])), Expected: int64(number(parts[2])),
-			Change: parts[0] + ".changed", Fields: []byte(`{}`), State: fmt.Appendf(nil, `{"after":%q}`, word),
-		})
+		addition.Drafts = append(addition.Drafts, eventstore.Draft{Entry: eventstore.Entry{
+			Kind:    kind,
+			ID:      calendar.ID(number(parts[1])),
+			Version: int64(number(parts[2])) + 1,
+			Change:  parts[0] + ".changed",
+			Fields:  []byte(`{}`),
+			State:   fmt.Appendf(nil, `{"after":%q}`, word),
+		}})
 	}
 }
 

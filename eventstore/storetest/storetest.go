@@ -257,13 +257,13 @@ func (fixture *fixture) erase(addition eventstore.Append) eventstore.Result {
 			fixture.Fatalf("the entry that erased: %d entries, %v", len(last), err)
 		}
 		fixture.equal("the entry that erased", last[0], eventstore.Entry{
-			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Expected + 1, Time: fixture.now, Actor: 3, Cause: addition.Cause,
+			Position: position, Kind: draft.Kind, ID: draft.ID, Version: draft.Version, Time: fixture.now, Actor: 3, Cause: addition.Cause,
 			Change: draft.Change, Fields: draft.Fields, State: draft.State, Secret: []byte{}, Salts: last[0].Salts, Leaf: last[0].Leaf, Commit: last[0].Commit,
 		})
 	}
-	commits, err := fixture.store.Commits(fixture.ctx, first, 1)
-	if len(addition.Drafts) > 0 && (err != nil || len(commits) != 1 || commits[0].Last < result.Position) {
-		fixture.Errorf("the commit of an erasure at %d: %+v, %v", result.Position, commits, err)
+	entries, err := fixture.store.Read(fixture.ctx, eventstore.Range{After: uint64(first - 1), Limit: 1, Leaves: true})
+	if len(addition.Drafts) > 0 && (err != nil || len(entries) != 1 || entries[0].Commit.Last < result.Position) {
+		fixture.Errorf("the commit of an erasure at %d: %+v, %v", result.Position, entries, err)
 	}
 	return result
 }

@@ -143,7 +143,7 @@ func TestLogAfterBlank(t *testing.T) {
 		change.Fields["slug"] = fmt.Sprint("slug-", version)
 		draft, next := storetest.Draft(t, record, change, moment)
 		a := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: moment, Actor: 7}
-		entry := a.Entry(0)
+		entry := eventstore.NewItems([]eventstore.Append{a})[0].Drafts[0].Entry
 		if entry.Position = calendar.Position(len(entries) + 1); entry.Position == 2 {
 			entry.Redact(4)
 		}

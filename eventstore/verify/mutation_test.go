@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -21,21 +20,20 @@ type medium struct {
 	eventstore.Store
 
 	entries []eventstore.Entry
-	commits []eventstore.Commit // without leaves
+	commits []eventstore.Commit
 }
 
 func openMedium(t *testing.T, store eventstore.Store) *medium {
 	t.Helper()
 	m := &medium{Store: store}
-	var errs [2]error
-	m.entries, errs[0] = store.Read(t.Context(), eventstore.Range{Limit: 10_000})
-	m.commits, errs[1] = store.Commits(t.Context(), 1, 10_000)
-	if err := errors.Join(errs[:]...); err != nil {
+	var err error
+	if m.entries, err = store.Read(t.Context(), eventstore.Range{Limit: 10_000}); err != nil {
 		t.Fatal(err)
 	}
-	m.commits = slices.Clone(m.commits)
-	for i := range m.commits {
-		m.commits[i].Leaves = nil
+	for _, entry := range m.entries {
+		if entry.Position == entry.Commit.First {
+			m.commits = append(m.commits, entry.Commit)
+		}
 	}
 	return m
 }

@@ -103,7 +103,12 @@ func Store(ctx context.Context, store eventstore.Store, progress func(done, tota
 		}
 		return before[0].State, nil
 	})
-	for entry, err := range eventstore.Log(ctx, store, head.Position) {
+	return log.findings(log.store(ctx, store, head.Position, progress))
+}
+
+// store is Store up to a head, but for what is known at the end.
+func (log *log) store(ctx context.Context, store eventstore.Store, head calendar.Position, progress func(done, total calendar.Position)) error {
+	for entry, err := range eventstore.Log(ctx, store, head) {
 		if err == nil {
 			err = log.link(entry)
 		}
@@ -111,29 +116,29 @@ func Store(ctx context.Context, store eventstore.Store, progress func(done, tota
 			err = log.check(entry)
 		}
 		if err != nil {
-			return log.findings(err)
+			return err
 		}
 		if progress != nil {
-			progress(entry.Position, head.Position)
+			progress(entry.Position, head)
 		}
 	}
 	if err := log.behind(ctx, store); err != nil {
-		return log.findings(err)
+		return err
 	}
 	for page, err := range eventstore.Records(ctx, store, 0) {
 		if err == nil {
-			err = log.present(ctx, store, page, head.Position)
+			err = log.present(ctx, store, page, head)
 		}
 		if err != nil {
-			return log.findings(err)
+			return err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(log.records)) {
 		if record := log.records[id]; !record.present {
-			return log.findings(eventstore.Damaged(record.position, "record %d has no present state", id))
+			return eventstore.Damaged(record.position, "record %d has no present state", id)
 		}
 	}
-	return log.findings(nil)
+	return nil
 }
 
 // behind looks for an entry behind the last commit, where no reader comes until the next

@@ -107,8 +107,11 @@ type leaves [][32]byte
 
 func (leaves *leaves) Epoch() eventstore.Epoch { return eventstore.Epoch{} }
 
-func (leaves *leaves) Commits(context.Context, calendar.Position, int) ([]eventstore.Commit, error) {
-	return []eventstore.Commit{{First: 1, Leaves: *leaves}}, nil
+func (leaves *leaves) Read(_ context.Context, bounds eventstore.Range) (entries []eventstore.Entry, _ error) {
+	for _, leaf := range (*leaves)[bounds.After:][:bounds.Limit] {
+		entries = append(entries, eventstore.Entry{Leaf: leaf})
+	}
+	return entries, nil
 }
 
 // VerifyExport checks an export and nothing else: its form, its entries, its

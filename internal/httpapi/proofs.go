@@ -76,18 +76,14 @@ func (asked *readParams) inclusion(ctx context.Context) (*answer, error) {
 			return nil, err
 		}
 	}
-	hashes, root, err := asked.Proofs.Inclusion(ctx, position, size)
+	inclusion, err := asked.Proofs.Inclusion(ctx, position, size)
 	if err != nil {
 		return nil, err
 	}
 	if asText {
-		return newAnswer(proof.Text(int64(position)-1, hashes, signed.Note), valueText, "", asked.language), nil
+		return newAnswer(inclusion.Text(signed.Note), valueText, "", asked.language), nil
 	}
-	inclusion := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
-	if inclusion.Leaf, err = asked.Proofs.Leaf(ctx, position); err != nil {
-		return nil, err
-	}
-	if asked.mayReadPast() == nil {
+	if inclusion.Origin = newest.Origin; asked.mayReadPast() == nil {
 		inclusion.Opening, err = asked.Proofs.Opening(ctx, asked.History, asked.caller, position)
 	}
 	return asked.shown(inclusion), err
@@ -99,8 +95,8 @@ func (asked *readParams) consistency(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	consistency := proof.Consistency{Origin: newest.Origin, From: calendar.Position(asked.numbers["from"]), To: position}
-	consistency.Hashes, consistency.FromRoot, consistency.ToRoot, err = asked.Proofs.Consistency(ctx, consistency.From, position)
+	consistency, err := asked.Proofs.Consistency(ctx, calendar.Position(asked.numbers["from"]), position)
+	consistency.Origin = newest.Origin
 	return asked.shown(consistency), err
 }
 

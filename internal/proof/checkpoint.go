@@ -38,8 +38,8 @@ func parseHead(text string) (head Head, err error) {
 	if len(lines) < 3 || lines[0] == "" {
 		return Head{}, fmt.Errorf("%w: a checkpoint has three lines", ErrForm)
 	}
-	size, err := strconv.ParseInt(lines[1], 10, 64)
-	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
+	size, err := strconv.ParseUint(lines[1], 10, 63)
+	if err != nil || strconv.FormatUint(size, 10) != lines[1] {
 		return Head{}, fmt.Errorf("%w: %q is no size of a tree", ErrForm, lines[1])
 	}
 	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/testkit/world"
@@ -48,10 +49,10 @@ func (proving *proving) sign() int {
 
 func (proving *proving) leaves(n int) []digest {
 	proving.Helper()
-	commits, err := proving.Store.Commits(proving.Context(), 1, n)
+	entries, err := proving.Store.Read(proving.Context(), eventstore.Range{Limit: n, Leaves: true})
 	var leaves []digest
-	for _, commit := range commits {
-		leaves = append(leaves, commit.Leaves...)
+	for _, entry := range entries {
+		leaves = append(leaves, entry.Leaf)
 	}
 	if err != nil || len(leaves) < n {
 		proving.Fatalf("%d leaves, %v", len(leaves), err)

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"daybook/eventstore"
+	"daybook/internal/ground/wholefile"
 )
 
 // Keyring is where the keys of a log come from.
@@ -59,16 +59,13 @@ func (keyring *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, 
 // one signs nothing more. Errors: ErrNotStored.
 func (keyring *Keyring) newFile(privateKey *PrivateKey) error {
 	keys := []*PrivateKey{privateKey}
-	if err := storeNotes(keyring.Notes, emptyHead(privateKey.Name()), keys); err != nil {
+	if _, err := storeNotes(keyring.Notes, emptyHead(privateKey.Name()), keys); err != nil {
 		return err
 	}
 	if err := os.Rename(keyring.File, keyring.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	if err := writeFile(keyring.File, []byte(privateKey.Text())); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotStored, err)
-	}
-	return nil
+	return writeFile(keyring.File, []byte(privateKey.Text()))
 }
 
 // check refuses keys and a setting of another log: ErrOrigin.
@@ -123,12 +120,16 @@ func (keyring *Keyring) signed(keys []*PrivateKey) (heads []Head, err error) {
 	return heads, err
 }
 
-// storeNotes stores a head, signed by the keys, next to each of them, unless a note there
-// is of a larger one. Errors: ErrNotStored.
-func storeNotes(files []string, head Head, keys []*PrivateKey) error {
-	signed, err := signHead(head, keys)
+// storeNotes signs a head by the keys, stores that next to each of them, unless a note there
+// is of a larger one, and returns it. Errors: ErrNotStored.
+func storeNotes(files []string, head Head, keys []*PrivateKey) ([]byte, error) {
+	signers := make([]note.Signer, len(keys))
+	for i, privateKey := range keys {
+		signers[i] = privateKey
+	}
+	signed, err := note.Sign(&note.Note{Text: head.Text()}, signers...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, file := range files {
 		data, _ := os.ReadFile(file) //nolint:gosec // the operator names the folder
@@ -136,18 +137,10 @@ func storeNotes(files []string, head Head, keys []*PrivateKey) error {
 			continue
 		}
 		if err := writeFile(file, signed); err != nil {
-			return fmt.Errorf("%w: %w", ErrNotStored, err)
+			return nil, err
 		}
 	}
-	return nil
-}
-
-func signHead(head Head, keys []*PrivateKey) ([]byte, error) {
-	signers := make([]note.Signer, len(keys))
-	for i, privateKey := range keys {
-		signers[i] = privateKey
-	}
-	return note.Sign(&note.Note{Text: head.Text()}, signers...)
+	return signed, nil
 }
 
 func public(keys []*PrivateKey) []*Key {
@@ -158,20 +151,14 @@ func public(keys []*PrivateKey) []*Key {
 	return result
 }
 
-// writeFile writes a file that only its owner reads, whole or not at all.
-func writeFile(path string, data []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+// writeFile writes a file next to which nothing half written is left: ErrNotStored.
+func writeFile(path string, data []byte) error {
+	err := wholefile.Write(path, func(file *os.File) error {
+		_, err := file.Write(data)
+		return err
+	})
 	if err != nil {
-		return err
+		err = fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return err
 }

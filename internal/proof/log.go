@@ -43,15 +43,6 @@ func (log *Log) head(ctx context.Context) (calendar.Position, error) {
 	return head.Position, err
 }
 
-// Leaf returns the stored leaf of the entry at a position.
-func (log *Log) Leaf(ctx context.Context, position calendar.Position) ([32]byte, error) {
-	leaves, err := log.stored(ctx, position-1, 1)
-	if err != nil {
-		return [32]byte{}, err
-	}
-	return leaves[0], nil
-}
-
 // KeySpan says from which size to which a key signed.
 type KeySpan struct {
 	VKey     string             `json:"vkey"`
@@ -83,22 +74,23 @@ func ReadKeys(checkpoint *eventstore.Checkpoint) (Keys, error) {
 // another size.
 func (k Keys) next(before, size calendar.Position, keys []*PrivateKey, witnesses []*Witness) Keys {
 	result := Keys{Origin: k.Origin, Keys: slices.Clone(k.Keys), Witnesses: []string{}}
-	signing := make([]string, len(keys))
-	for i, key := range keys {
-		signing[i] = key.Public.String()
-	}
+	signing := public(keys)
 	for i := range result.Keys {
-		if span := &result.Keys[i]; span.ToSize == nil && !slices.Contains(signing, span.VKey) {
+		span := &result.Keys[i]
+		index := slices.IndexFunc(signing, func(key *Key) bool { return key.vkey == span.VKey })
+		switch {
+		case span.ToSize != nil:
+		case index >= 0:
+			signing = slices.Delete(signing, index, index+1)
+		default:
 			span.ToSize = &before
 		}
 	}
-	for _, vkey := range signing {
-		if !slices.ContainsFunc(result.Keys, func(keySpan KeySpan) bool { return keySpan.VKey == vkey && keySpan.ToSize == nil }) {
-			result.Keys = append(result.Keys, KeySpan{VKey: vkey, FromSize: size})
-		}
+	for _, key := range signing {
+		result.Keys = append(result.Keys, KeySpan{VKey: key.vkey, FromSize: size})
 	}
 	for _, witness := range witnesses {
-		result.Witnesses = append(result.Witnesses, witness.Key.String())
+		result.Witnesses = append(result.Witnesses, witness.Key.vkey)
 	}
 	return result
 }

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 
 	"daybook/calendar"
@@ -34,8 +33,8 @@ type Bodies struct {
 
 // Body is a hash, or what the hash is made from.
 type Body struct {
-	Hash    string       `json:"hash,omitempty"` // base64
-	Salt    string       `json:"salt,omitempty"` // base64; the body is open
+	Hash    []byte       `json:"hash,omitempty"`
+	Salt    []byte       `json:"salt,omitempty"` // the body is open
 	Actor   *calendar.ID `json:"actor,omitempty"`
 	Client  *string      `json:"client,omitempty"`
 	Request *string      `json:"request,omitempty"`
@@ -46,25 +45,23 @@ type Body struct {
 // openingOf opens an entry: the state for everybody who gets the version, all but the
 // secret for a reader of all.
 func openingOf(entry *eventstore.Entry, all bool) *Opening {
-	var bodies [5]Body
-	for i, h := range eventstore.BodyHashes(entry) {
-		bodies[i].Hash = base64.StdEncoding.EncodeToString(h[:])
-	}
-	open := func(i int, body Body) {
-		body.Salt = base64.StdEncoding.EncodeToString(entry.Salts.Of(i))
-		bodies[i] = body
-	}
-	if entry.Redacted == nil {
-		open(3, Body{Text: new(string(entry.State))})
-		if all {
-			open(0, Body{Actor: &entry.Actor})
-			open(1, Body{Client: &entry.Cause.Client, Request: &entry.Cause.Request, Reason: &entry.Cause.Reason})
-			open(2, Body{Text: new(string(entry.Fields))})
+	hashes := eventstore.BodyHashes(entry)
+	body := func(i int, open bool, body Body) Body {
+		if !open || entry.Redacted != nil {
+			return Body{Hash: hashes[i][:]}
 		}
+		body.Salt = entry.Salts.Of(i)
+		return body
 	}
 	return &Opening{
 		Form: 2, Kind: entry.Kind.String(), ID: entry.ID, Version: entry.Version, Time: entry.Time.UnixMilli(), Change: entry.Change,
-		Bodies: Bodies{Actor: bodies[0], Cause: bodies[1], Fields: bodies[2], State: bodies[3], Secret: bodies[4]},
+		Bodies: Bodies{
+			Actor:  body(0, all, Body{Actor: &entry.Actor}),
+			Cause:  body(1, all, Body{Client: &entry.Cause.Client, Request: &entry.Cause.Request, Reason: &entry.Cause.Reason}),
+			Fields: body(2, all, Body{Text: new(string(entry.Fields))}),
+			State:  body(3, true, Body{Text: new(string(entry.State))}),
+			Secret: body(4, false, Body{}),
+		},
 	}
 }
 

@@ -248,7 +248,8 @@ func (signer *Signer) follow(ctx context.Context, confirmed bool) (size calendar
 	if err == nil && len(keys) > 0 {
 		var stored Head
 		if _, stored, err = signer.extends(ctx, &newest, keys, confirmed); err == nil {
-			size, err = stored.Size, storeNotes(signer.ring.Notes, stored, keys)
+			size = stored.Size
+			_, err = storeNotes(signer.ring.Notes, stored, keys)
 		}
 	}
 	signer.outcome(ctx, &newest, err)
@@ -353,7 +354,8 @@ func (signer *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
 	case head == 0:
 		return eventstore.Checkpoint{}, ErrNoCheckpoint
 	case newest.Size >= head: // another process may have been faster
-		return newest, storeNotes(signer.ring.Notes, stored, keys)
+		_, err = storeNotes(signer.ring.Notes, stored, keys)
+		return newest, err
 	}
 	checkpoint, err := signer.checkpoint(ctx, &newest, keys, head, signer.ring.Notes)
 	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
@@ -382,9 +384,6 @@ func (signer *Signer) checkpoint(
 	}
 	head := Head{Origin: keys[0].Name(), Size: size, Root: root}
 	checkpoint = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(signer.signerOptions.Now())}
-	if checkpoint.Note, err = signHead(head, keys); err != nil {
-		return checkpoint, err
-	}
 	of := Keys{Origin: head.Origin}
 	if newest.Origin == head.Origin {
 		if of, err = ReadKeys(newest); err != nil {
@@ -394,7 +393,7 @@ func (signer *Signer) checkpoint(
 	spans, err := json.Marshal(of.next(newest.Size, size, keys, signer.signerOptions.Witnesses))
 	checkpoint.Keys = string(spans)
 	if err == nil {
-		err = storeNotes(notes, head, keys)
+		checkpoint.Note, err = storeNotes(notes, head, keys)
 	}
 	if err == nil {
 		err = signer.log.put(ctx, checkpoint)
@@ -414,14 +413,11 @@ func (signer *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, er
 		return nil, err
 	}
 	newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0)
-	if err != nil {
-		return nil, err
+	if err == nil && newest.Origin == origin {
+		err = fmt.Errorf("the log is %q already; a new log has another origin", origin)
 	}
-	if newest.Origin == origin {
-		return nil, fmt.Errorf("the log is %q already; a new log has another origin", origin)
-	}
-	head, err := signer.log.head(ctx)
-	if err != nil {
+	head, headErr := signer.log.head(ctx)
+	if err = cmp.Or(err, headErr); err != nil {
 		return nil, err
 	}
 	signs := head > newest.Size
@@ -467,12 +463,9 @@ func (signer *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoi
 	group.Wait()
 }
 
-// addTries is how often a line is added because others were added meanwhile.
-const addTries = MaxWitnesses + 1
-
-// add adds a line to the checkpoint of a size.
-func (signer *Signer) add(ctx context.Context, size calendar.Position, line []byte) (err error) {
-	for range addTries {
+// add adds a line to the checkpoint of a size, to which others are added meanwhile.
+func (signer *Signer) add(ctx context.Context, size calendar.Position, line []byte) error {
+	for {
 		checkpoint, err := signer.log.Checkpoint(ctx, size)
 		if err != nil || bytes.Contains(checkpoint.Note, line) {
 			return err
@@ -482,7 +475,6 @@ func (signer *Signer) add(ctx context.Context, size calendar.Position, line []by
 			return err
 		}
 	}
-	return eventstore.ErrConflict
 }
 
 // Run signs every interval, while there are new entries, until the context ends, and
@@ -499,7 +491,7 @@ func (signer *Signer) Run(ctx context.Context) error {
 		}
 	}
 	if signer.Follow(ctx) == nil {
-		if newest, err := eventstore.CheckpointAt(ctx, signer.log.store, 0); err == nil {
+		if newest, err := signer.log.Checkpoint(ctx, 0); err == nil {
 			cosign(newest)
 		}
 	}

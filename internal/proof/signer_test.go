@@ -51,7 +51,14 @@ func (signing *signing) write(n int) {
 		}
 		results := signing.store.Append(signing.Context(), []eventstore.Append{{
 			Time: time.Unix(int64(id), 0), Actor: 7,
-			Drafts: []eventstore.Draft{{Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{}`)}},
+			Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+				Kind:    calendar.KindTag,
+				ID:      id,
+				Version: 1,
+				Change:  "tag.created",
+				Fields:  json.RawMessage(`{}`),
+				State:   json.RawMessage(`{}`),
+			}}},
 		}})
 		if results[0].Err != nil {
 			signing.Fatal(results[0].Err)
@@ -116,11 +123,11 @@ func (signing *signing) vkeys(checkpoint *eventstore.Checkpoint) proof.Keys {
 
 func (signing *signing) leaves() []digest {
 	signing.Helper()
-	commits, err := signing.store.Commits(signing.Context(), 1, 1<<20)
+	entries, err := signing.store.Read(signing.Context(), eventstore.Range{Limit: 1 << 20, Leaves: true})
 	signing.ok(err)
 	var leaves []digest
-	for _, commit := range commits {
-		leaves = append(leaves, commit.Leaves...)
+	for _, entry := range entries {
+		leaves = append(leaves, entry.Leaf)
 	}
 	return leaves
 }

@@ -50,10 +50,10 @@ func (tree *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) (
 		return nil, ErrNoTile
 	}
 	if tile.L == Entries {
-		leaves, err := tree.stored(ctx, calendar.Position(tile.N*block), tile.W)
+		entries, err := tree.stored(ctx, tree.leaves.Epoch().History, calendar.Position(tile.N*block), tile.W)
 		data := make([]byte, 0, tile.W*34)
-		for i := range leaves {
-			data = append(append(data, 0, 32), leaves[i][:]...)
+		for i := range entries {
+			data = append(append(data, 0, 32), entries[i].Leaf[:]...)
 		}
 		return data, err
 	}

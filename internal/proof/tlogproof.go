@@ -9,13 +9,6 @@ import (
 
 const proofFirst = "c2sp.org/tlog-proof@v1\n"
 
-// Text returns a C2SP tlog-proof@v1: that the entry with an index, from 0, is in the tree
-// of a checkpoint.
-func Text(index int64, hashes []Hash, checkpoint []byte) []byte {
-	data := fmt.Appendf(nil, "%sindex %d\n", proofFirst, index)
-	return append(append(appendHashes(data, hashes), '\n'), checkpoint...)
-}
-
 // appendHashes appends hashes in base64, each in a line.
 func appendHashes(data []byte, hashes []Hash) []byte {
 	for i := range hashes {
@@ -35,6 +28,12 @@ type Inclusion struct {
 	Leaf     Hash              `json:"leaf"`
 	Hashes   []Hash            `json:"hashes"`
 	Opening  *Opening          `json:"opening,omitempty"`
+}
+
+// Text returns the proof as a C2SP tlog-proof@v1, with the checkpoint of the tree.
+func (inclusion *Inclusion) Text(checkpoint []byte) []byte {
+	data := fmt.Appendf(nil, "%sindex %d\n", proofFirst, inclusion.Index)
+	return append(append(appendHashes(data, inclusion.Hashes), '\n'), checkpoint...)
 }
 
 // Consistency is the proof that the tree of one size is the beginning of that of

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -17,9 +16,9 @@ import (
 // Hash is a node of the tree, SHA-256.
 type Hash = tlog.Hash
 
-// Leaves is what a tree is made from: the leaves of the commits of an eventstore.Store.
+// Leaves is what a tree is made from: those of the entries of an eventstore.Store.
 type Leaves interface {
-	Commits(ctx context.Context, from calendar.Position, limit int) ([]eventstore.Commit, error)
+	Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error)
 	Epoch() eventstore.Epoch
 }
 
@@ -27,8 +26,7 @@ type Leaves interface {
 const (
 	blockLevel = 8
 	block      = 1 << blockLevel
-	readBlocks = 64 // that are read together when the tree grows
-	leavesPage = 64 // commits that are read at once
+	readBlocks = 16 // that are read together when the tree grows
 )
 
 // Tree is the Merkle tree over the leaves of a store. It caches the nodes above blocks
@@ -89,7 +87,7 @@ func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree
 		if upper.blocks >= wanted {
 			return upper, nil
 		}
-		if err := tree.grow(ctx, *upper, wanted); err != nil {
+		if err := tree.grow(ctx, *upper, wanted); err != nil && tree.leaves.Epoch().History == upper.epoch {
 			return nil, err
 		}
 	}
@@ -97,11 +95,11 @@ func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree
 
 // grow reads the next blocks.
 func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error {
-	leaves, err := tree.stored(ctx, calendar.Position(upper.blocks*block), block*int(min(wanted-upper.blocks, readBlocks)))
+	entries, err := tree.stored(ctx, upper.epoch, calendar.Position(upper.blocks*block), block*int(min(wanted-upper.blocks, readBlocks)))
 	if err != nil {
 		return err
 	}
-	for bottom := range slices.Chunk(nodes(leaves), block) {
+	for bottom := range slices.Chunk(nodes(entries), block) {
 		more, err := tlog.StoredHashesForRecordHash(upper.blocks, rootOf(bottom), &upper)
 		if err != nil {
 			return err
@@ -109,37 +107,31 @@ func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error
 		upper.nodes = append(upper.nodes, more...) // beyond what readers of the former one see
 		upper.blocks++
 	}
-	if tree.leaves.Epoch().History == upper.epoch { // else it may be of two histories
-		tree.upper.Store(&upper)
-	}
+	tree.upper.Store(&upper)
 	return nil
 }
 
-// stored reads exactly count leaves.
-func (tree *Tree) stored(ctx context.Context, after calendar.Position, count int) ([][32]byte, error) {
-	result := make([][32]byte, 0, count)
-	for len(result) < count {
-		next := after + calendar.Position(len(result)) + 1
-		commits, err := tree.leaves.Commits(ctx, next, min(count-len(result), leavesPage))
-		if err == nil && len(commits) == 0 {
-			err = eventstore.ErrAhead
-		}
-		if err != nil {
-			return nil, fmt.Errorf("leaf of entry %d: %w", next, err)
-		}
-		for i := range commits {
-			leaves := commits[i].Leaves[max(next, commits[i].First)-commits[i].First:]
-			result = append(result, leaves[:min(len(leaves), count-len(result))]...)
-		}
+// stored reads exactly count entries of a history, of which it needs the leaves.
+func (tree *Tree) stored(ctx context.Context, history uint64, after calendar.Position, count int) ([]eventstore.Entry, error) {
+	entries, err := tree.leaves.Read(ctx, eventstore.Range{After: uint64(after), Limit: count, Leaves: true})
+	switch {
+	case err != nil:
+	case tree.leaves.Epoch().History != history:
+		err = eventstore.ErrHistory
+	case len(entries) < count:
+		err = eventstore.ErrAhead
 	}
-	return result, nil
+	if err != nil {
+		err = fmt.Errorf("leaves of %d entries after %d: %w", count, after, err)
+	}
+	return entries, err
 }
 
 // nodes returns the nodes of level 0.
-func nodes(leaves [][32]byte) []Hash {
-	result := make([]Hash, len(leaves))
-	for i := range leaves {
-		result[i] = tlog.RecordHash(leaves[i][:])
+func nodes(entries []eventstore.Entry) []Hash {
+	result := make([]Hash, len(entries))
+	for i := range entries {
+		result[i] = tlog.RecordHash(entries[i].Leaf[:])
 	}
 	return result
 }
@@ -171,9 +163,11 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 			instant := number >> (blockLevel - level)
 			bottom := bottoms[instant]
 			if bottom == nil {
-				if bottom, err = tree.bottom(ctx, upper.epoch, size, instant); err != nil {
+				entries, err := tree.stored(ctx, upper.epoch, calendar.Position(instant*block), int(min(block, int64(size)-instant*block)))
+				if err != nil {
 					return nil, err
 				}
+				bottom = nodes(entries)
 				bottoms[instant] = bottom
 			}
 			first := (number << level) % block
@@ -181,15 +175,6 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 		}
 		return result, nil
 	}), nil
-}
-
-// bottom reads the nodes of level 0 of a block, as far as a tree of a size has them.
-func (tree *Tree) bottom(ctx context.Context, epoch uint64, size calendar.Position, number int64) ([]Hash, error) {
-	leaves, err := tree.stored(ctx, calendar.Position(number*block), int(min(block, int64(size)-number*block)))
-	if err == nil && tree.leaves.Epoch().History != epoch {
-		err = fmt.Errorf("tree of %d entries: %w", size, eventstore.ErrHistory)
-	}
-	return nodes(leaves), err
 }
 
 // Root returns the root of the tree of a size; of 0 it is that of the empty tree. The
@@ -203,44 +188,45 @@ func (tree *Tree) Root(ctx context.Context, size calendar.Position) (Hash, error
 	return tlog.TreeHash(int64(size), hashReader)
 }
 
-// ErrRange says that there is no such proof: the position or the older size is not
-// within the tree.
-var ErrRange = errors.New("not within the tree")
-
-// Inclusion proves that the entry at a position is in the tree of a size, by the
-// hashes in the order of RFC 6962 2.1.1, and returns the root.
-func (tree *Tree) Inclusion(ctx context.Context, position, size calendar.Position) (hashes []Hash, root Hash, err error) {
-	if position < 1 || position > size {
-		return nil, Hash{}, fmt.Errorf("entry %d of %d: %w", position, size, ErrRange)
+// Leaf returns the stored leaf of the entry at a position.
+func (tree *Tree) Leaf(ctx context.Context, position calendar.Position) (leaf Hash, err error) {
+	entries, err := tree.stored(ctx, tree.leaves.Epoch().History, position-1, 1)
+	if err == nil {
+		leaf = entries[0].Leaf
 	}
-	hashReader, err := tree.reader(ctx, size)
-	if err != nil {
-		return nil, Hash{}, err
-	}
-	if hashes, err = tlog.ProveRecord(int64(size), int64(position)-1, hashReader); err != nil {
-		return nil, Hash{}, err
-	}
-	root, err = tlog.TreeHash(int64(size), hashReader)
-	return hashes, root, err
+	return leaf, err
 }
 
-// Consistency proves that the tree of one size is the beginning of that of another,
-// by the hashes in the order of RFC 6962 2.1.2: none from 0 and between equal sizes. It
-// returns both roots.
-func (tree *Tree) Consistency(ctx context.Context, from, position calendar.Position) (hashes []Hash, fromRoot, toRoot Hash, err error) {
-	if from > position {
-		return nil, Hash{}, Hash{}, fmt.Errorf("size %d of %d: %w", from, position, ErrRange)
-	}
-	hashReader, err := tree.reader(ctx, position)
-	hashes = []Hash{} // JSON: [], not null
-	if err == nil && from > 0 && from < position {
-		hashes, err = tlog.ProveTree(int64(position), int64(from), hashReader)
+// Inclusion proves that the entry at a position is in the tree of a size, by the hashes in
+// the order of RFC 6962 2.1.1. The position is within the tree.
+func (tree *Tree) Inclusion(ctx context.Context, position, size calendar.Position) (inclusion Inclusion, err error) {
+	inclusion = Inclusion{Position: position, Index: position - 1, Size: size}
+	hashReader, err := tree.reader(ctx, size)
+	if err == nil {
+		inclusion.Hashes, err = tlog.ProveRecord(int64(size), int64(position)-1, hashReader)
 	}
 	if err == nil {
-		fromRoot, err = tlog.TreeHash(int64(from), hashReader)
+		inclusion.Root, err = tlog.TreeHash(int64(size), hashReader)
 	}
 	if err == nil {
-		toRoot, err = tlog.TreeHash(int64(position), hashReader)
+		inclusion.Leaf, err = tree.Leaf(ctx, position)
 	}
-	return hashes, fromRoot, toRoot, err
+	return inclusion, err
+}
+
+// Consistency proves that the tree of one size is the beginning of that of another, by the
+// hashes in the order of RFC 6962 2.1.2: none from 0 and between equal sizes.
+func (tree *Tree) Consistency(ctx context.Context, from, size calendar.Position) (consistency Consistency, err error) {
+	consistency = Consistency{From: from, To: size, Hashes: []Hash{}} // JSON: [], not null
+	hashReader, err := tree.reader(ctx, size)
+	if err == nil && from > 0 && from != size {
+		consistency.Hashes, err = tlog.ProveTree(int64(size), int64(from), hashReader)
+	}
+	if err == nil {
+		consistency.FromRoot, err = tlog.TreeHash(int64(from), hashReader)
+	}
+	if err == nil {
+		consistency.ToRoot, err = tlog.TreeHash(int64(size), hashReader)
+	}
+	return consistency, err
 }

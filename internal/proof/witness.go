@@ -70,11 +70,11 @@ func (witness *Witness) cosign(ctx context.Context, tree *Tree, checkpoint *even
 		if witness.size > checkpoint.Size {
 			return nil, fmt.Errorf("it has seen a tree of %d entries", witness.size)
 		}
-		hashes, _, _, err := tree.Consistency(ctx, witness.size, checkpoint.Size)
+		consistency, err := tree.Consistency(ctx, witness.size, checkpoint.Size)
 		if err != nil {
 			return nil, err
 		}
-		body := appendHashes(fmt.Appendf(nil, "old %d\n", witness.size), hashes)
+		body := appendHashes(fmt.Appendf(nil, "old %d\n", witness.size), consistency.Hashes)
 		status, answer, err := post(ctx, witness.URL+"/add-checkpoint", append(append(body, '\n'), checkpoint.Note...))
 		switch {
 		case err != nil:
