@@ -160,9 +160,14 @@ func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filt
 		if facet.isPlace() {
 			option.numbers = directory.names[facet.name][option.word]
 		}
-		ids = append(ids, option.numbers...)
+		for _, id := range option.numbers {
+			if known := directory.find(id); known != nil {
+				ids = append(ids, known.numbers...)
+			}
+		}
 	}
-	return in(facet.field, plan.among(facet.kind, directory.withBelow(ids))...)
+	slices.Sort(ids)
+	return in(facet.field, recordsOf(plan.among(facet.kind, slices.Compact(ids)))...)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the

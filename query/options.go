@@ -19,6 +19,14 @@ type option struct {
 	word, label string // label: "" where the value is a word
 	numbers     []calendar.ID
 	other       readmodel.Filter
+	*linked     // of the value of a directory
+}
+
+// linked is a record that events link to.
+type linked struct {
+	record              *calendar.Record // with some of its fields
+	latitude, longitude float64          // of venues
+	located             bool
 }
 
 // same reports whether two options of a parameter mean the same, however they were sent.

@@ -57,14 +57,22 @@ func (plan *listPlan) sees(record *calendar.Record) bool {
 }
 
 // among returns those of some records of a kind that the caller sees.
-func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) []calendar.ID {
-	directory, result := plan.directory(kind), []calendar.ID{}
+func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) (result []*option) {
+	directory := plan.directory(kind)
 	for _, id := range ids {
-		if index, known := directory.find(id); known && plan.sees(directory.records[index]) {
-			result = append(result, id)
+		if option := directory.find(id); option != nil && plan.sees(option.record) {
+			result = append(result, option)
 		}
 	}
 	return result
+}
+
+// recordsOf returns the ids of the records of some options.
+func recordsOf(options []*option) (ids []calendar.ID) {
+	for _, option := range options {
+		ids = append(ids, option.record.ID)
+	}
+	return ids
 }
 
 // tally counts the values of a field among the records of a kind that a filter admits.
@@ -95,10 +103,9 @@ func (plan *listPlan) countedOf(kind calendar.Kind) map[calendar.ID]int {
 // withAbove returns the counted records, ascending, and of categories those above them, too,
 // so that a list has whole branches.
 func (plan *listPlan) withAbove(kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID) {
-	directory := plan.directory(kind)
-	for index, record := range directory.records {
-		if slices.ContainsFunc(directory.options[index].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
-			ids = append(ids, record.ID)
+	for _, option := range plan.directory(kind).options {
+		if slices.ContainsFunc(option.numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
+			ids = append(ids, option.record.ID)
 		}
 	}
 	return ids

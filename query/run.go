@@ -147,8 +147,8 @@ func (plan *listPlan) order() []readmodel.Sort {
 		}
 	case "count":
 		counts := plan.countedOf(plan.Kind)
-		for _, record := range plan.directory(plan.Kind).records {
-			ranks[record.ID] = int64(counts[record.ID])
+		for _, option := range plan.directory(plan.Kind).options {
+			ranks[option.record.ID] = int64(counts[option.record.ID])
 		}
 	}
 	if len(ranks) > 0 { // in no field
