@@ -182,8 +182,8 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 }
 
 // join returns the join of what events of the state embed.
-func (state *state) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
+func (plan *listPlan) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
 	return &join{
-		records: state.load, counts: state.countsOf, caller: caller, language: language, now: state.moment(), embeds: embeds, left: state.settings.MaxAnswer,
+		records: plan.load, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
 	}
 }

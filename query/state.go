@@ -14,16 +14,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// state is the read model as one request sees it.
-type state struct {
-	*Service
-	*shared
-	view readmodel.View
-}
-
-// moment is the one that decides which scheduled posts are published.
-func (state *state) moment() time.Time { return time.Unix(state.second, 0) }
-
 // shared is what requests of one generation share.
 type shared struct {
 	generation Generation
@@ -85,22 +75,6 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	return planned(ctx, service, nil, func(plan *listPlan) Generation { return Generation{shown, plan.generation.Due} })
 }
 
-// stateOf adds to a view what its generation shares.
-func (service *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
-	now := service.now()
-	holds := func(shared *shared) bool { return shared.holds(view.Shown(), now) }
-	g, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
-		due, next, err := dueTimes(ctx, view, now.Unix())
-		return &shared{
-			generation: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
-			// All moments from the last due publication on decide alike. With that one the
-			// filters are the same in most generations.
-			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
-		}, err
-	})
-	return &state{service, g, view}, err
-}
-
 // dueTimes returns the time of the last scheduled publication that has come, 0 for none,
 // and of the next one, MaxInt64 for none.
 func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next int64, err error) {
@@ -131,8 +105,8 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 
 // countsOf returns the numbers of counted events of some terms, by kind, the same for every
 // caller.
-func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
-	counts, missing := state.knownCounts(terms)
+func (plan *listPlan) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
+	counts, missing := plan.knownCounts(terms)
 	var ids []calendar.ID
 	var each []readmodel.Filter
 	one := make([]readmodel.Filter, 0, 2)                                              // few events have one of them
@@ -150,15 +124,15 @@ func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]cale
 	if len(ids) == 0 {
 		return counts, nil
 	}
-	page, err := state.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or(one), state.counted}, Tallies: []readmodel.Tally{{Parts: each}},
+	page, err := plan.view.Search(ctx, readmodel.Query{
+		Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or(one), plan.counted}, Tallies: []readmodel.Tally{{Parts: each}},
 	})
 	if err != nil {
 		return counts, err
 	}
 	for i, count := range page.Tallied[0].Parts {
 		counts[ids[i]] = count
-		state.counts.Store(ids[i], count)
+		plan.counts.Store(ids[i], count)
 	}
 	return counts, nil
 }
@@ -186,8 +160,8 @@ func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
 
 // load returns the records of ids, in their order, nil for unknown ones.
-func (state *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := state.view.Get(ctx, ids)
+func (plan *listPlan) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := plan.view.Get(ctx, ids)
 	records := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
 		records[i] = found[id].Record

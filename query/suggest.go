@@ -59,9 +59,8 @@ func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (sugges
 		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i, kind := range plan.kinds {
 			group.Go(func() error {
-				of := *criteria
-				of.Kind = kind
-				plan := &listPlan{state: plan.state, Criteria: &of, ctx: all}
+				of, plan := *criteria, *plan
+				of.Kind, plan.Criteria, plan.ctx = kind, &of, all
 				result[i] = plan.suggest()
 				return plan.err
 			})
