@@ -105,25 +105,22 @@ func (plan *listPlan) clusters() *Clusters {
 func clusterOf(cell cell, venues []*option, events int, counts map[calendar.ID]int) Cluster {
 	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.year), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var latitude, longitude, weight float64
-	var places []*option
+	venues = slices.DeleteFunc(venues, func(venue *option) bool { return counts[venue.record.ID] == 0 })
 	for _, venue := range venues {
 		count := float64(counts[venue.record.ID])
-		if count == 0 {
-			continue
-		}
 		latitude, longitude, weight = latitude+venue.latitude*count, longitude+venue.longitude*count, weight+count
 		cluster.West, cluster.East = min(cluster.West, venue.longitude), max(cluster.East, venue.longitude)
 		cluster.South, cluster.North = min(cluster.South, venue.latitude), max(cluster.North, venue.latitude)
-		cluster.Venues, places = append(cluster.Venues, venue.record), append(places, venue)
+		cluster.Venues = append(cluster.Venues, venue.record)
 	}
-	if len(places) == 1 {
-		cluster.Lat, cluster.Lng = places[0].latitude, places[0].longitude
+	if len(venues) == 1 {
+		cluster.Lat, cluster.Lng = venues[0].latitude, venues[0].longitude
 		return cluster
 	}
 	cluster.Lat, cluster.Lng = math.Round(latitude/weight*1e6)/1e6, math.Round(longitude/weight*1e6)/1e6
 	for zoom := cell.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
-		first := cellAt(places[0].latitude, places[0].longitude, zoom)
-		if slices.ContainsFunc(places, func(venue *option) bool { return cellAt(venue.latitude, venue.longitude, zoom) != first }) {
+		first := cellAt(venues[0].latitude, venues[0].longitude, zoom)
+		if slices.ContainsFunc(venues, func(venue *option) bool { return cellAt(venue.latitude, venue.longitude, zoom) != first }) {
 			cluster.Expansion = zoom
 			break
 		}

@@ -36,7 +36,7 @@ const countsLimit = time.Second
 
 // lastingCounts returns the numbers of counted events of some terms: the last known ones
 // while the read model is out of reach.
-func (service *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
+func (service *Service) lastingCounts(ctx context.Context, terms []*calendar.Record) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
 	counts, err = planned(within, service, nil, func(plan *listPlan) (counts map[calendar.ID]int) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -103,29 +104,20 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 	return last, next, nil
 }
 
-// countsOf returns the numbers of counted events of some terms, by kind, the same for every
-// caller.
-func (plan *listPlan) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
+// countsOf returns the numbers of counted events of some terms, the same for every caller.
+func (plan *listPlan) countsOf(ctx context.Context, terms []*calendar.Record) (map[calendar.ID]int, error) {
 	counts, missing := plan.knownCounts(terms)
-	var ids []calendar.ID
-	var each []readmodel.Filter
-	one := make([]readmodel.Filter, 0, 2)                                              // few events have one of them
-	for _, kind := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} { // in order, so that servers know the request again
-		subset := missing[kind]
-		if len(subset) == 0 {
-			continue
-		}
-		slices.Sort(subset)
-		ids, one = append(ids, subset...), append(one, in(linkField(kind), subset...))
-		for _, id := range subset {
-			each = append(each, in(linkField(kind), id))
-		}
-	}
-	if len(ids) == 0 {
+	if missing == nil {
 		return counts, nil
 	}
+	slices.SortFunc(missing, func(a, b *calendar.Record) int { return cmp.Compare(a.ID, b.ID) }) // so that servers know the request again
+	ids, each := make([]calendar.ID, len(missing)), make([]readmodel.Filter, len(missing))
+	for i, term := range missing {
+		ids[i], each[i] = term.ID, in(linkField(term.Kind), term.ID)
+	}
+	few := readmodel.Or{in(readmodel.FieldCategories, ids...), in(readmodel.FieldTags, ids...)} // events have one of them
 	page, err := plan.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or(one), plan.counted}, Tallies: []readmodel.Tally{{Parts: each}},
+		Kind: calendar.KindEvent, Filter: readmodel.And{few, plan.counted}, Tallies: []readmodel.Tally{{Parts: each}},
 	})
 	if err != nil {
 		return counts, err
@@ -137,15 +129,13 @@ func (plan *listPlan) countsOf(ctx context.Context, terms map[calendar.Kind][]ca
 	return counts, nil
 }
 
-func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known map[calendar.ID]int, missing map[calendar.Kind][]calendar.ID) {
-	known, missing = map[calendar.ID]int{}, map[calendar.Kind][]calendar.ID{}
-	for kind, ids := range terms {
-		for _, id := range ids {
-			if number, ok := shared.counts.Load(id); ok {
-				known[id], _ = number.(int)
-			} else {
-				missing[kind] = append(missing[kind], id)
-			}
+func (shared *shared) knownCounts(terms []*calendar.Record) (known map[calendar.ID]int, missing []*calendar.Record) {
+	known = map[calendar.ID]int{}
+	for _, term := range terms {
+		if number, ok := shared.counts.Load(term.ID); ok {
+			known[term.ID], _ = number.(int)
+		} else {
+			missing = append(missing, term)
 		}
 	}
 	return known, missing
