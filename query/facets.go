@@ -20,7 +20,7 @@ type facet struct {
 	read func(entry string) (option, bool)
 }
 
-// The facets, in the order of the interface.
+// The facets, in the order of the interface; Service has the options of the last one.
 var facets = []facet{
 	{name: "categories", kind: calendar.KindCategory, field: readmodel.FieldCategories},
 	{name: "tags", kind: calendar.KindTag, field: readmodel.FieldTags},
@@ -35,7 +35,7 @@ var facets = []facet{
 	{name: "ticketed", options: either(isTrue(readmodel.FieldTicketed))},
 	{name: "featured", options: either(isTrue(readmodel.FieldFeatured))},
 	{name: "free", options: either(isFree)},
-	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand}, // those of the settings
+	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand},
 }
 
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
@@ -49,16 +49,7 @@ var Facets, askedFacets = func() (all, asked []string) {
 	return all, asked
 }()
 
-func facetOf(name string) *facet { return &facets[slices.Index(Facets, name)] }
-
-// options returns those of a facet.
-func (service *Service) options(name string) []option {
-	facet := facetOf(name)
-	if facet.field == readmodel.FieldCost {
-		return service.bands
-	}
-	return facet.options
-}
+func (service *Service) facet(name string) *facet { return &service.facets[slices.Index(Facets, name)] }
 
 const maxMonths = 240
 
@@ -112,21 +103,22 @@ func (parser *parser) readFacets() {
 type facetCount struct {
 	*facet
 	*listPlan
+
 	options []option        // those of the facet, and chosen ones that are none of them
 	own     int             // of options: of the facet; 0: all values are
 	chosen  map[string]bool // words of options
 }
 
-// facet prepares one facet.
-func (plan *listPlan) facet(name string) *facetCount {
-	count := &facetCount{facet: facetOf(name), listPlan: plan, options: plan.options(name), chosen: map[string]bool{}}
-	switch count.own = len(count.options); {
+// facetCount prepares one facet.
+func (plan *listPlan) facetCount(name string) *facetCount {
+	facet := plan.facet(name)
+	count := &facetCount{facet: facet, listPlan: plan, options: slices.Clip(facet.options), own: len(facet.options), chosen: map[string]bool{}}
+	switch {
 	case count.isPlace():
 		count.options = plan.placed(name)
 	case count.kind != 0:
-		count.options = plan.directory(count.kind).options
+		count.options = slices.Clip(plan.directory(count.kind).options)
 	}
-	count.options = slices.Clip(count.options)
 	for _, chosen := range plan.chosen[name] {
 		index := slices.IndexFunc(count.options, func(option option) bool {
 			return option.word == chosen.word || count.kind == 0 && option.same(chosen)

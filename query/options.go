@@ -126,12 +126,11 @@ func (parser *parser) readFacet(facet *facet) {
 			entries = []string{strconv.FormatBool(is)}
 		}
 	}
-	known := parser.service.options(facet.name)
 	for _, text := range entries {
-		index := slices.IndexFunc(known, func(option option) bool { return option.word == text })
+		index := slices.IndexFunc(facet.options, func(option option) bool { return option.word == text })
 		switch {
 		case index >= 0:
-			chosen = append(chosen, known[index])
+			chosen = append(chosen, facet.options[index])
 		case facet.read == nil:
 			value.Known(text)
 			return

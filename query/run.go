@@ -73,16 +73,16 @@ func (plan *listPlan) find() (found *Selection) {
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
-	for index := range facets {
-		if chosen, name := plan.byFacet(index), facets[index].name; slices.Contains(plan.Facets, name) {
+	for _, name := range Facets {
+		if chosen := plan.byFacet(name); slices.Contains(plan.Facets, name) {
 			counted[name] = chosen
 		} else {
 			and = append(and, chosen...)
 		}
 	}
 	narrow := func(without string) (among readmodel.And) {
-		for index := range facets {
-			if name := facets[index].name; name != without {
+		for _, name := range Facets {
+			if name != without {
 				among = append(among, counted[name]...)
 			}
 		}
@@ -95,7 +95,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 		query.Narrow = all
 	}
 	for _, name := range plan.Facets {
-		count, among := plan.facet(name), narrow(name)
+		count, among := plan.facetCount(name), narrow(name)
 		if hidden != nil && !count.blanked && !plan.hides {
 			among = append(among, not(hidden))
 		}
