@@ -64,20 +64,21 @@ func (plan *listPlan) clusters() *Clusters {
 	if box := plan.box; box != nil { // it is no filter here
 		within, plan.box = box.holds, nil
 	}
-	venues, placed, places := plan.directory(calendar.KindVenue), plan.within(within), map[cell]int{}
+	placed, places := plan.within(within), map[cell]int{}
 	var cells []cell
-	var options []option // by cell
-	for _, id := range placed {
-		index, _ := venues.find(id)
-		key := cellAt(venues.points[index].latitude, venues.points[index].longitude, plan.zoom)
+	var venues [][]*option // by cell
+	for _, venue := range placed {
+		key := cellAt(venue.latitude, venue.longitude, plan.zoom)
 		if _, known := places[key]; !known {
 			places[key] = len(cells)
-			cells, options = append(cells, key), append(options, option{})
+			cells, venues = append(cells, key), append(venues, nil)
 		}
-		option := &options[places[key]]
-		option.numbers = append(option.numbers, id)
+		venues[places[key]] = append(venues[places[key]], venue)
 	}
-	options = append(options, option{numbers: placed})
+	var options []option
+	for _, some := range append(venues, placed) {
+		options = append(options, option{numbers: recordsOf(some)})
+	}
 	tally := tallyOf(readmodel.FieldVenue, options)
 	if tally.Field = readmodel.FieldVenue; blanked(plan.Caller) != nil {
 		tally.Filter = not(blanked(plan.Caller))
@@ -88,7 +89,7 @@ func (plan *listPlan) clusters() *Clusters {
 	clusters := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}
 	for i, cell := range cells {
 		if counts[i] > 0 {
-			clusters.Clusters = append(clusters.Clusters, venues.cluster(cell, options[i].numbers, counts[i], counted.Values))
+			clusters.Clusters = append(clusters.Clusters, clusterOf(cell, venues[i], counts[i], counted.Values))
 		}
 	}
 	slices.SortFunc(clusters.Clusters, func(a, b Cluster) int {
@@ -100,31 +101,26 @@ func (plan *listPlan) clusters() *Clusters {
 	return clusters
 }
 
-// cluster makes what a cell shows of its venues.
-func (directory *directory) cluster(cell cell, ids []calendar.ID, events int, counts map[calendar.ID]int) Cluster {
+// clusterOf makes what a cell shows of its venues.
+func clusterOf(cell cell, venues []*option, events int, counts map[calendar.ID]int) Cluster {
 	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.year), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var latitude, longitude, weight float64
-	var places []point
-	for _, id := range ids {
-		count := counts[id]
-		i, ok := directory.find(id)
-		if count == 0 || !ok {
-			continue
-		}
-		p := directory.points[i]
-		latitude, longitude, weight = latitude+p.latitude*float64(count), longitude+p.longitude*float64(count), weight+float64(count)
-		cluster.West, cluster.East = min(cluster.West, p.longitude), max(cluster.East, p.longitude)
-		cluster.South, cluster.North = min(cluster.South, p.latitude), max(cluster.North, p.latitude)
-		cluster.Venues, places = append(cluster.Venues, directory.records[i]), append(places, p)
+	venues = slices.DeleteFunc(venues, func(venue *option) bool { return counts[venue.record.ID] == 0 })
+	for _, venue := range venues {
+		count := float64(counts[venue.record.ID])
+		latitude, longitude, weight = latitude+venue.latitude*count, longitude+venue.longitude*count, weight+count
+		cluster.West, cluster.East = min(cluster.West, venue.longitude), max(cluster.East, venue.longitude)
+		cluster.South, cluster.North = min(cluster.South, venue.latitude), max(cluster.North, venue.latitude)
+		cluster.Venues = append(cluster.Venues, venue.record)
 	}
-	if len(places) == 1 {
-		cluster.Lat, cluster.Lng = places[0].latitude, places[0].longitude
+	if len(venues) == 1 {
+		cluster.Lat, cluster.Lng = venues[0].latitude, venues[0].longitude
 		return cluster
 	}
 	cluster.Lat, cluster.Lng = math.Round(latitude/weight*1e6)/1e6, math.Round(longitude/weight*1e6)/1e6
 	for zoom := cell.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
-		first := cellAt(places[0].latitude, places[0].longitude, zoom)
-		if slices.ContainsFunc(places, func(p point) bool { return cellAt(p.latitude, p.longitude, zoom) != first }) {
+		first := cellAt(venues[0].latitude, venues[0].longitude, zoom)
+		if slices.ContainsFunc(venues, func(venue *option) bool { return cellAt(venue.latitude, venue.longitude, zoom) != first }) {
 			cluster.Expansion = zoom
 			break
 		}

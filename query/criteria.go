@@ -87,14 +87,6 @@ func (parser *parser) makeKey() string {
 	case view == viewOwn:
 		owner = parser.Caller.ID
 	}
-	var withdrawn calendar.Hash
-	for _, id := range parser.withdrawn {
-		withdrawn = withdrawn.Number(uint64(id))
-	}
-	var bounds [2]window
-	if parser.sheet != (Sheet{}) {
-		bounds = [...]window{parser.window, parser.lap}
-	}
-	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %q",
-		parser.Kind, parser.Lang, view, owner, withdrawn, parser.Page, parser.PerPage, parser.kind, bounds, parser.Links, []byte(parser.resolved))
+	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %s",
+		parser.Kind, parser.Lang, view, owner, parser.Page, parser.PerPage, parser.kind, parser.window, parser.lap, parser.Links, parser.resolved)
 }

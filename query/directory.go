@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"daybook/calendar"
@@ -13,19 +14,11 @@ import (
 // directory has all live records of a kind that events link to, with what facets show of
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
-	records []*calendar.Record                  // by id, with some of their fields
-	points  []point                             // by place
-	options []option                            // by place: the record, and of categories those below it
+	options []option                            // by id: the record, and of categories those below it
 	names   map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
 
 	shown readmodel.VisibleState // of the index
 	stamp uint64                 // of readmodel.View
-}
-
-// point is where a venue lies, in degrees; others are known nowhere.
-type point struct {
-	latitude, longitude float64
-	known               bool
 }
 
 // directoryFields are the fields that a directory holds of records.
@@ -67,9 +60,9 @@ func (plan *listPlan) readDirectory(kind calendar.Kind) (*directory, error) {
 		}
 		return nil
 	})
-	for index := range d.records {
-		for _, above := range d.above(index) {
-			d.options[above].numbers = append(d.options[above].numbers, d.records[index].ID)
+	for i := range d.options {
+		for _, above := range d.above(&d.options[i]) {
+			above.numbers = append(above.numbers, d.options[i].record.ID)
 		}
 	}
 	return d, err
@@ -77,11 +70,11 @@ func (plan *listPlan) readDirectory(kind calendar.Kind) (*directory, error) {
 
 func (directory *directory) add(record *calendar.Record) {
 	fields := record.Fields.Copy(directoryFields)
-	directory.records = append(directory.records, &calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields})
-	directory.options = append(directory.options, numbered(record.ID.String(), record.ID))
 	latitude, hasLat := fields.Number("geo_lat")
 	longitude, hasLng := fields.Number("geo_lng")
-	directory.points = append(directory.points, point{latitude, longitude, hasLat && hasLng})
+	option := numbered(record.ID.String(), record.ID)
+	option.linked = &linked{&calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields}, latitude, longitude, hasLat && hasLng}
+	directory.options = append(directory.options, option)
 	for detail, names := range directory.names {
 		if key := readmodel.PlaceKey(fields.String(detail)); key != "" {
 			names[key] = append(names[key], record.ID)
@@ -89,40 +82,31 @@ func (directory *directory) add(record *calendar.Record) {
 	}
 }
 
-// find returns the place of a record.
-func (directory *directory) find(id calendar.ID) (int, bool) {
-	return slices.BinarySearchFunc(directory.records, id, func(record *calendar.Record, id calendar.ID) int { return cmp.Compare(record.ID, id) })
+// find returns the option of a record, nil for an unknown one.
+func (directory *directory) find(id calendar.ID) *option {
+	index, known := sort.Find(len(directory.options), func(i int) int { return cmp.Compare(id, directory.options[i].record.ID) })
+	if !known {
+		return nil
+	}
+	return &directory.options[index]
 }
 
-// above returns the places of the live categories above one, the nearest first.
-func (directory *directory) above(index int) (result []int) {
-	for range directory.records { // a lagging model could show a cycle
-		above, known := directory.find(directory.records[index].Fields.ID("parent"))
-		if !known {
+// above returns the live categories above one, the nearest first.
+func (directory *directory) above(option *option) (result []*option) {
+	for range directory.options { // a lagging model could show a cycle
+		if option = directory.find(option.record.Fields.ID("parent")); option == nil {
 			break
 		}
-		result, index = append(result, above), above
+		result = append(result, option)
 	}
 	return result
-}
-
-// withBelow adds to categories all that stand below them.
-func (directory *directory) withBelow(ids []calendar.ID) []calendar.ID {
-	result := slices.Clone(ids)
-	for _, id := range ids {
-		if index, known := directory.find(id); known {
-			result = append(result, directory.options[index].numbers...)
-		}
-	}
-	slices.Sort(result)
-	return slices.Compact(result)
 }
 
 // placed returns the cities or countries of the venues that the caller sees.
 func (plan *listPlan) placed(detail string) (options []option) {
 	names := plan.directory(calendar.KindVenue).names[detail]
 	for _, key := range slices.Sorted(maps.Keys(names)) {
-		if ids := plan.among(calendar.KindVenue, names[key]); len(ids) > 0 {
+		if ids := recordsOf(plan.among(calendar.KindVenue, names[key])); ids != nil {
 			options = append(options, option{word: key, numbers: ids})
 		}
 	}

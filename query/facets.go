@@ -20,7 +20,7 @@ type facet struct {
 	read func(entry string) (option, bool)
 }
 
-// The facets, in the order of the interface.
+// The facets, in the order of the interface; Service has the options of the last one.
 var facets = []facet{
 	{name: "categories", kind: calendar.KindCategory, field: readmodel.FieldCategories},
 	{name: "tags", kind: calendar.KindTag, field: readmodel.FieldTags},
@@ -35,7 +35,7 @@ var facets = []facet{
 	{name: "ticketed", options: either(isTrue(readmodel.FieldTicketed))},
 	{name: "featured", options: either(isTrue(readmodel.FieldFeatured))},
 	{name: "free", options: either(isFree)},
-	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand}, // those of the settings
+	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand},
 }
 
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
@@ -49,16 +49,7 @@ var Facets, askedFacets = func() (all, asked []string) {
 	return all, asked
 }()
 
-func facetOf(name string) *facet { return &facets[slices.Index(Facets, name)] }
-
-// options returns those of a facet.
-func (service *Service) options(name string) []option {
-	facet := facetOf(name)
-	if facet.field == readmodel.FieldCost {
-		return service.bands
-	}
-	return facet.options
-}
+func (service *Service) facet(name string) *facet { return &service.facets[slices.Index(Facets, name)] }
 
 const maxMonths = 240
 
@@ -112,22 +103,22 @@ func (parser *parser) readFacets() {
 type facetCount struct {
 	*facet
 	*listPlan
+
 	options []option        // those of the facet, and chosen ones that are none of them
 	own     int             // of options: of the facet; 0: all values are
 	chosen  map[string]bool // words of options
-	records *directory      // of the kind, by the places of the options but for those of cities and countries
 }
 
-// facet prepares one facet.
-func (plan *listPlan) facet(name string) *facetCount {
-	count := &facetCount{facet: facetOf(name), listPlan: plan, options: plan.options(name), chosen: map[string]bool{}}
-	if count.own = len(count.options); count.kind != 0 {
-		count.records = plan.directory(count.kind)
-		if count.options = count.records.options; count.isPlace() {
-			count.options = plan.placed(name)
-		}
+// facetCount prepares one facet.
+func (plan *listPlan) facetCount(name string) *facetCount {
+	facet := plan.facet(name)
+	count := &facetCount{facet: facet, listPlan: plan, options: slices.Clip(facet.options), own: len(facet.options), chosen: map[string]bool{}}
+	switch {
+	case count.isPlace():
+		count.options = plan.placed(name)
+	case count.kind != 0:
+		count.options = slices.Clip(plan.directory(count.kind).options)
 	}
-	count.options = slices.Clip(count.options)
 	for _, chosen := range plan.chosen[name] {
 		index := slices.IndexFunc(count.options, func(option option) bool {
 			return option.word == chosen.word || count.kind == 0 && option.same(chosen)
@@ -191,7 +182,14 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 		slices.SortFunc(facetCount.options, func(a, b option) int { return strings.Compare(a.word, b.word) })
 		facetCount.options = slices.CompactFunc(facetCount.options, option.same)
 	}
-	all := facetCount.values(got)
+	var all []FacetValue
+	for index, count := range countsOf(facetCount.options, got) {
+		option := &facetCount.options[index]
+		value := FacetValue{Value: option.word, Label: option.label, Count: count, Selected: facetCount.chosen[option.word]}
+		if facetCount.kind == 0 || (count > 0 || value.Selected) && facetCount.describe(&value, option, got) {
+			all = append(all, value)
+		}
+	}
 	if facetCount.kind != 0 {
 		limit = facetCount.facetLimit
 		if query := facetCount.facetQuery; query.facet == facetCount.name {
@@ -212,29 +210,17 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	return facet
 }
 
-// values returns the values of the options.
-func (facetCount *facetCount) values(got *readmodel.TallyAnswer) (all []FacetValue) {
-	for index, count := range countsOf(facetCount.options, got) {
-		option := &facetCount.options[index]
-		value := FacetValue{Value: option.word, Label: option.label, Count: count, Selected: facetCount.chosen[option.word]}
-		if facetCount.kind == 0 || (count > 0 || value.Selected) && facetCount.describe(&value, index, got) {
-			all = append(all, value)
-		}
-	}
-	return all
-}
-
 // describe fills in what a value shows of its records, and reports whether it is shown. Of a
 // chosen record that the caller does not see that is what was sent.
-func (facetCount *facetCount) describe(value *FacetValue, index int, got *readmodel.TallyAnswer) bool {
-	switch known := facetCount.records; {
+func (facetCount *facetCount) describe(value *FacetValue, option *option, got *readmodel.TallyAnswer) bool {
+	switch {
 	case facetCount.isPlace():
-		value.Label = facetCount.spelling(&facetCount.options[index], got)
-	case index < len(known.records) && facetCount.sees(known.records[index]):
-		record := known.records[index]
+		value.Label = facetCount.spelling(option, got)
+	case option.linked != nil && facetCount.sees(option.record):
+		record := option.record
 		value.Label, value.In = record.Name(facetCount.Lang)
 		value.Slug, value.Parent, value.City = record.Slug(), record.Fields.ID("parent"), record.Fields.String("city")
-		value.Level = len(known.above(index))
+		value.Level = len(facetCount.directory(facetCount.kind).above(option))
 	case !value.Selected:
 		return false
 	default:
@@ -248,13 +234,13 @@ func (facetCount *facetCount) describe(value *FacetValue, index int, got *readmo
 // equally frequent ones the first by code points; the key of a chosen place that nothing
 // carries.
 func (facetCount *facetCount) spelling(place *option, got *readmodel.TallyAnswer) string {
-	label, counts := place.word, map[string]int{}
+	label, counts, venues := place.word, map[string]int{}, facetCount.directory(facetCount.kind)
 	for _, id := range place.numbers {
-		if got.Values[id] == 0 {
+		venue := venues.find(id)
+		if venue == nil || got.Values[id] == 0 { // nil after an error
 			continue
 		}
-		venue, _ := facetCount.records.find(id)
-		spelling := facetCount.records.records[venue].Fields.String(facetCount.name)
+		spelling := venue.record.Fields.String(facetCount.name)
 		counts[spelling]++
 		if count := counts[spelling] - counts[label]; count > 0 || count == 0 && spelling < label {
 			label = spelling

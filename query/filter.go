@@ -108,16 +108,16 @@ func (criteria *Criteria) name() readmodel.Text {
 // filter makes the filter of the list (interface 4.5, 4.10, 4.11).
 func (plan *listPlan) filter() readmodel.And {
 	and := plan.others()
-	for index := range facets {
-		and = append(and, plan.byFacet(index)...)
+	for _, name := range Facets {
+		and = append(and, plan.byFacet(name)...)
 	}
 	return plan.protect(and)
 }
 
 // byFacet is the filter by the parameter of a facet, none where it was not sent.
-func (plan *listPlan) byFacet(index int) readmodel.And {
-	if chosen := plan.chosen[facets[index].name]; chosen != nil {
-		return readmodel.And{plan.withOptions(&facets[index], chosen)}
+func (plan *listPlan) byFacet(name string) readmodel.And {
+	if chosen := plan.chosen[name]; chosen != nil {
+		return readmodel.And{plan.withOptions(plan.facet(name), chosen)}
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, plan.window.filters()...)
 	and = plan.lap.overlaps(and)
 	if plan.kind.ID != 0 {
-		and = append(and, plan.withOptions(facetOf(linkField(plan.kind.Kind)), []option{{numbers: []calendar.ID{plan.kind.ID}}}))
+		and = append(and, plan.withOptions(plan.facet(linkField(plan.kind.Kind)), []option{{numbers: []calendar.ID{plan.kind.ID}}}))
 	}
 	return append(and, plan.byPlaces()...)
 }
@@ -160,9 +160,14 @@ func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filt
 		if facet.isPlace() {
 			option.numbers = directory.names[facet.name][option.word]
 		}
-		ids = append(ids, option.numbers...)
+		for _, id := range option.numbers {
+			if known := directory.find(id); known != nil {
+				ids = append(ids, known.numbers...)
+			}
+		}
 	}
-	return in(facet.field, plan.among(facet.kind, directory.withBelow(ids))...)
+	slices.Sort(ids)
+	return in(facet.field, recordsOf(plan.among(facet.kind, slices.Compact(ids)))...)
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the

@@ -70,8 +70,8 @@ func linksOf(event *calendar.Record, embeds Embeds) (ids []calendar.ID) {
 type join struct {
 	// records returns records in the order of ids, nil for those that are not shown.
 	records func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// counts returns the counted events of terms, by kind; nil: none are known.
-	counts    func(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error)
+	// counts returns the counted events of terms; nil: none are known.
+	counts    func(ctx context.Context, terms []*calendar.Record) (map[calendar.ID]int, error)
 	caller    calendar.Caller
 	language  calendar.Lang
 	now       time.Time
@@ -94,12 +94,12 @@ type joinedRecord struct {
 // terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
 // may have.
 func (join *join) views(ctx context.Context, views []View) error {
-	terms := map[calendar.Kind][]calendar.ID{}
+	var terms []*calendar.Record
 	of := make([][]calendar.ID, len(views))
 	for i := range views {
 		view := &views[i]
 		if view.Touched = view.Record.Changed; view.Record.Kind.IsTerm() {
-			terms[view.Record.Kind] = append(terms[view.Record.Kind], view.Record.ID)
+			terms = append(terms, view.Record)
 		}
 		if !view.Blanked || join.embeds&EmbedTouched != 0 {
 			of[i] = linksOf(view.Record, join.embeds)
@@ -108,9 +108,9 @@ func (join *join) views(ctx context.Context, views []View) error {
 	if err := join.load(ctx, slices.Concat(of...)); err != nil {
 		return err
 	}
-	for id, linked := range join.found {
+	for _, linked := range join.found {
 		if record := linked.Record; record != nil && record.Kind.IsTerm() {
-			terms[record.Kind] = append(terms[record.Kind], id)
+			terms = append(terms, record)
 		}
 	}
 	if join.counts != nil && len(terms) > 0 {

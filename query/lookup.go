@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,22 +75,16 @@ func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) 
 	var ids []calendar.ID
 	for _, text := range list {
 		lower := strings.ToLower(text)
-		id := known[lower]
-		if id == 0 && parser.err == nil {
-			id = parser.bySlug(kind, lower)
+		if known[lower] == 0 {
+			known[lower] = parser.named(kind, text, names)
 		}
-		if id == 0 && names && parser.err == nil {
-			id = parser.byName(kind, text)
-		}
-		switch {
+		switch id := known[lower]; {
 		case parser.err != nil:
 			return nil
 		case id == 0:
 			value.Refuse(calendar.UnknownReason(kind), text)
 			return nil
-		}
-		known[lower] = id
-		if !slices.Contains(ids, id) {
+		case !slices.Contains(ids, id):
 			ids = append(ids, id)
 		}
 	}
@@ -97,25 +92,21 @@ func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) 
 	return ids
 }
 
-// bySlug finds a term by its slug; 0: none exists.
-func (parser *parser) bySlug(kind calendar.Kind, slug string) calendar.ID {
+// named finds a term by its slug and, where names count, by its shown name, as names are
+// compared; 0: none exists.
+func (parser *parser) named(kind calendar.Kind, text string, names bool) calendar.ID {
 	if parser.past.FormOnly {
 		return 1
 	}
-	var record *calendar.Record
-	if record, parser.err = parser.service.records.BySlug(parser.ctx, kind, slug); record == nil || record.Deleted {
-		return 0
+	record, err := parser.service.records.BySlug(parser.ctx, kind, strings.ToLower(text))
+	found := []*calendar.Record{record}
+	if err == nil && names && (record == nil || record.Deleted) {
+		if parser.service.settings.Clean != nil {
+			text = parser.service.settings.Clean.Name(text)
+		}
+		found, err = parser.service.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(text))
 	}
-	return record.ID
-}
-
-// byName finds a term by its shown name, as names are compared; 0: none exists.
-func (parser *parser) byName(kind calendar.Kind, name string) calendar.ID {
-	if parser.service.settings.Clean != nil {
-		name = parser.service.settings.Clean.Name(name)
-	}
-	var found []*calendar.Record
-	if found, parser.err = parser.service.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(name)); len(found) == 0 {
+	if parser.err = cmp.Or(parser.err, err); len(found) == 0 || found[0] == nil || found[0].Deleted {
 		return 0
 	}
 	return found[0].ID

@@ -40,22 +40,19 @@ func (service *Service) Months(ctx context.Context) (*Months, error) {
 }
 
 func (plan *listPlan) months() *Months {
-	listed := readmodel.And{plan.published, notHidden}
-	open := readmodel.And{plan.published, notHidden, not(isProtected)}
-	months := &Months{Touched: plan.touched(listed)}
+	months := &Months{Touched: plan.touched(readmodel.And{plan.published, notHidden})}
 	// On the clock of the site an event may start in the month before or after.
-	near := map[calendar.ID]int{}
-	for month := range plan.tally(calendar.KindEvent, readmodel.FieldMonth, open) {
-		for at := max(month-1, firstMonth); at <= min(month+1, lastMonth); at++ {
-			near[at]++
-		}
+	var near []calendar.ID
+	for month := range plan.tally(calendar.KindEvent, readmodel.FieldMonth, plan.counted) {
+		near = append(near, max(month-1, firstMonth), month, min(month+1, lastMonth))
 	}
-	for subset := range slices.Chunk(keys(near), partsAtOnce) {
+	slices.Sort(near)
+	for subset := range slices.Chunk(slices.Compact(near), partsAtOnce) {
 		parts := make([]readmodel.Filter, len(subset))
 		for i, month := range subset {
 			parts[i] = plan.StartingIn(firstOf(month)).window.filters()
 		}
-		page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: open, Tallies: []readmodel.Tally{{Parts: parts}}})
+		page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: plan.counted, Tallies: []readmodel.Tally{{Parts: parts}}})
 		for i, count := range page.Tallied[0].Parts {
 			if count > 0 {
 				months.Started = append(months.Started, MonthCount{firstOf(subset[i]), count})
@@ -94,7 +91,7 @@ func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (service *Service) StartingIn(first time.Time) *Criteria {
-	criteria := &Criteria{Kind: calendar.KindEvent, window: newWindow(), lap: newWindow(), hides: true}
+	criteria := &Criteria{Kind: calendar.KindEvent, window: openWindow, lap: openWindow, hides: true}
 	begin, _ := calendar.Day(calendar.WallOf(first), service.settings.Site)
 	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site)
 	criteria.window[utcStart] = readmodel.Span{Min: begin.Unix(), Max: next.Unix() - 1}

@@ -19,6 +19,14 @@ type option struct {
 	word, label string // label: "" where the value is a word
 	numbers     []calendar.ID
 	other       readmodel.Filter
+	*linked     // of the value of a directory
+}
+
+// linked is a record that events link to.
+type linked struct {
+	record              *calendar.Record // with some of its fields
+	latitude, longitude float64          // of venues
+	located             bool
 }
 
 // same reports whether two options of a parameter mean the same, however they were sent.
@@ -118,12 +126,11 @@ func (parser *parser) readFacet(facet *facet) {
 			entries = []string{strconv.FormatBool(is)}
 		}
 	}
-	known := parser.service.options(facet.name)
 	for _, text := range entries {
-		index := slices.IndexFunc(known, func(option option) bool { return option.word == text })
+		index := slices.IndexFunc(facet.options, func(option option) bool { return option.word == text })
 		switch {
 		case index >= 0:
-			chosen = append(chosen, known[index])
+			chosen = append(chosen, facet.options[index])
 		case facet.read == nil:
 			value.Known(text)
 			return

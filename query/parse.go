@@ -33,7 +33,6 @@ type parser struct {
 
 	ofEvent readmodel.Filter // admits what the event that was sent links to; nil: none was
 
-	source                   *source       // of a calendar widget
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	// resolved is what was sent means beyond its text, by the moment and the store.
 	resolved cache.Key
@@ -46,7 +45,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	q := parser{
 		Criteria: &Criteria{
 			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, withdrawn: request.Past.Withdrawn,
-			window: newWindow(), lap: request.Sheet.lap(), sheet: request.Sheet, kind: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
+			window: openWindow, lap: request.Sheet.lap(), sheet: request.Sheet, kind: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
 		service: service, params: request.Params, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
@@ -55,7 +54,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 		q.params = Params(request.Kind)
 	}
 	q.value = param.NewValue(q.input, &q.bad)
-	q.resolved = cache.Numbers(q.resolved, service.settings.ProtectedNow)
+	q.resolved = cache.Numbers(cache.Numbers(nil, service.settings.ProtectedNow), request.Past.Withdrawn)
 	q.read()
 	q.link()
 	if q.walk != nil {

@@ -42,7 +42,7 @@ func everywhere(_, _ float64) bool { return true }
 // events (interface 4.8).
 func (plan *listPlan) byPlaces() (and readmodel.And) {
 	at := func(holds func(latitude, longitude float64) bool) readmodel.Filter {
-		return in(readmodel.FieldVenue, plan.within(holds)...)
+		return in(readmodel.FieldVenue, recordsOf(plan.within(holds))...)
 	}
 	switch {
 	case plan.near != nil:
@@ -59,11 +59,11 @@ func (plan *listPlan) byPlaces() (and readmodel.And) {
 }
 
 // within returns the venues in an area that the caller sees, by id.
-func (plan *listPlan) within(holds func(latitude, longitude float64) bool) []calendar.ID {
-	venues, result := plan.directory(calendar.KindVenue), []calendar.ID{}
-	for index, point := range venues.points {
-		if point.known && holds(point.latitude, point.longitude) && plan.sees(venues.records[index]) {
-			result = append(result, venues.records[index].ID)
+func (plan *listPlan) within(holds func(latitude, longitude float64) bool) (result []*option) {
+	venues := plan.directory(calendar.KindVenue).options
+	for i := range venues {
+		if venue := &venues[i]; venue.located && holds(venue.latitude, venue.longitude) && plan.sees(venue.record) {
+			result = append(result, venue)
 		}
 	}
 	return result
@@ -71,10 +71,9 @@ func (plan *listPlan) within(holds func(latitude, longitude float64) bool) []cal
 
 // metres returns the distance of the venues in a circle from its centre, in whole metres.
 func (plan *listPlan) metres(from *circle) map[calendar.ID]int64 {
-	venues, result := plan.directory(calendar.KindVenue), map[calendar.ID]int64{}
-	for _, id := range plan.within(from.holds) {
-		index, _ := venues.find(id)
-		result[id] = int64(math.Round(from.distance(venues.points[index].latitude, venues.points[index].longitude) * 1000))
+	result := map[calendar.ID]int64{}
+	for _, venue := range plan.within(from.holds) {
+		result[venue.record.ID] = int64(math.Round(from.distance(venue.latitude, venue.longitude) * 1000))
 	}
 	return result
 }

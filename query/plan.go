@@ -3,19 +3,25 @@ package query
 import (
 	"context"
 	"slices"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// listPlan is how criteria are answered in one state. It reads what it needs of the read model
-// when it is needed; err is the first error of that. It is not safe for concurrent use.
+// listPlan is how criteria are answered in one state of the read model. It reads what it needs
+// of that when it is needed; err is the first error of it. It is not safe for concurrent use.
 type listPlan struct {
-	*state
+	*Service
+	*shared
 	*Criteria
-	ctx context.Context
-	err error
+	view readmodel.View
+	ctx  context.Context
+	err  error
 }
+
+// moment is the one that decides which scheduled posts are published.
+func (plan *listPlan) moment() time.Time { return time.Unix(plan.second, 0) }
 
 // planned returns what a plan in the present state makes, again when the state moved meanwhile.
 func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (result T, err error) {
@@ -32,8 +38,18 @@ func planned[T any](ctx context.Context, service *Service, criteria *Criteria, m
 
 // plan begins a plan in the state of a view.
 func (service *Service) plan(ctx context.Context, view readmodel.View, criteria *Criteria) (*listPlan, error) {
-	state, err := service.stateOf(ctx, view)
-	return &listPlan{state: state, Criteria: criteria, ctx: ctx}, err
+	now := service.now()
+	holds := func(shared *shared) bool { return shared.holds(view.Shown(), now) }
+	known, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
+		due, next, err := dueTimes(ctx, view, now.Unix())
+		return &shared{
+			generation: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
+			// All moments from the last due publication on decide alike. With that one the
+			// filters are the same in most generations.
+			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
+		}, err
+	})
+	return &listPlan{service, known, criteria, view, ctx, nil}, err
 }
 
 // search answers a query. After an error all counts are 0.
@@ -57,14 +73,22 @@ func (plan *listPlan) sees(record *calendar.Record) bool {
 }
 
 // among returns those of some records of a kind that the caller sees.
-func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) []calendar.ID {
-	directory, result := plan.directory(kind), []calendar.ID{}
+func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) (result []*option) {
+	directory := plan.directory(kind)
 	for _, id := range ids {
-		if index, known := directory.find(id); known && plan.sees(directory.records[index]) {
-			result = append(result, id)
+		if option := directory.find(id); option != nil && plan.sees(option.record) {
+			result = append(result, option)
 		}
 	}
 	return result
+}
+
+// recordsOf returns the ids of the records of some options.
+func recordsOf(options []*option) (ids []calendar.ID) {
+	for _, option := range options {
+		ids = append(ids, option.record.ID)
+	}
+	return ids
 }
 
 // tally counts the values of a field among the records of a kind that a filter admits.
@@ -95,10 +119,9 @@ func (plan *listPlan) countedOf(kind calendar.Kind) map[calendar.ID]int {
 // withAbove returns the counted records, ascending, and of categories those above them, too,
 // so that a list has whole branches.
 func (plan *listPlan) withAbove(kind calendar.Kind, counts map[calendar.ID]int) (ids []calendar.ID) {
-	directory := plan.directory(kind)
-	for index, record := range directory.records {
-		if slices.ContainsFunc(directory.options[index].numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
-			ids = append(ids, record.ID)
+	for _, option := range plan.directory(kind).options {
+		if slices.ContainsFunc(option.numbers, func(id calendar.ID) bool { return counts[id] > 0 }) {
+			ids = append(ids, option.record.ID)
 		}
 	}
 	return ids

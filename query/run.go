@@ -73,16 +73,16 @@ func (plan *listPlan) find() (found *Selection) {
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
-	for index := range facets {
-		if chosen, name := plan.byFacet(index), facets[index].name; slices.Contains(plan.Facets, name) {
+	for _, name := range Facets {
+		if chosen := plan.byFacet(name); slices.Contains(plan.Facets, name) {
 			counted[name] = chosen
 		} else {
 			and = append(and, chosen...)
 		}
 	}
 	narrow := func(without string) (among readmodel.And) {
-		for index := range facets {
-			if name := facets[index].name; name != without {
+		for _, name := range Facets {
+			if name != without {
 				among = append(among, counted[name]...)
 			}
 		}
@@ -95,7 +95,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 		query.Narrow = all
 	}
 	for _, name := range plan.Facets {
-		count, among := plan.facet(name), narrow(name)
+		count, among := plan.facetCount(name), narrow(name)
 		if hidden != nil && !count.blanked && !plan.hides {
 			among = append(among, not(hidden))
 		}
@@ -147,8 +147,8 @@ func (plan *listPlan) order() []readmodel.Sort {
 		}
 	case "count":
 		counts := plan.countedOf(plan.Kind)
-		for _, record := range plan.directory(plan.Kind).records {
-			ranks[record.ID] = int64(counts[record.ID])
+		for _, option := range plan.directory(plan.Kind).options {
+			ranks[option.record.ID] = int64(counts[option.record.ID])
 		}
 	}
 	if len(ranks) > 0 { // in no field
@@ -182,8 +182,8 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 }
 
 // join returns the join of what events of the state embed.
-func (state *state) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
+func (plan *listPlan) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
 	return &join{
-		records: state.load, counts: state.countsOf, caller: caller, language: language, now: state.moment(), embeds: embeds, left: state.settings.MaxAnswer,
+		records: plan.load, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -19,7 +20,7 @@ type Service struct {
 	shared      lazy[shared] // of the last generation that was asked for
 	directories [calendar.KindTag + 1]lazy[directory]
 
-	bands []option // of costs
+	facets []facet
 }
 
 // Forget drops what is in memory of linked records, which may have been erased.
@@ -43,7 +44,9 @@ func New(index readmodel.Index, records Records, options Options) *Service {
 	if options.CostBands == nil {
 		options.CostBands = []string{"10", "25", "50", "100"}
 	}
-	return &Service{index: index, records: records, settings: options, bands: costBands(options.CostBands)}
+	all := slices.Clone(facets)
+	all[len(all)-1].options = costBands(options.CostBands)
+	return &Service{index: index, records: records, settings: options, facets: all}
 }
 
 func (service *Service) now() time.Time { return service.settings.Now() }

@@ -32,7 +32,7 @@ const (
 
 // lap is the window of the period, open for none.
 func (sheet *Sheet) lap() window {
-	window := newWindow()
+	window := openWindow
 	if !sheet.Period {
 		return window
 	}
@@ -49,18 +49,15 @@ func (criteria *Criteria) Exact() []LinkParam {
 	if criteria.sheet == (Sheet{}) {
 		return criteria.Sent
 	}
-	names, overlaps := slices.Concat(DateParams, []string{"when", "strict_dates"}), criteria.lap != newWindow()
+	names, overlaps := slices.Concat(DateParams, []string{"when", "strict_dates"}), criteria.lap != openWindow
 	if overlaps {
 		names = append(names, "overlap")
 	}
 	linkParams := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool { return slices.Contains(names, linkParam.Name) })
 	for _, zone := range []*time.Location{nil, time.UTC} {
-		first, last := criteria.lap.spans(zone)
-		start, end := criteria.window.spans(zone)
-		// What is a second beyond an open end wraps around, to the other one.
-		for i, bound := range []int64{first.Min, last.Max, start.Max + 1, start.Min - 1, end.Max + 1, end.Min - 1} {
-			if bound != readmodel.AllNumbers.Min && bound != readmodel.AllNumbers.Max {
-				linkParams = append(linkParams, LinkParam{Name: DateParams[i], Value: told(bound, zone)})
+		for i, bound := range criteria.bounds(&criteria.lap, zone) {
+			if *bound != readmodel.AllNumbers.Min && *bound != readmodel.AllNumbers.Max {
+				linkParams = append(linkParams, LinkParam{Name: DateParams[i], Value: told(*bound-beyond[i], zone)})
 			}
 		}
 	}
@@ -94,6 +91,6 @@ func (criteria *Criteria) Range() (from, until string, ok bool) {
 		_, offset := time.Unix(end.Max, 0).In(zone).Zone()
 		zone = time.FixedZone("", offset)
 	}
-	ok = start.Min != readmodel.AllNumbers.Min && start.Min <= end.Max && end.Max < lastSecond-eastmost && criteria.window == newWindow() && !criteria.collapse
+	ok = start.Min != readmodel.AllNumbers.Min && start.Min <= end.Max && end.Max < lastSecond-eastmost && criteria.window == openWindow && !criteria.collapse
 	return told(start.Min, sheet.Zone), told(end.Max+1, zone), ok
 }

@@ -36,7 +36,7 @@ const countsLimit = time.Second
 
 // lastingCounts returns the numbers of counted events of some terms: the last known ones
 // while the read model is out of reach.
-func (service *Service) lastingCounts(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (counts map[calendar.ID]int, err error) {
+func (service *Service) lastingCounts(ctx context.Context, terms []*calendar.Record) (counts map[calendar.ID]int, err error) {
 	within, cancel := context.WithTimeout(ctx, countsLimit)
 	defer cancel()
 	counts, err = planned(within, service, nil, func(plan *listPlan) (counts map[calendar.ID]int) {
@@ -81,14 +81,23 @@ func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record
 func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calendar.ID, slug string, caller calendar.Caller, language calendar.Lang, embeds Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (View, error) {
-	state, err := service.current(ctx)
+	plan, err := service.current(ctx)
 	if err != nil && !errors.Is(err, readmodel.ErrUnavailable) {
 		return View{}, err
 	}
-	if state != nil {
-		defer state.view.Close()
+	load := service.records.Load
+	if plan != nil {
+		defer plan.view.Close()
+		load = plan.load
 	}
-	record, err := service.find(ctx, state, kind, id, slug)
+	var record *calendar.Record
+	if slug != "" {
+		record, err = service.records.BySlug(ctx, kind, strings.ToLower(slug))
+	} else if found, failed := load(ctx, id); failed != nil {
+		err = failed
+	} else {
+		record = found[0]
+	}
 	switch {
 	case err != nil:
 		return View{}, err
@@ -112,29 +121,16 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 			return View{}, calendar.Fail(calendar.CodePasswordProtected, kind)
 		}
 	}
-	if state == nil {
+	if plan == nil {
 		return service.View(ctx, caller, record, language, embeds, Moment{})
 	}
-	return state.join(caller, language, embeds).view(ctx, record, now)
-}
-
-// find returns a record by slug when there is one, else by id; nil when unknown.
-func (service *Service) find(ctx context.Context, state *state, kind calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
-	if slug != "" {
-		return service.records.BySlug(ctx, kind, strings.ToLower(slug))
-	}
-	load := service.records.Load
-	if state != nil {
-		load = state.load
-	}
-	found, err := load(ctx, id)
-	return append(found, nil)[0], err // none with an error
+	return plan.join(caller, language, embeds).view(ctx, record, now)
 }
 
 // current returns the state of an index in this process that shows all that the store has:
 // a document then costs less than a record of the store. Its view has to be closed. nil:
 // while it is behind the store, and while entries are quarantined.
-func (service *Service) current(ctx context.Context) (*state, error) {
+func (service *Service) current(ctx context.Context) (*listPlan, error) {
 	if !service.settings.LocalIndex {
 		return nil, nil
 	}
@@ -150,10 +146,10 @@ func (service *Service) current(ctx context.Context) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := service.stateOf(ctx, view)
-	if err != nil || state.generation.Position < head {
+	plan, err := service.plan(ctx, view, nil)
+	if err != nil || plan.generation.Position < head {
 		view.Close()
 		return nil, err
 	}
-	return state, nil
+	return plan, nil
 }

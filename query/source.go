@@ -9,16 +9,10 @@ import (
 	"daybook/query/readmodel"
 )
 
-// source is the range that a calendar widget shows.
-type source struct {
-	timed window         // that events overlap
-	days  readmodel.Span // of wall clocks as sent, which whole days lie in
-}
-
 // readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
-// the zone or of each event.
+// the zone or of each event; whole days are held against the digits that were sent.
 func (parser *parser) readSource() {
-	source, site := &source{timed: newWindow()}, parser.service.settings.Site
+	site, sent, timed, days := parser.service.settings.Site, false, openWindow, readmodel.AllNumbers
 	value := parser.parameter("timeZone")
 	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
 		zone, known := calendar.ParseZone(text)
@@ -31,7 +25,7 @@ func (parser *parser) readSource() {
 		if !ok {
 			continue
 		}
-		parser.source = source
+		sent = true
 		zone, digits := parser.Zone, date.Wall(parser.now, cmp.Or(date.Zone(), site))
 		instant := int64(digits)
 		if date.IsInstant() {
@@ -39,33 +33,28 @@ func (parser *parser) readSource() {
 		} else if zone != nil {
 			instant = calendar.WallToInstant(digits, zone).Unix()
 		}
-		if first, last := source.timed.spans(zone); name == "start" {
-			first.Min, source.days.Min = instant, int64(digits)
+		if first, last := timed.spans(zone); name == "start" {
+			first.Min, days.Min = instant, int64(digits)
 		} else {
-			last.Max, source.days.Max = instant-1, int64(digits)-1
+			last.Max, days.Max = instant-1, int64(digits)-1
 		}
 		parser.resolved = parser.resolved.Number(int64(digits)).Number(instant)
 	}
-	if parser.source != nil {
-		parser.where(source.filter(blanked(parser.Caller)))
+	if !sent {
+		return
 	}
-}
-
-// filter admits what is in the range; blanked events show no whole days.
-func (source *source) filter(blanked readmodel.Filter) readmodel.Filter {
-	first, last := source.timed[utcStart].Min, source.timed[utcEnd].Max
+	first, last := timed[utcStart].Min, timed[utcEnd].Max
 	if first == readmodel.AllNumbers.Min || last == readmodel.AllNumbers.Max {
-		first, last = source.days.Min, source.days.Max
+		first, last = days.Min, days.Max
 	}
 	if last < first {
-		return readmodel.Or{}
+		parser.where(readmodel.Or{})
+		return
 	}
 	allDay := readmodel.And{isTrue(readmodel.FieldAllDay)}
-	if blanked != nil {
-		allDay = append(allDay, not(blanked))
+	if hidden := blanked(parser.Caller); hidden != nil { // shows no whole days
+		allDay = append(allDay, not(hidden))
 	}
-	within := readmodel.And{
-		allDay, readmodel.AtMost(readmodel.FieldStart, source.days.Max), readmodel.AtLeast(readmodel.FieldEnd, source.days.Min),
-	}
-	return readmodel.Or{source.timed.overlaps(readmodel.And{not(allDay)}), within}
+	within := readmodel.And{allDay, readmodel.AtMost(readmodel.FieldStart, days.Max), readmodel.AtLeast(readmodel.FieldEnd, days.Min)}
+	parser.where(readmodel.Or{timed.overlaps(readmodel.And{not(allDay)}), within})
 }

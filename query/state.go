@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -13,16 +14,6 @@ import (
 	"daybook/internal/ground/keylock"
 	"daybook/query/readmodel"
 )
-
-// state is the read model as one request sees it.
-type state struct {
-	*Service
-	*shared
-	view readmodel.View
-}
-
-// moment is the one that decides which scheduled posts are published.
-func (state *state) moment() time.Time { return time.Unix(state.second, 0) }
 
 // shared is what requests of one generation share.
 type shared struct {
@@ -85,22 +76,6 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	return planned(ctx, service, nil, func(plan *listPlan) Generation { return Generation{shown, plan.generation.Due} })
 }
 
-// stateOf adds to a view what its generation shares.
-func (service *Service) stateOf(ctx context.Context, view readmodel.View) (*state, error) {
-	now := service.now()
-	holds := func(shared *shared) bool { return shared.holds(view.Shown(), now) }
-	g, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
-		due, next, err := dueTimes(ctx, view, now.Unix())
-		return &shared{
-			generation: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
-			// All moments from the last due publication on decide alike. With that one the
-			// filters are the same in most generations.
-			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
-		}, err
-	})
-	return &state{service, g, view}, err
-}
-
 // dueTimes returns the time of the last scheduled publication that has come, 0 for none,
 // and of the next one, MaxInt64 for none.
 func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next int64, err error) {
@@ -129,49 +104,38 @@ func dueTimes(ctx context.Context, view readmodel.View, now int64) (last, next i
 	return last, next, nil
 }
 
-// countsOf returns the numbers of counted events of some terms, by kind, the same for every
-// caller.
-func (state *state) countsOf(ctx context.Context, terms map[calendar.Kind][]calendar.ID) (map[calendar.ID]int, error) {
-	counts, missing := state.knownCounts(terms)
-	var ids []calendar.ID
-	var each []readmodel.Filter
-	one := make([]readmodel.Filter, 0, 2)                                              // few events have one of them
-	for _, kind := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} { // in order, so that servers know the request again
-		subset := missing[kind]
-		if len(subset) == 0 {
-			continue
-		}
-		slices.Sort(subset)
-		ids, one = append(ids, subset...), append(one, in(linkField(kind), subset...))
-		for _, id := range subset {
-			each = append(each, in(linkField(kind), id))
-		}
-	}
-	if len(ids) == 0 {
+// countsOf returns the numbers of counted events of some terms, the same for every caller.
+func (plan *listPlan) countsOf(ctx context.Context, terms []*calendar.Record) (map[calendar.ID]int, error) {
+	counts, missing := plan.knownCounts(terms)
+	if missing == nil {
 		return counts, nil
 	}
-	page, err := state.view.Search(ctx, readmodel.Query{
-		Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or(one), state.counted}, Tallies: []readmodel.Tally{{Parts: each}},
+	slices.SortFunc(missing, func(a, b *calendar.Record) int { return cmp.Compare(a.ID, b.ID) }) // so that servers know the request again
+	ids, each := make([]calendar.ID, len(missing)), make([]readmodel.Filter, len(missing))
+	for i, term := range missing {
+		ids[i], each[i] = term.ID, in(linkField(term.Kind), term.ID)
+	}
+	few := readmodel.Or{in(readmodel.FieldCategories, ids...), in(readmodel.FieldTags, ids...)} // events have one of them
+	page, err := plan.view.Search(ctx, readmodel.Query{
+		Kind: calendar.KindEvent, Filter: readmodel.And{few, plan.counted}, Tallies: []readmodel.Tally{{Parts: each}},
 	})
 	if err != nil {
 		return counts, err
 	}
 	for i, count := range page.Tallied[0].Parts {
 		counts[ids[i]] = count
-		state.counts.Store(ids[i], count)
+		plan.counts.Store(ids[i], count)
 	}
 	return counts, nil
 }
 
-func (shared *shared) knownCounts(terms map[calendar.Kind][]calendar.ID) (known map[calendar.ID]int, missing map[calendar.Kind][]calendar.ID) {
-	known, missing = map[calendar.ID]int{}, map[calendar.Kind][]calendar.ID{}
-	for kind, ids := range terms {
-		for _, id := range ids {
-			if number, ok := shared.counts.Load(id); ok {
-				known[id], _ = number.(int)
-			} else {
-				missing[kind] = append(missing[kind], id)
-			}
+func (shared *shared) knownCounts(terms []*calendar.Record) (known map[calendar.ID]int, missing []*calendar.Record) {
+	known = map[calendar.ID]int{}
+	for _, term := range terms {
+		if number, ok := shared.counts.Load(term.ID); ok {
+			known[term.ID], _ = number.(int)
+		} else {
+			missing = append(missing, term)
 		}
 	}
 	return known, missing
@@ -186,8 +150,8 @@ func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
 
 // load returns the records of ids, in their order, nil for unknown ones.
-func (state *state) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := state.view.Get(ctx, ids)
+func (plan *listPlan) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := plan.view.Get(ctx, ids)
 	records := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
 		records[i] = found[id].Record

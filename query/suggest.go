@@ -59,9 +59,8 @@ func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (sugges
 		group, all := errgroup.WithContext(ctx) // a read model elsewhere answers for all kinds at the same time
 		for i, kind := range plan.kinds {
 			group.Go(func() error {
-				of := *criteria
-				of.Kind = kind
-				plan := &listPlan{state: plan.state, Criteria: &of, ctx: all}
+				of, plan := *criteria, *plan
+				of.Kind, plan.Criteria, plan.ctx = kind, &of, all
 				result[i] = plan.suggest()
 				return plan.err
 			})
@@ -95,10 +94,8 @@ func (plan *listPlan) suggestEvents() []Suggestion {
 	suggestions := make([]Suggestion, len(page.Documents))
 	for i, document := range page.Documents {
 		suggestions[i] = Suggestion{Record: document.Record, Status: document.Record.Status(plan.moment()), Count: document.Repeats.Count}
-		for _, id := range slices.Backward(plan.among(calendar.KindVenue, document.Record.Fields.IDs("venue"))) {
-			venues := plan.directory(calendar.KindVenue)
-			index, _ := venues.find(id)
-			suggestions[i].Venue = venues.records[index]
+		if venues := plan.among(calendar.KindVenue, document.Record.Fields.IDs("venue")); venues != nil {
+			suggestions[i].Venue = venues[0].record
 		}
 	}
 	return suggestions
@@ -117,11 +114,11 @@ func (plan *listPlan) suggestOthers() (all []Suggestion) {
 	counts := plan.eventsOf(plan.Kind, append(plan.coming(plan.upcomingAt), in(linkField(plan.Kind), found...)))
 	named, directory, rank := map[string]int{}, plan.directory(plan.Kind), readmodel.Relevance{Text: name}
 	for _, id := range found {
-		index, ok := directory.find(id)
-		if !ok || counts[id] == 0 {
+		option := directory.find(id)
+		if option == nil || counts[id] == 0 {
 			continue
 		}
-		record := directory.records[index]
+		record := option.record
 		label, _ := record.Name(plan.Lang)
 		suggestion := Suggestion{Record: record, Status: record.Status(plan.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
 		named[suggestion.name]++

@@ -76,7 +76,8 @@ func (selection *Selection) Zones(ctx context.Context) (map[string]Span, error) 
 func (selection *Selection) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
 	trashed := *selection.Criteria
 	trashed.trashedSince = new(since.Unix())
-	plan := &listPlan{state: selection.state, Criteria: &trashed, ctx: ctx}
+	plan := *selection.listPlan
+	plan.Criteria, plan.ctx = &trashed, ctx
 	query := readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Sort: readmodel.By(false, readmodel.FieldID)}
 	if plan.err != nil {
 		return plan.err

@@ -26,9 +26,8 @@ const (
 
 var windowFields = [...]string{readmodel.FieldStart, readmodel.FieldEnd, readmodel.FieldUTCStart, readmodel.FieldUTCEnd}
 
-func newWindow() window {
-	return window{readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers}
-}
+// openWindow has no bounds.
+var openWindow = window{readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers}
 
 // filters are the ranges of the window.
 func (window *window) filters() (and readmodel.And) {
@@ -81,15 +80,24 @@ func daysIn(first, last calendar.Wall, zone *time.Location) (from, until int64) 
 // DateParams are the parameters that bound the dates of a list; when does not stand next to them.
 var DateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
 
+// beyond is how far behind the value of a date parameter its bound lies, in seconds.
+var beyond = [...]int64{0, 0, -1, 1, -1, 1}
+
+// bounds are those of the date parameters in a zone, the first two in the window around.
+func (criteria *Criteria) bounds(around *window, zone *time.Location) [len(beyond)]*int64 {
+	first, last := around.spans(zone)
+	start, end := criteria.window.spans(zone)
+	return [...]*int64{&first.Min, &last.Max, &start.Max, &start.Min, &end.Max, &end.Min}
+}
+
 // readWindow reads the window of interface 4.6. Of the parameters that have a default the
 // bound is the date itself, and with overlap they bound what events overlap.
 func (parser *parser) readWindow() {
 	strict, _ := parser.parameter("strict_dates").Bool()
 	overlap, _ := parser.parameter("overlap").Bool()
-	site, sheet := parser.service.settings.Site, &parser.sheet
-	window := &parser.window
+	site, sheet, around := parser.service.settings.Site, &parser.sheet, &parser.window
 	if overlap || sheet.Period {
-		window = &parser.lap
+		around = &parser.lap
 	}
 	fixed := sheet.Past || sheet.Period
 	for index, name := range DateParams {
@@ -103,48 +111,37 @@ func (parser *parser) readWindow() {
 		if *sheet != (Sheet{}) { // the bounds are of one kind, so that Exact can tell them
 			instant, zone = sheet.Zone != nil, cmp.Or(sheet.Zone, zone)
 		}
-		wall, bound := date.Wall(parser.now, zone), date.Instant(parser.now, zone).Unix()
+		wall, second := date.Wall(parser.now, zone), date.Instant(parser.now, zone).Unix()
 		if !instant {
-			zone, bound = nil, int64(wall)
+			zone, second = nil, int64(wall)
 		}
 		if !strict {
 			first, last := daysIn(wall, wall, zone)
-			if bound = last; name == "start_date" {
-				bound = first
+			if second = last; name == "start_date" {
+				second = first
 			}
 		}
-		parser.resolved = parser.resolved.Number(bound)
-		from, until := window.spans(zone)
-		start, end := parser.window.spans(zone)
-		switch name {
-		case "start_date":
-			from.Min = max(from.Min, bound)
-		case "end_date":
-			until.Max = min(until.Max, bound)
-		case "starts_before":
-			start.Max = min(start.Max, bound-1)
-		case "starts_after":
-			start.Min = max(start.Min, bound+1)
-		case "ends_before":
-			end.Max = min(end.Max, bound-1)
-		case "ends_after":
-			end.Min = max(end.Min, bound+1)
+		bound, limit := parser.bounds(around, zone)[index], second+beyond[index]
+		if name == "start_date" || limit > second {
+			*bound = max(*bound, limit)
+		} else {
+			*bound = min(*bound, limit)
 		}
 	}
 	fixed = parser.readWhen() || fixed
-	if parser.include != nil || parser.source != nil { // dates are checked, and then of no effect
-		parser.window, parser.lap, parser.Moves = newWindow(), newWindow(), false
+	if parser.include != nil { // dates are checked, and then of no effect
+		parser.window, parser.lap, parser.Moves = openWindow, openWindow, false
 		return
 	}
 	if ends := &parser.window; sheet.Past && ends[wallEnd].Max >= int64(calendar.WallOf(parser.now.In(site))) { // else it says more
 		ends[wallEnd].Max = readmodel.AllNumbers.Max
 		ends[utcEnd].Max = min(ends[utcEnd].Max, parser.now.Unix()-1)
 	}
-	if fixed {
+	if fixed || parser.params.Find(DateParams[0]) == nil { // the list has no dates
 		return
 	}
 	site = cmp.Or(sheet.Zone, site)
-	from, until := window.spans(sheet.Zone)
+	from, until := around.spans(sheet.Zone)
 	if !parser.sent("start_date") {
 		parser.startDefault, parser.Moves = param.StartOfWindow(parser.now, site), true
 		if !strict {
@@ -174,7 +171,6 @@ func (parser *parser) readWhen() bool {
 	}
 	first, last := param.DaysOf(word, parser.now, parser.service.settings.Site, parser.service.settings.Sunday)
 	parser.lap.days(first, last, parser.sheet.Zone)
-	parser.resolved = parser.resolved.Number(int64(first))
 	parser.Moves = true
 	return true
 }

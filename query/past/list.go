@@ -109,52 +109,43 @@ func (service *Service) make(ctx context.Context, asked pointRequest, user bool)
 		return nil, err
 	}
 	defer release()
-	moment = service.find(func(p *point) bool { // one with texts serves all lists
+	known := service.find(func(p *point) bool { // one with texts serves all lists
 		own := p.key
 		own.Texts = own.Texts && key.Texts
 		return own == key
 	})
-	if moment == nil {
-		if moment, err = service.build(ctx, key, user); err != nil {
+	if moment = known; known == nil {
+		var reserved chan struct{}
+		if user {
+			reserved = service.users
+		}
+		select {
+		case service.anyone <- struct{}{}:
+			defer func() { <-service.anyone }()
+		case reserved <- struct{}{}:
+			defer func() { <-reserved }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if moment, err = service.read(ctx, key); err != nil {
+			if ctx.Err() == nil && !errors.Is(err, errTooLarge) {
+				service.options.Log.WarnContext(ctx, "point of the past not built", "error", err)
+			}
 			return nil, err
 		}
 	}
 	service.mu.Lock()
 	defer service.mu.Unlock()
-	moment.asked = asked
-	return moment, nil
-}
-
-// build builds the point of a key and caches it.
-func (service *Service) build(ctx context.Context, key pointKey, user bool) (*point, error) {
-	var reserved chan struct{}
-	if user {
-		reserved = service.users
+	if moment.asked = asked; known != nil {
+		return moment, nil
 	}
-	select {
-	case service.anyone <- struct{}{}:
-		defer func() { <-service.anyone }()
-	case reserved <- struct{}{}:
-		defer func() { <-reserved }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	point, err := service.read(ctx, key)
-	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, errTooLarge) {
-			service.options.Log.WarnContext(ctx, "point of the past not built", "error", err)
-		}
-		return nil, err
-	}
-	service.mu.Lock()
-	defer service.mu.Unlock()
 	service.built++
 	if service.store.Epoch() == key.Epoch {
-		for service.points = append(service.points, point); len(service.points) > service.options.Points || service.bytes() > service.options.Memory; {
+		for service.points = append(service.points, moment); len(service.points) > service.options.Points || service.bytes() > service.options.Memory; {
 			service.points = slices.Delete(service.points, 0, 1)
 		}
 	}
-	return point, nil
+	return moment, nil
 }
 
 // find returns a built point, nil if none exists.
