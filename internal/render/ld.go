@@ -75,14 +75,14 @@ func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
 		of = "Place"
 	}
 	address := formats.Object{
-		"@type", "PostalAddress", "streetAddress", text("address"), "addressLocality", text("city"), "addressRegion", escaped(stateProvince(fields)),
+		"@type", "PostalAddress", "streetAddress", text("address"), "addressLocality", text("city"), "addressRegion", escaped(formats.StateProvince(fields)),
 		"postalCode", text("zip"), "addressCountry", text("country"),
 	}
 	if len(formats.AppendMembers(nil, address[2:])) == 0 {
 		address = nil
 	}
 	var geo formats.Object
-	if latitude, longitude, ok := point(fields); ok {
+	if latitude, longitude, ok := formats.Point(fields); ok {
 		geo = formats.Object{"@type", "GeoCoordinates", "latitude", latitude, "longitude", longitude}
 	}
 	about, _ := HTML(subject.Record, "description", writer.Lang)

@@ -2,8 +2,6 @@ package render
 
 import (
 	"bytes"
-	"cmp"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -73,22 +71,4 @@ func (writer *Writer) appendEmbedded(data []byte, key string, records []query.Li
 		data = writer.appendLinked(formats.AppendComma(data, i), linked)
 	}
 	return append(data, ']')
-}
-
-// stateProvince returns stateprovince as answered (3.2.1): the value sent, else the
-// state of a place in the United States or in no country, else the province.
-func stateProvince(fields calendar.Fields) string {
-	state := ""
-	switch strings.ToLower(fields.String("country")) {
-	case "", "us", "united states":
-		state = fields.String("state")
-	}
-	return cmp.Or(fields.String("stateprovince"), state, fields.String("province"))
-}
-
-// point returns the coordinates of a venue when both are stored.
-func point(fields calendar.Fields) (latitude, longitude float64, ok bool) {
-	latitude, hasLat := fields.Number("geo_lat")
-	longitude, hasLng := fields.Number("geo_lng")
-	return latitude, longitude, hasLat && hasLng
 }

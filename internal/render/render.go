@@ -96,14 +96,13 @@ func (writer *Writer) Record(data []byte, view *query.View) ([]byte, error) {
 	if writer.fields != nil {
 		writer.limit = from + 2*writer.Limit // most of the record is dropped again
 	}
-	record, linked := view.Record, query.LinkedView{Record: view.Record, Status: view.Status, Count: view.Count}
-	switch {
+	switch record := view.Record; {
 	case record.Kind == calendar.KindEvent:
 		data = writer.appendEvent(data, view)
 	case record.Kind.IsPost():
-		data = writer.appendLinked(data, linked)
+		data = writer.appendLinked(data, query.LinkedView{Record: record, Status: view.Status, Count: query.NoCount})
 	default:
-		subject := writer.subject(linked)
+		subject := writer.subject(query.LinkedView{Record: record, Count: view.Count})
 		data = append(writer.appendColumns(data, writer.Layouts.Of[record.Kind], &subject), '}')
 	}
 	if writer.fields != nil {

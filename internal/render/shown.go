@@ -83,7 +83,7 @@ func (writer *Writer) appendColumn(before []byte, column *Column, subject *subje
 	case calendar.ShownHTML:
 		text, _ = HTML(record, name, writer.Lang)
 	case calendar.ShownRegion:
-		text, form = stateProvince(fields), nameText
+		text, form = formats.StateProvince(fields), nameText
 	case calendar.ShownWebsite:
 		if text, form = fields.String(name), nameText; text == "" {
 			text, form = subject.address, plainText
@@ -107,7 +107,7 @@ func (writer *Writer) appendColumn(before []byte, column *Column, subject *subje
 	case calendar.ShownAuthor:
 		return append(appendID(append(data, '"'), fields.ID(name)), '"')
 	case calendar.ShownCoordinate:
-		if _, _, ok := point(fields); !ok {
+		if _, _, ok := formats.Point(fields); !ok {
 			return before
 		}
 		degrees, _ := fields.Number(name)
