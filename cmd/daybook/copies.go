@@ -18,7 +18,7 @@ type migrateCommand struct {
 	storeSettings
 
 	ServiceRole string `placeholder:"ROLE" pattern:"^[A-Za-z_][A-Za-z0-9_-]{0,62}$" must:"be letters, digits, _ and -, beginning with a letter or _" help:"database role that gets the rights of the service, and no others"`
-	To          string `placeholder:"URL" type:"postgres" secret:"" help:"postgres://… of an empty store, as the owner of its schema, into which the store in --data is copied"`
+	To          string `placeholder:"URL" type:"urls" schemes:"postgres,postgresql" must:"be a postgres:// URL" secret:"" help:"postgres://… of an empty store, as the owner of its schema, into which the store in --data is copied"`
 }
 
 // Run brings the schema of a PostgreSQL event store to the present form as the role that

@@ -127,7 +127,7 @@ type changesTail struct {
 	languageSettings
 
 	From calendar.Position `placeholder:"N" min:"1" max:"9223372036854775807" help:"position of the first entry to print; empty: the next one that arrives"`
-	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries to print; empty: all"`
+	Kind string            `placeholder:"KIND" choices:"event, venue, organizer, category, tag, image or user" help:"kind of the records whose entries to print; empty: all"`
 }
 
 // Run prints entries as they come, until a signal.

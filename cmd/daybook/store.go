@@ -41,7 +41,7 @@ func (backend *backend) openStore(ctx context.Context, existing bool) (eventstor
 // refused where other files say that there were some, unless a new log is to begin.
 func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore.Store, error) {
 	left := leftOfLog(backend.config)
-	lost := left != "" && !backend.newLog
+	lost := left != "" && !backend.NewLog
 	store, err := sqlite.Open(ctx, backend.Data, sqlite.Options{Observe: backend.watchedCommits, Existing: existing || lost})
 	if err == nil && lost {
 		head, headErr := store.Head(ctx, eventstore.Point{})

@@ -77,14 +77,8 @@ type userCommands struct {
 
 type userAdd struct {
 	Name   string `arg:"" help:"name of the user"`
-	Role   string `required:"" commandline:"" choices:"subscriber,contributor,author,editor,administrator,auditor" placeholder:"ROLE" help:"subscriber, contributor, author, editor, administrator or auditor"`
-	NewLog bool   `commandline:"" help:"begin a new log in a data directory that has lost its log"`
-}
-
-// Run adds a user.
-func (userAdd *userAdd) Run(ctx context.Context, console *console) error {
-	console.newLog = userAdd.NewLog
-	return perform(ctx, console, userAdd, nil)
+	Role   string `required:"" commandline:"" choices:"subscriber, contributor, author, editor, administrator or auditor" placeholder:"ROLE" help:"subscriber, contributor, author, editor, administrator or auditor"`
+	*LogOptions
 }
 
 // work adds a user, and makes a store if none exists.
