@@ -140,10 +140,7 @@ func (*keyConfirm) work(ctx context.Context, console *console) error {
 		return errNoKey
 	}
 	size, err := console.signer.Confirm(ctx)
-	if err == nil {
-		fmt.Fprintf(console.output, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
-	}
-	return err
+	return console.finish(err, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
 }
 
 type keyNew struct {
@@ -173,8 +170,7 @@ func (keyNew *keyNew) work(ctx context.Context, console *console) error {
 		return err
 	}
 	fmt.Fprintf(console.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", privateKey.Public)
-	fmt.Fprint(console.output, privateKey.Text())
-	return nil
+	return console.finish(nil, "%s", privateKey.Text())
 }
 
 // trustOptions are what a log is checked against.

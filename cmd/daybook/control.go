@@ -63,16 +63,13 @@ type frame struct {
 	Cause string `json:"cause,omitempty"`
 }
 
-// ofModel are the tasks on the read model; the others need the store only.
-var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "erase": true}
-
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
 // runs here, next to all processes. input is the task's input; nil: none.
 func perform(ctx context.Context, console *console, task task, input io.Reader) error {
-	existing := !makesStore[console.name]
+	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
 	console.input, console.backend = input, &backend{config: console.config, log: console.warnings()}
-	if console.Store == "" || ofModel[console.name] && console.localIndex() {
+	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if err := wantStore(console.config); err != nil {
 				return err
@@ -104,10 +101,6 @@ func perform(ctx context.Context, console *console, task task, input io.Reader) 
 	}
 	return errors.Join(runTask(ctx, task, console), console.close())
 }
-
-// makesStore are the commands that may begin a store. The others refuse a place that
-// has none: who checks or copies a store means one that is there.
-var makesStore = map[string]bool{"import": true, "user add": true}
 
 // wantStore refuses a directory without a store before anything is made in it.
 func wantStore(config *config) error {
@@ -314,7 +307,7 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 		input:    request.Body,
 		output:   writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
-		terminal: order.Terminal, name: order.Task, config: &settings, backend: backend,
+		terminal: order.Terminal, config: &settings, backend: backend,
 	}
 	err = runTask(ctx, task, c)
 	status, cause := exitStatus(err), ""

@@ -67,9 +67,8 @@ func (migrateCommand *migrateCommand) work(ctx context.Context, console *console
 		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
-	fmt.Fprintf(console.output, "%d entries were carried as they were written; chain head %x\n"+
+	return console.finish(nil, "%d entries were carried as they were written; chain head %x\n"+
 		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, console.Data)
-	return nil
 }
 
 type closingStore interface {

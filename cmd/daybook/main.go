@@ -49,6 +49,7 @@ type console struct {
 	output, err io.Writer
 	terminal    bool   // err is a terminal: progress bars are welcome
 	name        string // with its act, as "user add"
+	tag         *kong.Tag
 }
 
 // warnings is the log of a command.
@@ -59,10 +60,7 @@ func (console *console) warnings() *slog.Logger {
 // printJSON prints a value in one line.
 func (console *console) printJSON(value any) error {
 	text, err := formats.Marshal(value)
-	if err == nil {
-		_, err = fmt.Fprintf(console.output, "%s\n", text)
-	}
-	return err
+	return console.finish(err, "%s\n", text)
 }
 
 //go:embed output.tmpl
@@ -83,6 +81,14 @@ func (console *console) print(name string, value any) error {
 		return err
 	}
 	_, err := console.output.Write(text.Bytes())
+	return err
+}
+
+// finish prints what was done, unless it failed.
+func (console *console) finish(err error, format string, args ...any) error {
+	if err == nil {
+		_, err = fmt.Fprintf(console.output, format, args...)
+	}
 	return err
 }
 
@@ -188,7 +194,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 		return nil
 	}
 	if node := parsed.Selected(); node != nil {
-		console.name = node.Path()
+		console.name, console.tag = node.Path(), node.Tag
 	}
 	if err != nil {
 		return err
@@ -212,6 +218,5 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (*versionCommand) Run(console *console) error {
-	_, err := fmt.Fprintln(console.output, "daybook", version)
-	return err
+	return console.finish(nil, "daybook %s\n", version)
 }

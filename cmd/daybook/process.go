@@ -172,12 +172,10 @@ func (process *process) serve(handler http.Handler, name, token string) error {
 	process.metrics.Watch(process.status.Look)
 	process.readiness.open(handler, process.status)
 	base := process.base(process.addr)
-	_ = process.print("service", struct { // who reads up to the last line has read all
-		*config
-
-		Version, Base, Root, Name, Token string
-		Address                          net.Addr
-	}{process.config, version, base, base + "/" + process.APIPrefix + "/" + httpapi.Namespace, name, token, process.addr})
+	_ = process.print("service", map[string]any{ // who reads up to the last line has read all
+		"config": process.config, "version": version, "base": base, "root": base + "/" + process.APIPrefix + "/" + httpapi.Namespace,
+		"name": name, "token": token, "address": process.addr,
+	})
 	return lifecycle.Drained(process.g.Run())
 }
 

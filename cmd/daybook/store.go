@@ -111,7 +111,7 @@ const (
 
 // failing returns why the store does not do what it is there for, "" when it does: whether it
 // takes writes by the last of them.
-func (backend *backend) failing(ctx context.Context, _ calendar.Position) (why, cause string) {
+func (backend *backend) failing(ctx context.Context) (why, cause string) {
 	ctx, cancel := context.WithTimeout(ctx, status.Wait)
 	defer cancel()
 	_, err := backend.events.Load(ctx, math.MaxInt64) // in no cache
