@@ -68,7 +68,7 @@ type frame struct {
 // runs here, next to all processes. input is the task's input; nil: none.
 func perform(ctx context.Context, console *console, task task, input io.Reader) error {
 	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
-	console.input, console.backend = input, &backend{config: console.config, log: console.warnings()}
+	console.input, console.backend = input, &backend{config: console.config, log: console.logger()}
 	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if err := wantStore(console.config); err != nil {

@@ -20,6 +20,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"daybook/internal/formats"
+	"daybook/internal/httpapi"
+	"daybook/internal/telemetry"
 )
 
 // version is set by the linker for releases.
@@ -52,9 +54,16 @@ type console struct {
 	tag         *kong.Tag
 }
 
-// warnings is the log of a command.
-func (console *console) warnings() *slog.Logger {
-	return slog.New(slog.NewTextHandler(console.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+// logger is the log of a command: that of the settings, without any its warnings.
+func (console *console) logger() *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(cmp.Or(console.LogLevel, "warn")))
+	options := &slog.HandlerOptions{Level: level}
+	var handler slog.Handler = slog.NewTextHandler(console.err, options)
+	if console.LogFormat == "json" {
+		handler = slog.NewJSONHandler(console.err, options)
+	}
+	return slog.New(telemetry.LogHandler{Handler: handler, RequestID: httpapi.RequestID})
 }
 
 // printJSON prints a value in one line.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -145,17 +144,6 @@ func (zoneOptions *ZoneOptions) zone() calendar.Zone {
 func isTerminal(writer io.Writer) bool {
 	file, ok := writer.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-func (config *config) logger(writer io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(config.LogLevel))
-	handlerOptions := &slog.HandlerOptions{Level: level}
-	var handler slog.Handler = slog.NewTextHandler(writer, handlerOptions)
-	if config.LogFormat == "json" {
-		handler = slog.NewJSONHandler(writer, handlerOptions)
-	}
-	return slog.New(telemetry.LogHandler{Handler: handler, RequestID: httpapi.RequestID})
 }
 
 // holdsData reports whether a process that serves keeps anything in the data
