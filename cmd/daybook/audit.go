@@ -190,7 +190,7 @@ type auditVerify struct{ trustOptions }
 // Run checks entries and checkpoints, of the store or of an export.
 func (trustOptions *trustOptions) Run(ctx context.Context, console *console) error {
 	if trustOptions.File == "" {
-		return perform(ctx, console, trustOptions, nil)
+		return perform(ctx, console, trustOptions)
 	}
 	if len(trustOptions.Keys) == 0 {
 		return usageError("--file needs a --key: a log is checked by the key of who signed it")
@@ -258,7 +258,7 @@ type auditExport struct{ exportOptions }
 // Run prints the export, or writes it to a file, whole or not at all.
 func (exportOptions *exportOptions) Run(ctx context.Context, console *console) error {
 	if exportOptions.File == "" {
-		return perform(ctx, console, exportOptions, nil)
+		return perform(ctx, console, exportOptions)
 	}
 	file, err := os.CreateTemp(filepath.Dir(exportOptions.File), filepath.Base(exportOptions.File)+".*")
 	if err != nil {
@@ -271,7 +271,7 @@ func (exportOptions *exportOptions) Run(ctx context.Context, console *console) e
 		writer := gzip.NewWriter(file)
 		into.output, finish = writer, writer.Close
 	}
-	err = errors.Join(perform(ctx, &into, exportOptions, nil), finish(), file.Sync(), file.Close())
+	err = errors.Join(perform(ctx, &into, exportOptions), finish(), file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), exportOptions.File)
 	}

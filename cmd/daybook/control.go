@@ -65,27 +65,20 @@ type frame struct {
 
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
-// runs here, next to all processes. input is the task's input; nil: none.
-func perform(ctx context.Context, console *console, task task, input io.Reader) error {
+// runs here, next to all processes.
+func perform(ctx context.Context, console *console, task task) error {
 	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
-	console.input, console.backend = input, &backend{config: console.config, log: console.logger()}
+	console.backend = &backend{config: console.config, log: console.logger()}
 	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if err := wantStore(console.config); err != nil {
 				return err
 			}
 		}
-		var answer io.ReadCloser
 		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
-		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() (err error) {
-			answer, err = order.give(ctx, console.Data, input)
+		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() error { return order.give(ctx, console) })
+		if lock == nil {
 			return err
-		})
-		switch {
-		case err != nil:
-			return err
-		case lock == nil:
-			return follow(answer, console)
 		}
 		defer func() { _ = lock.Close() }()
 	}
@@ -117,8 +110,8 @@ const (
 	firstWait  = 10 * time.Second // for the first frame, which comes before any work
 )
 
-// hold takes the lock of the data directory, unless another way works, which is tried first:
-// somebody may have removed the lock. Another command holds it for a moment, and a server that
+// hold takes the lock of the data directory, none where another way has done the work, which is
+// tried first: somebody may have removed the lock. Another command holds it for a moment, and a server that
 // starts has no socket yet, so both are waited for.
 func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (lock *os.File, err error) {
 	outage := lifecycle.Outage{Log: console.log, Message: "waiting for the data directory"}
@@ -145,13 +138,14 @@ func alone() error { return errNoServer }
 
 var errNoServer = errors.New("no server takes orders")
 
-// give gives an order to the server that holds a data directory. The error is
-// errNoServer when there is no server yet, or no more; none has taken the order then.
-func (order order) give(ctx context.Context, directory string, input io.Reader) (io.ReadCloser, error) {
+// give has the server that holds the data directory carry out an order, and passes on what it
+// answers. The error is errNoServer when there is no server yet, or no more; none has taken the
+// order then.
+func (order order) give(ctx context.Context, console *console) error {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, ExpectContinueTimeout: 2 * firstWait,
 		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-			err = atSocket(directory, func(path string) error {
+			err = atSocket(console.Data, func(path string) error {
 				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
 				return err
 			})
@@ -160,39 +154,36 @@ func (order order) give(ctx context.Context, directory string, input io.Reader) 
 	}}
 	text, err := json.Marshal(order)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	// A process that is stopped takes connections, but answers nothing.
 	silent := time.AfterFunc(firstWait, func() {
-		cancel(fmt.Errorf("the process that serves from %s does not answer", directory))
+		cancel(fmt.Errorf("the process that serves from %s does not answer", console.Data))
 	})
+	input := console.input
 	if input != nil {
 		input = io.NopCloser(input) // who takes no order leaves it open
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/"+url.PathEscape(string(text)), input)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request.Header.Set("Expect", "100-continue") // the input is read when the order is taken
 	answer, err := client.Do(request)
 	switch {
 	case !silent.Stop():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case err != nil: // it ends, or is gone
-		cancel(nil)
-		return nil, errNoServer
-	case answer.StatusCode != http.StatusOK:
-		why, _ := io.ReadAll(answer.Body)
-		return nil, errors.Join(usageError("%s", bytes.TrimSpace(why)), answer.Body.Close())
+		return errNoServer
 	}
-	return answer.Body, nil
-}
-
-// follow passes on what a task answers.
-func follow(answer io.ReadCloser, console *console) error {
-	defer func() { _ = answer.Close() }()
-	for decoder := json.NewDecoder(answer); ; {
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(answer.Body)
+		return usageError("%s", bytes.TrimSpace(why))
+	}
+	for decoder := json.NewDecoder(answer.Body); ; {
 		var f frame
 		if err := decoder.Decode(&f); err != nil {
 			return fmt.Errorf("the running server broke off: %w", err)

@@ -28,7 +28,7 @@ func (migrateCommand *migrateCommand) Run(ctx context.Context, console *console)
 	case migrateCommand.To != "" && console.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
 	case migrateCommand.To != "":
-		return perform(ctx, console, migrateCommand, nil)
+		return perform(ctx, console, migrateCommand)
 	case console.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}

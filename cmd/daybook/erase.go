@@ -50,11 +50,11 @@ func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) err
 		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
 	if !eraseCommand.Yes {
-		if !console.terminal || console.input == nil {
+		if !console.terminal || console.stdin == nil {
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
 		fmt.Fprintf(console.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", eraseCommand.Kind, eraseCommand.ID)
-		line, err := bufio.NewReader(console.input).ReadString('\n')
+		line, err := bufio.NewReader(console.stdin).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -62,7 +62,7 @@ func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) err
 			return errors.New("nothing was erased")
 		}
 	}
-	return perform(ctx, console, eraseCommand, nil)
+	return perform(ctx, console, eraseCommand)
 }
 
 // The states of a place that bytes of a record are in.

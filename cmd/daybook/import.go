@@ -29,7 +29,8 @@ type importCommand struct {
 
 // Run applies changes from a file.
 func (importCommand *importCommand) Run(ctx context.Context, console *console) error {
-	input, named := console.input, false // by a name that stays
+	named := false // by a name that stays
+	console.input = console.stdin
 	importCommand.Lines = -1
 	if importCommand.File != "-" {
 		file, err := os.Open(importCommand.File)
@@ -48,7 +49,7 @@ func (importCommand *importCommand) Run(ctx context.Context, console *console) e
 		if err != nil {
 			return fmt.Errorf("import %s: %w", importCommand.File, err)
 		}
-		input = file
+		console.input = file
 	}
 	switch {
 	case importCommand.Source != "":
@@ -57,7 +58,7 @@ func (importCommand *importCommand) Run(ctx context.Context, console *console) e
 	default:
 		return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", importCommand.File)
 	}
-	return perform(ctx, console, importCommand, input)
+	return perform(ctx, console, importCommand)
 }
 
 var strangeToSources = regexp.MustCompile(`[^A-Za-z0-9._-]`)

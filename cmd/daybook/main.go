@@ -47,7 +47,8 @@ type console struct {
 	*config  // the settings of the command
 	*backend // of a task; nil: it is not open
 
-	input       io.Reader
+	stdin       io.Reader
+	input       io.Reader // of a task; nil: none
 	output, err io.Writer
 	terminal    bool   // err is a terminal: progress bars are welcome
 	name        string // with its act, as "user add"
@@ -158,7 +159,7 @@ func helpText(value *kong.Value) string {
 // run is the program. It returns the exit status and never exits by itself.
 func run(ctx context.Context, args, env []string, input io.Reader, output, errw io.Writer) int {
 	printed := &printer{Writer: output}
-	c := &console{input: input, output: printed, err: errw, terminal: isTerminal(errw)}
+	c := &console{stdin: input, output: printed, err: errw, terminal: isTerminal(errw)}
 	err := cmp.Or(execute(ctx, c, args, env), printed.err)
 	if err != nil && err.Error() != "" {
 		name, _, _ := strings.Cut(c.name, " ")
@@ -212,7 +213,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 	case runner:
 		return command.Run(ctx, console)
 	case task:
-		return perform(ctx, console, command, nil)
+		return perform(ctx, console, command)
 	default: // it needs neither a store nor a service
 		return parsed.Run(console, reader)
 	}

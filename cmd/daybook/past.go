@@ -134,7 +134,7 @@ type changesTail struct {
 func (changesTail *changesTail) Run(ctx context.Context, console *console) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := perform(ctx, console, changesTail, nil)
+	err := perform(ctx, console, changesTail)
 	if ctx.Err() != nil { // that is how it ends
 		return nil
 	}
