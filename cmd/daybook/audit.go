@@ -27,8 +27,8 @@ type auditCommands struct {
 	Checkpoint auditCheckpoint `cmd:"" help:"sign a checkpoint if there are new entries, and print the newest one"`
 	Proof      auditProof      `cmd:"" help:"print the proof that an entry is in the log (C2SP tlog-proof; with --json also the opening of its leaf)"`
 	Key        auditKeys       `cmd:"" help:"list the vkeys that sign, make a key, or allow a key without its note to sign"`
-	Export     auditExport     `cmd:"" help:"print all entries and checkpoints, one JSON object per line"`
-	Verify     auditVerify     `cmd:"" help:"check entries and checkpoints, of the store or of an export"`
+	Export     exportOptions   `cmd:"" help:"print all entries and checkpoints, one JSON object per line"`
+	Verify     trustOptions    `cmd:"" help:"check entries and checkpoints, of the store or of an export"`
 	Replay     auditReplay     `cmd:"" help:"make a store in a directory from the entries up to a point"`
 }
 
@@ -185,8 +185,6 @@ type verifyCommand struct {
 	trustOptions
 }
 
-type auditVerify struct{ trustOptions }
-
 // Run checks entries and checkpoints, of the store or of an export.
 func (trustOptions *trustOptions) Run(ctx context.Context, console *console) error {
 	if trustOptions.File == "" {
@@ -252,8 +250,6 @@ type exportCommand struct {
 	storeSettings
 	exportOptions
 }
-
-type auditExport struct{ exportOptions }
 
 // Run prints the export, or writes it to a file, whole or not at all.
 func (exportOptions *exportOptions) Run(ctx context.Context, console *console) error {

@@ -71,8 +71,8 @@ func perform(ctx context.Context, console *console, task task) error {
 	console.backend = &backend{config: console.config, log: console.logger()}
 	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
-			if err := wantStore(console.config); err != nil {
-				return err
+			if _, err := os.Stat(filepath.Join(console.Data, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
+				return console.noStore() // before anything is made in the directory
 			}
 		}
 		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
@@ -93,14 +93,6 @@ func perform(ctx context.Context, console *console, task task) error {
 		removeSocket(console.Data)
 	}
 	return errors.Join(runTask(ctx, task, console), console.close())
-}
-
-// wantStore refuses a directory without a store before anything is made in it.
-func wantStore(config *config) error {
-	if _, err := os.Stat(filepath.Join(config.Data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return config.noStore(leftOfLog(config))
 }
 
 // Waits for who holds a data directory.
