@@ -12,8 +12,8 @@ import (
 type Column struct {
 	Name   string
 	Field  *calendar.Field
-	Keys   []string // one or two
-	Blanks bool     // it is blank in blanked events
+	Second string // the name of its second key, "" for none
+	Blanks bool   // it is blank in blanked events
 
 	key, more string // what stands before the values: `,"cost":` and `,"cost_details":`
 	blank     string // all that stands there in blanked events
@@ -69,10 +69,10 @@ func columnsOf(spec *calendar.Spec, order string) (columns []Column) {
 			continue
 		}
 		way := ways[field.Shown]
-		column := Column{Name: name, Field: field, Keys: []string{name}, Blanks: spec.Kind == calendar.KindEvent && !field.Stays, key: `,"` + name + `":`}
+		column := Column{Name: name, Field: field, Blanks: spec.Kind == calendar.KindEvent && !field.Stays, key: `,"` + name + `":`}
 		if ending := cmp.Or(way.ending, computedEndings[name]); ending != "" {
-			column.Keys = append(column.Keys, name+ending)
-			column.more = `,"` + name + ending + `":`
+			column.Second = name + ending
+			column.more = `,"` + column.Second + `":`
 		}
 		if column.Blanks && !field.Filled {
 			column.blank = column.key + cmp.Or(way.blank, `""`) + column.more + way.secondBlank
