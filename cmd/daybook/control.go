@@ -263,7 +263,7 @@ func newControl(ctx context.Context, backend *backend) *http.Server {
 // answer runs one task and answers with a line for each piece of what it prints.
 func (backend *backend) answer(writer http.ResponseWriter, request *http.Request) {
 	conn := http.NewResponseController(writer)
-	order, task, err := backend.taken([]byte(request.URL.Path[1:]))
+	order, err := backend.taken([]byte(request.URL.Path[1:]))
 	if err = cmp.Or(err, conn.EnableFullDuplex()); err != nil {
 		http.Error(writer, err.Error(), http.StatusConflict)
 		return
@@ -292,38 +292,38 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
 		terminal: order.Terminal, config: &settings, backend: backend,
 	}
-	err = runTask(ctx, task, c)
-	status, cause := exitStatus(err), ""
+	err = runTask(ctx, order.Arguments.(task), c)
+	end := frame{Exit: new(exitStatus(err))}
 	if err != nil {
-		cause = err.Error()
+		end.Cause = err.Error()
+		if ctx.Err() != nil {
+			end.Cause += "; the service stops and has cut the command off: run it again"
+		}
 	}
-	if err != nil && ctx.Err() != nil {
-		cause += "; the service stops and has cut the command off: run it again"
-	}
-	_ = send(frame{Exit: &status, Cause: cause})
+	_ = send(end)
 }
 
-// taken returns an order and its task.
-func (backend *backend) taken(text []byte) (order order, t task, err error) {
+// taken returns an order with its task.
+func (backend *backend) taken(text []byte) (order order, err error) {
 	parser, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	if err = cmp.Or(err, json.Unmarshal(text, &order)); err != nil {
-		return order, nil, err
+		return order, err
 	}
 	switch zone := backend.zone().Name; {
 	case order.Version != version:
-		return order, nil, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
+		return order, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
 	case order.Store != backend.Store:
-		return order, nil, errors.New("--store: the running server has another one")
+		return order, errors.New("--store: the running server has another one")
 	case order.Timezone != "" && order.zone().Name != zone:
-		return order, nil, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
+		return order, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
 	}
 	for _, node := range parser.Model.Leaves(false) {
 		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
 			order.Arguments = t
-			return order, t, json.Unmarshal(text, &order)
+			return order, json.Unmarshal(text, &order)
 		}
 	}
-	return order, nil, fmt.Errorf("the running server has no task %q", order.Task)
+	return order, fmt.Errorf("the running server has no task %q", order.Task)
 }
 
 type writerFunc func([]byte) (int, error)

@@ -68,7 +68,6 @@ type Event struct {
 
 	ID       calendar.ID
 	UID      string // UID of the id
-	Slug     string
 	Blanked  bool
 	Status   calendar.Status
 	Version  int64

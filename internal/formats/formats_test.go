@@ -60,7 +60,7 @@ func concert(tb testing.TB) *Event {
 	tb.Helper()
 	return &Event{
 		Times: timesOf(tb, "America/New_York", "2026-07-04 18:30:00", "2026-07-04 21:00:00"),
-		ID:    412, UID: UID(store, "412"), Slug: "quay-concert", Status: calendar.StatusPublish, EventStatus: calendar.EventScheduled, Version: 3,
+		ID:    412, UID: UID(store, "412"), Status: calendar.StatusPublish, EventStatus: calendar.EventScheduled, Version: 3,
 		Touched: time.Date(2026, 3, 5, 23, 0, 10, 0, time.UTC), Date: wallOf(tb, "2026-03-02 14:15:00"), Modified: wallOf(tb, "2026-03-05 23:00:10"),
 		Title:       `Quay & <picnic>; bring, "all" \ 音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会`,
 		Description: "<p>Bring a chair;<br />and, maybe,  a &amp; hat.</p>\n<p>Second</p>",

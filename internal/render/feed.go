@@ -22,7 +22,7 @@ func (writer *Writer) Event(event *formats.Event, view *query.View) {
 	fields := record.Fields
 	title, shown := record.Name(language)
 	*event = formats.Event{
-		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
+		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
 		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
 		Title: title, EventStatus: fields.EventStatus(), URL: links.Page(record, view.Status), RestURL: links.Self(record), Lang: shown, Langs: record.Langs(),
 		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0],
