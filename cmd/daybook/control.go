@@ -68,7 +68,7 @@ type frame struct {
 // runs here, next to all processes.
 func perform(ctx context.Context, console *console, task task) error {
 	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
-	console.backend = &backend{config: console.config, log: console.logger()}
+	console.backend = &backend{config: console.config, log: console.logger("warn")}
 	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
 			if _, err := os.Stat(filepath.Join(console.Data, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {

@@ -33,7 +33,7 @@ func (migrateCommand *migrateCommand) Run(ctx context.Context, console *console)
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
 	options := console.Database
-	options.Log, options.ServiceRole = console.logger(), migrateCommand.ServiceRole
+	options.Log, options.ServiceRole = console.logger("warn"), migrateCommand.ServiceRole
 	err := postgres.Migrate(ctx, console.Store, options)
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", options.Schema, err)

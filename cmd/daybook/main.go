@@ -55,10 +55,10 @@ type console struct {
 	tag         *kong.Tag
 }
 
-// logger is the log of a command: that of the settings, without any its warnings.
-func (console *console) logger() *slog.Logger {
+// logger is the log of the service or, from warnings on, of a command.
+func (console *console) logger(from string) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(cmp.Or(console.LogLevel, "warn")))
+	_ = level.UnmarshalText([]byte(from))
 	options := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = slog.NewTextHandler(console.err, options)
 	if console.LogFormat == "json" {

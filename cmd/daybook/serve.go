@@ -117,7 +117,7 @@ func (demoCommand *demoCommand) Run(ctx context.Context, console *console) error
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
 func serve(ctx context.Context, console *console, prepare func(ctx context.Context, base string) error) error {
-	log := console.logger()
+	log := console.logger(console.LogLevel)
 	ready, err := newReadiness(console.api(log))
 	if err != nil {
 		return usageError("%w", err)
