@@ -37,7 +37,7 @@ type Cost struct {
 // also when empty, or "postfix"), and its ISO 4217 code.
 type Currency struct {
 	Symbol   string `name:"currency-symbol" default:"$" placeholder:"TEXT" help:"symbol of costs without one"`
-	Position string `name:"currency-position" default:"prefix" choices:"prefix,postfix" placeholder:"WHERE" help:"prefix or postfix"`
+	Position string `name:"currency-position" default:"prefix" choices:"prefix or postfix" placeholder:"WHERE" help:"prefix or postfix"`
 	Code     string `name:"price-currency" default:"USD" placeholder:"CODE" pattern:"^[A-Z]{3}$" must:"be three capital letters, as EUR" help:"ISO 4217 code, in linked data, of costs with the currency symbol or without any"`
 }
 

@@ -27,8 +27,8 @@ type auditCommands struct {
 	Checkpoint auditCheckpoint `cmd:"" help:"sign a checkpoint if there are new entries, and print the newest one"`
 	Proof      auditProof      `cmd:"" help:"print the proof that an entry is in the log (C2SP tlog-proof; with --json also the opening of its leaf)"`
 	Key        auditKeys       `cmd:"" help:"list the vkeys that sign, make a key, or allow a key without its note to sign"`
-	Export     auditExport     `cmd:"" help:"print all entries and checkpoints, one JSON object per line"`
-	Verify     auditVerify     `cmd:"" help:"check entries and checkpoints, of the store or of an export"`
+	Export     exportOptions   `cmd:"" help:"print all entries and checkpoints, one JSON object per line"`
+	Verify     trustOptions    `cmd:"" help:"check entries and checkpoints, of the store or of an export"`
 	Replay     auditReplay     `cmd:"" help:"make a store in a directory from the entries up to a point"`
 }
 
@@ -137,10 +137,7 @@ func (*keyConfirm) work(ctx context.Context, console *console) error {
 		return errNoKey
 	}
 	size, err := console.signer.Confirm(ctx)
-	if err == nil {
-		fmt.Fprintf(console.output, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
-	}
-	return err
+	return console.finish(err, "the key signs on after the checkpoint of %s\n", counted(size, "entry", "entries"))
 }
 
 type keyNew struct {
@@ -170,8 +167,7 @@ func (keyNew *keyNew) work(ctx context.Context, console *console) error {
 		return err
 	}
 	fmt.Fprintf(console.err, "vkey for auditors: %s\nkeep what follows in a file that nobody else reads\n", privateKey.Public)
-	fmt.Fprint(console.output, privateKey.Text())
-	return nil
+	return console.finish(nil, "%s", privateKey.Text())
 }
 
 // trustOptions are what a log is checked against.
@@ -186,12 +182,10 @@ type verifyCommand struct {
 	trustOptions
 }
 
-type auditVerify struct{ trustOptions }
-
 // Run checks entries and checkpoints, of the store or of an export.
 func (trustOptions *trustOptions) Run(ctx context.Context, console *console) error {
 	if trustOptions.File == "" {
-		return perform(ctx, console, trustOptions, nil)
+		return perform(ctx, console, trustOptions)
 	}
 	if len(trustOptions.Keys) == 0 {
 		return usageError("--file needs a --key: a log is checked by the key of who signed it")
@@ -254,22 +248,20 @@ type exportCommand struct {
 	exportOptions
 }
 
-type auditExport struct{ exportOptions }
-
 // Run prints the export, or writes it to a file, whole or not at all.
 func (exportOptions *exportOptions) Run(ctx context.Context, console *console) error {
 	if exportOptions.File == "" {
-		return perform(ctx, console, exportOptions, nil)
+		return perform(ctx, console, exportOptions)
 	}
 	return wholefile.Write(exportOptions.File, func(file *os.File) error {
 		into := *console
 		into.output = file
 		if !strings.HasSuffix(exportOptions.File, ".gz") {
-			return perform(ctx, &into, exportOptions, nil)
+			return perform(ctx, &into, exportOptions)
 		}
 		writer := gzip.NewWriter(file)
 		into.output = writer
-		return errors.Join(perform(ctx, &into, exportOptions, nil), writer.Close())
+		return errors.Join(perform(ctx, &into, exportOptions), writer.Close())
 	})
 }
 

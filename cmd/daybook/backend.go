@@ -116,7 +116,7 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	reporter := &status.Reporter{Parts: status.Parts{
 		Role: string(backend.Role), Store: backend.events,
-		Faults: []func(context.Context, calendar.Position) (string, string){backend.failing, backend.unsigned},
+		Faults: []func(context.Context) (string, string){backend.failing, backend.unsigned},
 	}}
 	if backend.file != nil {
 		reporter.LostFile = backend.file.Lost

@@ -9,7 +9,7 @@ import (
 )
 
 type completionCommand struct {
-	Shell string `arg:"" choices:"bash,zsh,fish,pwsh" help:"bash, zsh, fish or pwsh"`
+	Shell string `arg:"" choices:"bash, zsh, fish or pwsh" help:"bash, zsh, fish or pwsh"`
 }
 
 // Run prints the script of a shell: it asks the program for the words that may follow.

@@ -268,28 +268,29 @@ func (*configPrint) Run(console *console, settingsReader *settingsReader, parsed
 	return nil
 }
 
-// commands are the command line. Its commands fill one config.
+// commands are the command line. Its commands fill one config. Tags besides those of kong: model
+// marks tasks on the read model, the others need the store only; makes those that may begin a store.
 type commands struct {
 	Config  string           `placeholder:"FILE" type:"settings" help:"YAML file of settings, for example per-page-max: 200; flags and environment win over it"`
 	Version kong.VersionFlag `commandline:"" help:"print the version"`
 
 	Serve  serveCommand  `cmd:"" group:"Service" help:"run the service"`
 	Demo   demoCommand   `cmd:"" group:"Service" help:"run the service on a made-up calendar in a temporary directory"`
-	Health healthCommand `cmd:"" group:"Service" help:"print the health of a running service"`
+	Health healthCommand `cmd:"" model:"" group:"Service" help:"print the health of a running service"`
 	Ready  readyCommand  `cmd:"" group:"Service" help:"check whether the process at --listen is ready, for probes"`
 	User   userCommands  `cmd:"" group:"Service" help:"manage users and their tokens"`
 
-	Import  importCommand   `cmd:"" group:"Records" help:"apply changes from a file"`
+	Import  importCommand   `cmd:"" makes:"" group:"Records" help:"apply changes from a file"`
 	Export  exportCommand   `cmd:"" group:"Records" help:"print all entries and checkpoints, one JSON object per line"`
 	History historyCommands `cmd:"" group:"Records" help:"print the history of one record"`
 	Changes changesCommands `cmd:"" group:"Records" help:"follow the changes of all records"`
-	Erase   eraseCommand    `cmd:"" group:"Records" help:"erase a record permanently, in every version and every place"`
+	Erase   eraseCommand    `cmd:"" model:"" group:"Records" help:"erase a record permanently, in every version and every place"`
 	Verify  verifyCommand   `cmd:"" group:"Records" help:"check every entry against the chain"`
 	Audit   auditCommands   `cmd:"" group:"Records" help:"prove the log to others: checkpoints, proofs, keys, exports"`
 	Migrate migrateCommand  `cmd:"" group:"Records" help:"migrate the schema of a PostgreSQL event store, as its owner; or copy the store of a directory into it"`
 
-	Rebuild rebuildCommand `cmd:"" group:"Read model" help:"rebuild the read model from the event store"`
-	Retry   retryCommand   `cmd:"" group:"Read model" help:"project a quarantined record again"`
+	Rebuild rebuildCommand `cmd:"" model:"" group:"Read model" help:"rebuild the read model from the event store"`
+	Retry   retryCommand   `cmd:"" model:"" group:"Read model" help:"project a quarantined record again"`
 
 	Settings   configCommands    `cmd:"" name:"config" group:"Tools" help:"print the settings in force"`
 	Program    versionCommand    `cmd:"" name:"version" group:"Tools" help:"print the version"`

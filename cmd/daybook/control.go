@@ -63,32 +63,22 @@ type frame struct {
 	Cause string `json:"cause,omitempty"`
 }
 
-// ofModel are the tasks on the read model; the others need the store only.
-var ofModel = map[string]bool{"rebuild": true, "retry": true, "health": true, "erase": true}
-
 // perform runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers
-// runs here, next to all processes. input is the task's input; nil: none.
-func perform(ctx context.Context, console *console, task task, input io.Reader) error {
-	existing := !makesStore[console.name]
-	console.input, console.backend = input, &backend{config: console.config, log: console.warnings()}
-	if console.Store == "" || ofModel[console.name] && console.localIndex() {
+// runs here, next to all processes.
+func perform(ctx context.Context, console *console, task task) error {
+	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
+	console.backend = &backend{config: console.config, log: console.logger("warn")}
+	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
 		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
-			if err := wantStore(console.config); err != nil {
-				return err
+			if _, err := os.Stat(filepath.Join(console.Data, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
+				return console.noStore() // before anything is made in the directory
 			}
 		}
-		var answer io.ReadCloser
 		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
-		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() (err error) {
-			answer, err = order.give(ctx, console.Data, input)
+		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() error { return order.give(ctx, console) })
+		if lock == nil {
 			return err
-		})
-		switch {
-		case err != nil:
-			return err
-		case lock == nil:
-			return follow(answer, console)
 		}
 		defer func() { _ = lock.Close() }()
 	}
@@ -105,18 +95,6 @@ func perform(ctx context.Context, console *console, task task, input io.Reader) 
 	return errors.Join(runTask(ctx, task, console), console.close())
 }
 
-// makesStore are the commands that may begin a store. The others refuse a place that
-// has none: who checks or copies a store means one that is there.
-var makesStore = map[string]bool{"import": true, "user add": true}
-
-// wantStore refuses a directory without a store before anything is made in it.
-func wantStore(config *config) error {
-	if _, err := os.Stat(filepath.Join(config.Data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return config.noStore(leftOfLog(config))
-}
-
 // Waits for who holds a data directory.
 const (
 	holderWait = 10 * time.Second // for its end, or for its control socket
@@ -124,8 +102,8 @@ const (
 	firstWait  = 10 * time.Second // for the first frame, which comes before any work
 )
 
-// hold takes the lock of the data directory, unless another way works, which is tried first:
-// somebody may have removed the lock. Another command holds it for a moment, and a server that
+// hold takes the lock of the data directory, none where another way has done the work, which is
+// tried first: somebody may have removed the lock. Another command holds it for a moment, and a server that
 // starts has no socket yet, so both are waited for.
 func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (lock *os.File, err error) {
 	outage := lifecycle.Outage{Log: console.log, Message: "waiting for the data directory"}
@@ -152,13 +130,14 @@ func alone() error { return errNoServer }
 
 var errNoServer = errors.New("no server takes orders")
 
-// give gives an order to the server that holds a data directory. The error is
-// errNoServer when there is no server yet, or no more; none has taken the order then.
-func (order order) give(ctx context.Context, directory string, input io.Reader) (io.ReadCloser, error) {
+// give has the server that holds the data directory carry out an order, and passes on what it
+// answers. The error is errNoServer when there is no server yet, or no more; none has taken the
+// order then.
+func (order order) give(ctx context.Context, console *console) error {
 	client := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true, ExpectContinueTimeout: 2 * firstWait,
 		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-			err = atSocket(directory, func(path string) error {
+			err = atSocket(console.Data, func(path string) error {
 				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
 				return err
 			})
@@ -167,39 +146,36 @@ func (order order) give(ctx context.Context, directory string, input io.Reader) 
 	}}
 	text, err := json.Marshal(order)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	// A process that is stopped takes connections, but answers nothing.
 	silent := time.AfterFunc(firstWait, func() {
-		cancel(fmt.Errorf("the process that serves from %s does not answer", directory))
+		cancel(fmt.Errorf("the process that serves from %s does not answer", console.Data))
 	})
+	input := console.input
 	if input != nil {
 		input = io.NopCloser(input) // who takes no order leaves it open
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://daybook/"+url.PathEscape(string(text)), input)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request.Header.Set("Expect", "100-continue") // the input is read when the order is taken
 	answer, err := client.Do(request)
 	switch {
 	case !silent.Stop():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case err != nil: // it ends, or is gone
-		cancel(nil)
-		return nil, errNoServer
-	case answer.StatusCode != http.StatusOK:
-		why, _ := io.ReadAll(answer.Body)
-		return nil, errors.Join(usageError("%s", bytes.TrimSpace(why)), answer.Body.Close())
+		return errNoServer
 	}
-	return answer.Body, nil
-}
-
-// follow passes on what a task answers.
-func follow(answer io.ReadCloser, console *console) error {
-	defer func() { _ = answer.Close() }()
-	for decoder := json.NewDecoder(answer); ; {
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(answer.Body)
+		return usageError("%s", bytes.TrimSpace(why))
+	}
+	for decoder := json.NewDecoder(answer.Body); ; {
 		var f frame
 		if err := decoder.Decode(&f); err != nil {
 			return fmt.Errorf("the running server broke off: %w", err)
@@ -287,7 +263,7 @@ func newControl(ctx context.Context, backend *backend) *http.Server {
 // answer runs one task and answers with a line for each piece of what it prints.
 func (backend *backend) answer(writer http.ResponseWriter, request *http.Request) {
 	conn := http.NewResponseController(writer)
-	order, task, err := backend.taken([]byte(request.URL.Path[1:]))
+	order, err := backend.taken([]byte(request.URL.Path[1:]))
 	if err = cmp.Or(err, conn.EnableFullDuplex()); err != nil {
 		http.Error(writer, err.Error(), http.StatusConflict)
 		return
@@ -314,40 +290,40 @@ func (backend *backend) answer(writer http.ResponseWriter, request *http.Request
 		input:    request.Body,
 		output:   writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Out: data}) }),
 		err:      writerFunc(func(data []byte) (int, error) { return len(data), send(frame{Err: data}) }),
-		terminal: order.Terminal, name: order.Task, config: &settings, backend: backend,
+		terminal: order.Terminal, config: &settings, backend: backend,
 	}
-	err = runTask(ctx, task, c)
-	status, cause := exitStatus(err), ""
+	err = runTask(ctx, order.Arguments.(task), c)
+	end := frame{Exit: new(exitStatus(err))}
 	if err != nil {
-		cause = err.Error()
+		end.Cause = err.Error()
+		if ctx.Err() != nil {
+			end.Cause += "; the service stops and has cut the command off: run it again"
+		}
 	}
-	if err != nil && ctx.Err() != nil {
-		cause += "; the service stops and has cut the command off: run it again"
-	}
-	_ = send(frame{Exit: &status, Cause: cause})
+	_ = send(end)
 }
 
-// taken returns an order and its task.
-func (backend *backend) taken(text []byte) (order order, t task, err error) {
+// taken returns an order with its task.
+func (backend *backend) taken(text []byte) (order order, err error) {
 	parser, err := new(settingsReader).parser(new(config), io.Discard, nil)
 	if err = cmp.Or(err, json.Unmarshal(text, &order)); err != nil {
-		return order, nil, err
+		return order, err
 	}
 	switch zone := backend.zone().Name; {
 	case order.Version != version:
-		return order, nil, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
+		return order, fmt.Errorf("the running server is daybook %s, this command %s", version, order.Version)
 	case order.Store != backend.Store:
-		return order, nil, errors.New("--store: the running server has another one")
+		return order, errors.New("--store: the running server has another one")
 	case order.Timezone != "" && order.zone().Name != zone:
-		return order, nil, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
+		return order, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
 	}
 	for _, node := range parser.Model.Leaves(false) {
 		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
 			order.Arguments = t
-			return order, t, json.Unmarshal(text, &order)
+			return order, json.Unmarshal(text, &order)
 		}
 	}
-	return order, nil, fmt.Errorf("the running server has no task %q", order.Task)
+	return order, fmt.Errorf("the running server has no task %q", order.Task)
 }
 
 type writerFunc func([]byte) (int, error)

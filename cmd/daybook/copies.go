@@ -18,7 +18,7 @@ type migrateCommand struct {
 	storeSettings
 
 	ServiceRole string `placeholder:"ROLE" pattern:"^[A-Za-z_][A-Za-z0-9_-]{0,62}$" must:"be letters, digits, _ and -, beginning with a letter or _" help:"database role that gets the rights of the service, and no others"`
-	To          string `placeholder:"URL" type:"postgres" secret:"" help:"postgres://… of an empty store, as the owner of its schema, into which the store in --data is copied"`
+	To          string `placeholder:"URL" type:"urls" schemes:"postgres,postgresql" must:"be a postgres:// URL" secret:"" help:"postgres://… of an empty store, as the owner of its schema, into which the store in --data is copied"`
 }
 
 // Run brings the schema of a PostgreSQL event store to the present form as the role that
@@ -28,12 +28,12 @@ func (migrateCommand *migrateCommand) Run(ctx context.Context, console *console)
 	case migrateCommand.To != "" && console.Store != "":
 		return usageError("--to carries the store of a data directory, --store names another one")
 	case migrateCommand.To != "":
-		return perform(ctx, console, migrateCommand, nil)
+		return perform(ctx, console, migrateCommand)
 	case console.Store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
 	options := console.Database
-	options.Log, options.ServiceRole = console.warnings(), migrateCommand.ServiceRole
+	options.Log, options.ServiceRole = console.logger("warn"), migrateCommand.ServiceRole
 	err := postgres.Migrate(ctx, console.Store, options)
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", options.Schema, err)
@@ -67,9 +67,8 @@ func (migrateCommand *migrateCommand) work(ctx context.Context, console *console
 		return fmt.Errorf("%w: the copy has %d entries and chain head %x, the other store %d and %x",
 			eventstore.ErrDamaged, after.Entries, after.Head, before.Entries, before.Head)
 	}
-	fmt.Fprintf(console.output, "%d entries were carried as they were written; chain head %x\n"+
+	return console.finish(nil, "%d entries were carried as they were written; chain head %x\n"+
 		"Serve with --store from now on; the store in %s is not written any more.\n", after.Entries, after.Head, console.Data)
-	return nil
 }
 
 type closingStore interface {

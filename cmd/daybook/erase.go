@@ -50,11 +50,11 @@ func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) err
 		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
 	if !eraseCommand.Yes {
-		if !console.terminal || console.input == nil {
+		if !console.terminal || console.stdin == nil {
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
 		fmt.Fprintf(console.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", eraseCommand.Kind, eraseCommand.ID)
-		line, err := bufio.NewReader(console.input).ReadString('\n')
+		line, err := bufio.NewReader(console.stdin).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -62,7 +62,7 @@ func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) err
 			return errors.New("nothing was erased")
 		}
 	}
-	return perform(ctx, console, eraseCommand, nil)
+	return perform(ctx, console, eraseCommand)
 }
 
 // The states of a place that bytes of a record are in.
@@ -78,21 +78,11 @@ type place struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// eraseRun is one run of the command.
-type eraseRun struct {
-	*console
-
-	kind   calendar.Kind
-	id     calendar.ID
-	erased command.Erased
-	places []place
-}
-
 // work erases a record and then takes what is left of it out of every place that
 // is not the operator's. Run again it does what is missing.
 func (eraseCommand *eraseCommand) work(ctx context.Context, console *console) error {
-	run := &eraseRun{console: console, kind: eraseCommand.Kind, id: eraseCommand.ID}
-	request := command.Request{Kind: eraseCommand.Kind, Target: command.Target{ID: eraseCommand.ID}, Cause: eventstore.Cause{Reason: calendar.PlainReason(eraseCommand.Reason)}}
+	kind, id := eraseCommand.Kind, eraseCommand.ID
+	request := command.Request{Kind: kind, Target: command.Target{ID: id}, Cause: eventstore.Cause{Reason: calendar.PlainReason(eraseCommand.Reason)}}
 	if eraseCommand.By != "" {
 		users, err := console.users.List(ctx)
 		if err != nil {
@@ -106,50 +96,71 @@ func (eraseCommand *eraseCommand) work(ctx context.Context, console *console) er
 		}
 		request.Caller.ID = users[by].ID
 	}
-	var err error
-	if run.erased, err = console.command.Erase(ctx, request); err != nil {
+	erased, err := console.command.Erase(ctx, request)
+	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{run.files, run.stream, run.readModel, run.reasons} {
-		if err := step(ctx); err != nil {
-			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", eraseCommand.Kind, eraseCommand.ID, run.erased.Position, err)
-		}
+	reasons, err := console.clean(ctx, id, erased.Position)
+	if err != nil {
+		return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, erased.Position, err)
 	}
-	return run.tell()
+	places := []place{{"event store", placeDone, ""}}
+	if console.file == nil {
+		places = []place{{"event store", placeDone, "blanked"}, {"files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema " + console.Database.Schema + "; WAL, standbys and archives"}}
+	}
+	group := "daybook-" + id.String()
+	places = slices.Concat(places, []place{
+		{"feed", placeDone, ""},
+		{"read model", placeDone, "made anew; there is none to go back to"},
+		{"other processes", placeDone, "they forget the record when they meet the entry"},
+	}, reasons, []place{
+		{"caches between", placeOperator, "purge all that begins with the URLs below, or the cache group " + group},
+		{"backups", placeOperator, "run the command again after one was put back"},
+		{"exports and copies of the feed", placeOperator, ""},
+		{"logs of proxies", placeOperator, ""},
+	})
+	return console.print("erased", map[string]any{
+		"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before,
+		"images": append([]calendar.ID{}, erased.Images...), "places": places, "group": group, "urls": console.urlsOf(kind, id, erased.Slugs),
+	})
 }
 
-func (erasing *eraseRun) add(where, state, note string) {
-	erasing.places = append(erasing.places, place{where, state, note})
-}
-
-// files takes it out of the files of the event store.
-func (erasing *eraseRun) files(ctx context.Context) error {
-	if erasing.file == nil {
-		erasing.add("event store", placeDone, "blanked")
-		erasing.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+erasing.Database.Schema+"; WAL, standbys and archives")
-		return nil
+// clean takes what is left of an erased record out of every place that is not the operator's. It
+// returns the reasons that are left.
+func (console *console) clean(ctx context.Context, id calendar.ID, position calendar.Position) (reasons []place, err error) {
+	if console.file != nil {
+		err = console.file.Compact(ctx)
 	}
-	erasing.add("event store", placeDone, "")
-	return erasing.file.Compact(ctx)
+	if err == nil {
+		err = console.renewStream(ctx, position)
+	}
+	if err == nil {
+		bar := newProgress(console, "read model", "records")
+		err = console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
+		bar.end()
+	}
+	if err == nil {
+		reasons, err = console.reasonsOf(ctx, id)
+	}
+	return reasons, err
 }
 
 // streamWait is how long the stream may take to be made again.
 const streamWait = 20 * time.Second
 
-// stream waits until the stream was made again: a relay does it when it reads the entry. Where
-// none serves this is one for a while.
-func (erasing *eraseRun) stream(ctx context.Context) (err error) {
-	erasing.add("feed", placeDone, "")
-	jetStream := erasing.feed
+// renewStream waits until the stream was made again: a relay does it when it reads the entry of
+// an erasure. Where none serves this is one for a while.
+func (backend *backend) renewStream(ctx context.Context, erasure calendar.Position) (err error) {
+	jetStream := backend.feed
 	if jetStream == nil {
-		if erasing.Feed == "" {
+		if backend.Feed == "" {
 			return nil // there is none
 		}
-		if jetStream, err = erasing.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
+		if jetStream, err = backend.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer jetStream.Conn().Close()
-		_, work, _ := erasing.relay(jetStream)
+		_, work, _ := backend.relay(jetStream)
 		within, stop := context.WithCancel(ctx)
 		done := make(chan error, 1)
 		go func() { done <- work(within) }()
@@ -158,72 +169,50 @@ func (erasing *eraseRun) stream(ctx context.Context) (err error) {
 			err = errors.Join(err, <-done)
 		}()
 	}
-	_, err = erasing.published(ctx, jetStream, erasing.erased.Position, streamWait)
+	_, err = backend.published(ctx, jetStream, erasure, streamWait)
 	return err
 }
 
-// readModel rebuilds the read model.
-func (erasing *eraseRun) readModel(ctx context.Context) error {
-	erasing.add("read model", placeDone, "made anew; there is none to go back to")
-	erasing.add("other processes", placeDone, "they forget the record when they meet the entry")
-	bar := newProgress(erasing.console, "read model", "records")
-	defer bar.end()
-	return erasing.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
-}
-
-// reasons finds reasons that were given with changes of a record and stay: the entries of
+// reasonsOf finds reasons that were given with changes of a record and stay: the entries of
 // other records that the same write made have them too, and are not erased. What is left of
 // an erased entry to know the write by are its commit, its time and who made it.
-func (erasing *eraseRun) reasons(ctx context.Context) error {
-	for erased, err := range eventstore.Entries(ctx, erasing.events, erasing.id) {
+func (backend *backend) reasonsOf(ctx context.Context, id calendar.ID) (reasons []place, err error) {
+	for erased, err := range eventstore.Entries(ctx, backend.events, id) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if erased.Redacted == nil {
 			continue
 		}
 		for after, last := uint64(erased.Commit.First-1), uint64(erased.Commit.Last); after < last; {
-			page, err := erasing.events.Read(ctx, eventstore.Range{After: after, Limit: int(last - after)})
+			page, err := backend.events.Read(ctx, eventstore.Range{After: after, Limit: int(last - after)})
 			if err != nil || len(page) == 0 {
-				return err
+				return reasons, err
 			}
 			for i := range page {
 				if entry := &page[i]; entry.ID != erased.ID && entry.Cause.Reason != "" && entry.Actor == erased.Actor && entry.Time.Equal(erased.Time) {
-					erasing.add(fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, "")
+					reasons = append(reasons, place{fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, ""})
 				}
 			}
 			after += uint64(len(page))
 		}
 	}
-	return nil
+	return reasons, nil
 }
 
-// tell prints where the record was.
-func (erasing *eraseRun) tell() error {
-	group := "daybook-" + erasing.id.String()
-	erasing.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group "+group)
-	erasing.add("backups", placeOperator, "run the command again after one was put back")
-	erasing.add("exports and copies of the feed", placeOperator, "")
-	erasing.add("logs of proxies", placeOperator, "")
-	return erasing.print("erased", map[string]any{
-		"kind": erasing.kind.String(), "id": erasing.id, "position": erasing.erased.Position, "before": erasing.erased.Before,
-		"images": append([]calendar.ID{}, erasing.erased.Images...), "places": erasing.places, "group": group, "urls": erasing.urls(),
-	})
-}
-
-// urls are those that showed the record.
-func (erasing *eraseRun) urls() []string {
+// urlsOf returns those that showed a record.
+func (config *config) urlsOf(kind calendar.Kind, id calendar.ID, slugs []string) []string {
 	urls := []string{}
-	if erasing.kind == calendar.KindUser {
+	if kind == calendar.KindUser {
 		return urls
 	}
 	for _, language := range []string{"", "/cn", "/es", "/fr"} {
-		root := erasing.BaseURL + language + "/" + erasing.APIPrefix + "/" + httpapi.Namespace + "/" + erasing.kind.Collection()
-		urls = append(urls, root+"/"+erasing.id.String())
-		if erasing.kind.IsTerm() { // they are not read by slug
+		root := config.BaseURL + language + "/" + config.APIPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
+		urls = append(urls, root+"/"+id.String())
+		if kind.IsTerm() { // they are not read by slug
 			continue
 		}
-		for _, slug := range erasing.erased.Slugs {
+		for _, slug := range slugs {
 			urls = append(urls, root+"/by-slug/"+url.PathEscape(slug))
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/command"
 	"daybook/internal/testkit/engines"
 )
 
@@ -210,15 +209,14 @@ func TestEraseNamesReasons(t *testing.T) {
 // What caches between may hold of a record is named by its URLs; a term has no slug route.
 func TestErasedURLs(t *testing.T) {
 	t.Parallel()
-	run := &eraseRun{console: &console{config: &config{AddressOptions: AddressOptions{BaseURL: "https://calendar.example.org", APIPrefix: "api"}}}, id: 8, erased: command.Erased{Slugs: []string{"a b"}}}
+	settings := &config{AddressOptions: AddressOptions{BaseURL: "https://calendar.example.org", APIPrefix: "api"}}
 	const root = "https://calendar.example.org/fr/api/calendar/events/v1/"
 	for kind, want := range map[calendar.Kind][]string{
 		calendar.KindVenue: {root + "venues/8", root + "venues/by-slug/a%20b"},
 		calendar.KindTag:   {root + "tags/8"},
 		calendar.KindUser:  nil,
 	} {
-		run.kind = kind
-		got := slices.DeleteFunc(run.urls(), func(text string) bool { return !strings.Contains(text, "/fr/") })
+		got := slices.DeleteFunc(settings.urlsOf(kind, 8, []string{"a b"}), func(text string) bool { return !strings.Contains(text, "/fr/") })
 		if !slices.Equal(got, want) {
 			t.Errorf("URLs of a %s: got %v, want %v", kind, got, want)
 		}

@@ -29,7 +29,7 @@ func inDir(data string) []string { return []string{"--data", data} }
 
 // importLines has the binary import lines from its standard input. With
 // killAfter above 0 it is killed once that many bytes were handed to it.
-func importLines(t *testing.T, on []string, lines []byte, killAfter int) importOutcome {
+func importLines(t *testing.T, on []string, lines []byte, killAfter int) importer.Report {
 	t.Helper()
 	cmd := plainChild(t, append([]string{"import", "-", "--source", "conferences", "--json"}, on...)...)
 	var out, errText bytes.Buffer
@@ -47,7 +47,7 @@ func importLines(t *testing.T, on []string, lines []byte, killAfter int) importO
 		if err := cmd.Wait(); err == nil {
 			t.Error("the import ended before it was killed")
 		}
-		return importOutcome{}
+		return importer.Report{}
 	}
 	_, _ = in.Write(lines)
 	_ = in.Close()
@@ -56,7 +56,7 @@ func importLines(t *testing.T, on []string, lines []byte, killAfter int) importO
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitRefusals) {
 		t.Fatalf("import: %v\n%s", err, errText.String())
 	}
-	var outcome importOutcome
+	var outcome importer.Report
 	if err := json.Unmarshal(out.Bytes(), &outcome); err != nil {
 		t.Fatalf("import printed %q: %v", out.String(), err)
 	}

@@ -29,7 +29,8 @@ type importCommand struct {
 
 // Run applies changes from a file.
 func (importCommand *importCommand) Run(ctx context.Context, console *console) error {
-	input, named := console.input, false // by a name that stays
+	named := false // by a name that stays
+	console.input = console.stdin
 	importCommand.Lines = -1
 	if importCommand.File != "-" {
 		file, err := os.Open(importCommand.File)
@@ -48,7 +49,7 @@ func (importCommand *importCommand) Run(ctx context.Context, console *console) e
 		if err != nil {
 			return fmt.Errorf("import %s: %w", importCommand.File, err)
 		}
-		input = file
+		console.input = file
 	}
 	switch {
 	case importCommand.Source != "":
@@ -57,7 +58,7 @@ func (importCommand *importCommand) Run(ctx context.Context, console *console) e
 	default:
 		return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", importCommand.File)
 	}
-	return perform(ctx, console, importCommand, input)
+	return perform(ctx, console, importCommand)
 }
 
 var strangeToSources = regexp.MustCompile(`[^A-Za-z0-9._-]`)
@@ -75,12 +76,6 @@ func sourceName(path string) string {
 	return name[:min(len(name), importer.MaxSource-len(digest))] + digest
 }
 
-// importOutcome is the outcome of an import as --json prints it.
-type importOutcome struct {
-	importer.Report
-	Stopped string `json:"stopped,omitempty"` // why it did not come to the end of its lines
-}
-
 func (importCommand *importCommand) work(ctx context.Context, console *console) error {
 	caller, err := console.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
@@ -95,20 +90,11 @@ func (importCommand *importCommand) work(ctx context.Context, console *console) 
 	}
 	report, stopped := im.Run(ctx, console.input)
 	bar.end()
-	outcome := importOutcome{Report: report}
-	outcome.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
-	if stopped != nil {
-		outcome.Stopped = stopped.Error()
+	if !console.JSON {
+		_ = outputs.ExecuteTemplate(console.err, "refused", report)
 	}
-	for _, refusal := range report.Refused {
-		if refusal.Key != "" {
-			refusal.Key = " (" + refusal.Key + ")"
-		}
-		if !console.JSON {
-			fmt.Fprintf(console.err, "line %d%s refused: %s\n", refusal.Line, refusal.Key, refusal.Reason)
-		}
-	}
-	_ = console.print("imported", outcome)
+	report.Refused = append([]importer.Refusal{}, report.Refused...) // [], not null
+	_ = console.print("imported", report)
 	switch {
 	case stopped != nil:
 		return fmt.Errorf("import stopped: %w; run it again to go on", stopped)

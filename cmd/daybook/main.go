@@ -20,6 +20,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"daybook/internal/formats"
+	"daybook/internal/httpapi"
+	"daybook/internal/telemetry"
 )
 
 // version is set by the linker for releases.
@@ -45,24 +47,30 @@ type console struct {
 	*config  // the settings of the command
 	*backend // of a task; nil: it is not open
 
-	input       io.Reader
+	stdin       io.Reader
+	input       io.Reader // of a task; nil: none
 	output, err io.Writer
 	terminal    bool   // err is a terminal: progress bars are welcome
 	name        string // with its act, as "user add"
+	tag         *kong.Tag
 }
 
-// warnings is the log of a command.
-func (console *console) warnings() *slog.Logger {
-	return slog.New(slog.NewTextHandler(console.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+// logger is the log of the service or, from warnings on, of a command.
+func (console *console) logger(from string) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(from))
+	options := &slog.HandlerOptions{Level: level}
+	var handler slog.Handler = slog.NewTextHandler(console.err, options)
+	if console.LogFormat == "json" {
+		handler = slog.NewJSONHandler(console.err, options)
+	}
+	return slog.New(telemetry.LogHandler{Handler: handler, RequestID: httpapi.RequestID})
 }
 
 // printJSON prints a value in one line.
 func (console *console) printJSON(value any) error {
 	text, err := formats.Marshal(value)
-	if err == nil {
-		_, err = fmt.Fprintf(console.output, "%s\n", text)
-	}
-	return err
+	return console.finish(err, "%s\n", text)
 }
 
 //go:embed output.tmpl
@@ -83,6 +91,14 @@ func (console *console) print(name string, value any) error {
 		return err
 	}
 	_, err := console.output.Write(text.Bytes())
+	return err
+}
+
+// finish prints what was done, unless it failed.
+func (console *console) finish(err error, format string, args ...any) error {
+	if err == nil {
+		_, err = fmt.Fprintf(console.output, format, args...)
+	}
 	return err
 }
 
@@ -143,7 +159,7 @@ func helpText(value *kong.Value) string {
 // run is the program. It returns the exit status and never exits by itself.
 func run(ctx context.Context, args, env []string, input io.Reader, output, errw io.Writer) int {
 	printed := &printer{Writer: output}
-	c := &console{input: input, output: printed, err: errw, terminal: isTerminal(errw)}
+	c := &console{stdin: input, output: printed, err: errw, terminal: isTerminal(errw)}
 	err := cmp.Or(execute(ctx, c, args, env), printed.err)
 	if err != nil && err.Error() != "" {
 		name, _, _ := strings.Cut(c.name, " ")
@@ -188,7 +204,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 		return nil
 	}
 	if node := parsed.Selected(); node != nil {
-		console.name = node.Path()
+		console.name, console.tag = node.Path(), node.Tag
 	}
 	if err != nil {
 		return err
@@ -197,7 +213,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 	case runner:
 		return command.Run(ctx, console)
 	case task:
-		return perform(ctx, console, command, nil)
+		return perform(ctx, console, command)
 	default: // it needs neither a store nor a service
 		return parsed.Run(console, reader)
 	}
@@ -212,6 +228,5 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (*versionCommand) Run(console *console) error {
-	_, err := fmt.Fprintln(console.output, "daybook", version)
-	return err
+	return console.finish(nil, "daybook %s\n", version)
 }

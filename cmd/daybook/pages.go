@@ -48,7 +48,7 @@ func readPictureHost(text string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// costBands are the bounds of the bands that costs are counted in.
+// costBands are the bounds of the bands that costs are counted in, which are read all at once.
 type costBands []string
 
 func checkTiles(text string) error {

@@ -127,14 +127,14 @@ type changesTail struct {
 	languageSettings
 
 	From calendar.Position `placeholder:"N" min:"1" max:"9223372036854775807" help:"position of the first entry to print; empty: the next one that arrives"`
-	Kind string            `placeholder:"KIND" choices:"event,venue,organizer,category,tag,image,user" help:"kind of the records whose entries to print; empty: all"`
+	Kind string            `placeholder:"KIND" choices:"event, venue, organizer, category, tag, image or user" help:"kind of the records whose entries to print; empty: all"`
 }
 
 // Run prints entries as they come, until a signal.
 func (changesTail *changesTail) Run(ctx context.Context, console *console) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := perform(ctx, console, changesTail, nil)
+	err := perform(ctx, console, changesTail)
 	if ctx.Err() != nil { // that is how it ends
 		return nil
 	}

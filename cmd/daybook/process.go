@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -53,7 +52,8 @@ var holder = sync.OnceValue(func() string {
 type process struct {
 	*console // its backend is open while it works
 
-	addr      net.Addr
+	address   string // that it listens on
+	base      string // base URL, without one in the settings that of the address
 	readiness *readiness
 	metrics   *telemetry.Metrics // nil: no one reads them
 	prepare   func(ctx context.Context, base string) error
@@ -139,9 +139,8 @@ func (process *process) work(ctx context.Context) (err error) {
 		}
 		return process.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
 	}
-	base := config.base(process.addr)
 	if config.Demo != nil {
-		config.PageOptions.Images = append(config.PageOptions.Images, strings.Split(base, "/")[2]) // its host
+		config.PageOptions.Images = append(config.PageOptions.Images, strings.Split(process.base, "/")[2]) // its host
 	}
 	api, err := process.api(ctx)
 	if err != nil {
@@ -160,7 +159,7 @@ func (process *process) work(ctx context.Context) (err error) {
 		return fmt.Errorf("first administrator: %w", err)
 	}
 	if process.prepare != nil {
-		if err := process.prepare(ctx, base); err != nil {
+		if err := process.prepare(ctx, process.base); err != nil {
 			return err
 		}
 	}
@@ -171,13 +170,10 @@ func (process *process) work(ctx context.Context) (err error) {
 func (process *process) serve(handler http.Handler, name, token string) error {
 	process.metrics.Watch(process.status.Look)
 	process.readiness.open(handler, process.status)
-	base := process.base(process.addr)
-	_ = process.print("service", struct { // who reads up to the last line has read all
-		*config
-
-		Version, Base, Root, Name, Token string
-		Address                          net.Addr
-	}{process.config, version, base, base + "/" + process.APIPrefix + "/" + httpapi.Namespace, name, token, process.addr})
+	_ = process.print("service", map[string]any{ // who reads up to the last line has read all
+		"config": process.config, "version": version, "base": process.base, "root": process.base + "/" + process.APIPrefix + "/" + httpapi.Namespace,
+		"name": name, "token": token, "address": process.address,
+	})
 	return lifecycle.Drained(process.g.Run())
 }
 

@@ -28,7 +28,7 @@ const readyAtOnce = 1024
 // readiness is the handler of the listener: before the work has begun and after it
 // has ended it tells so, and when it is about to end.
 type readiness struct {
-	closed   http.Handler // while there is nothing inside
+	closed   http.Handler // while the process does not work
 	inside   atomic.Pointer[inside]
 	draining atomic.Bool
 	begun    chan struct{} // closed when it begins to drain
@@ -36,10 +36,10 @@ type readiness struct {
 	operations map[string]http.Handler // that answer next to the interface, by path
 }
 
-// inside is what answers while the process works.
+// inside is what answers now.
 type inside struct {
 	http.Handler
-	status *status.Reporter
+	status *status.Reporter // nil: the process does not work
 }
 
 // newReadiness makes the handler; options are the settings of the interface.
@@ -48,6 +48,7 @@ func newReadiness(options httpapi.Options) (d *readiness, err error) {
 	rooms := admit.New(admit.Limits{Slots: readyAtOnce, Forwarded: options.TrustForwarded})
 	d.operations = map[string]http.Handler{pathLive: probe{rooms, alive}, pathReady: probe{rooms, d.ready}}
 	d.closed, err = httpapi.Closed(options, calendar.CodeUnavailable)
+	d.shut()
 	return d, err
 }
 
@@ -86,7 +87,7 @@ func (readiness *readiness) open(handler http.Handler, reporter *status.Reporter
 	readiness.inside.Store(&inside{handler, reporter})
 }
 
-func (readiness *readiness) shut() { readiness.inside.Store(nil) }
+func (readiness *readiness) shut() { readiness.open(readiness.closed, nil) }
 
 // drain says from now on that requests are to be sent elsewhere; they are answered
 // all the same. It reports whether any have been.
@@ -94,7 +95,7 @@ func (readiness *readiness) drain() bool {
 	if !readiness.draining.Swap(true) {
 		close(readiness.begun)
 	}
-	return readiness.inside.Load() != nil
+	return readiness.inside.Load().status != nil
 }
 
 func (readiness *readiness) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
@@ -103,10 +104,8 @@ func (readiness *readiness) ServeHTTP(writer http.ResponseWriter, request *http.
 	}
 	if operation := readiness.operations[request.URL.Path]; operation != nil {
 		operation.ServeHTTP(writer, request)
-	} else if inside := readiness.inside.Load(); inside != nil {
-		inside.ServeHTTP(writer, request)
 	} else {
-		readiness.closed.ServeHTTP(writer, request)
+		readiness.inside.Load().ServeHTTP(writer, request)
 	}
 }
 
@@ -115,12 +114,12 @@ func alive(context.Context) (well bool, shown map[string]any) {
 }
 
 func (readiness *readiness) ready(ctx context.Context) (well bool, shown map[string]any) {
-	inside := readiness.inside.Load()
+	reporter := readiness.inside.Load().status
 	switch {
 	case readiness.draining.Load():
 		return false, map[string]any{"status": status.Draining}
-	case inside != nil:
-		health, _ := inside.status.Health(ctx)
+	case reporter != nil:
+		health, _ := reporter.Health(ctx)
 		shown = health.Public()
 		shown["version"] = version
 		return health.Ready(), shown
@@ -159,6 +158,5 @@ func (*readyCommand) Run(ctx context.Context, console *console) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("not ready: %s", h.Status)
 	}
-	fmt.Fprintln(console.output, h.Status)
-	return nil
+	return console.finish(nil, "%s\n", h.Status)
 }

@@ -117,7 +117,7 @@ func (demoCommand *demoCommand) Run(ctx context.Context, console *console) error
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
 func serve(ctx context.Context, console *console, prepare func(ctx context.Context, base string) error) error {
-	log := console.logger(console.err)
+	log := console.logger(console.LogLevel)
 	ready, err := newReadiness(console.api(log))
 	if err != nil {
 		return usageError("%w", err)
@@ -171,9 +171,10 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 			return fmt.Errorf("--%s: %w", o.setting, err)
 		}
 		defer func() { _ = listener.Close() }()                                                                              // the server has closed it when it ran
-		process.addr = cmp.Or(process.addr, listener.Addr())                                                                 // the first one is that of the service
+		process.address = cmp.Or(process.address, listener.Addr().String())                                                  // the first one is that of the service
 		roles.Add(lifecycle.Server(ctx, log, o.setting, o.server, listener, min(drainTimeout, (drain.Limit-drain.Delay)/2))) // the rest has to end too
 	}
+	process.base = cmp.Or(console.BaseURL, "http://"+process.address)
 	roles.Add(lifecycle.Actor(ctx, log, "memory", tuneCollector))
 	var failed error
 	roles.Add(lifecycle.Actor(context.WithoutCancel(ctx), log, "process", func(ctx context.Context) error { // only the group ends it, so a signal drains requests first
@@ -186,11 +187,6 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	}
 	// The group returns the first error only; what closing says counts too.
 	return cmp.Or(lifecycle.Drained(failed), lifecycle.Drained(err))
-}
-
-// base is the base URL, without one that of an address.
-func (config *config) base(addr net.Addr) string {
-	return cmp.Or(config.BaseURL, "http://"+addr.String())
 }
 
 // api returns the settings of the interface.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -28,7 +27,7 @@ import (
 // a variable of the environment and a line of the file that --config names.
 //
 // Tags besides those of kong: min and max bound numbers and durations, choices are the words
-// that a text may be, pattern and must its form, none makes 0 the -1 of options, secret marks what is never shown, and
+// that a text may be as people write them, pattern and must its form, schemes those of URLs, none makes 0 the -1 of options, secret marks what is never shown, and
 // commandline what stands in no environment and no file.
 type config struct {
 	StoreOptions
@@ -45,9 +44,9 @@ type config struct {
 	ProcessOptions
 	OutputOptions
 	LanguageOptions
+	LogOptions
 
-	Demo   *demo.Highlights // nil: not a demonstration
-	newLog bool             // a log begins in a data directory that has lost its own
+	Demo *demo.Highlights // nil: not a demonstration
 }
 
 type DataOptions struct {
@@ -55,26 +54,26 @@ type DataOptions struct {
 }
 
 type StoreOptions struct {
-	Store    string           `placeholder:"URL" type:"postgres" secret:"" help:"postgres://… of the event store; empty: SQLite in --data"`
+	Store    string           `placeholder:"URL" type:"urls" schemes:"postgres,postgresql" must:"be a postgres:// URL" secret:"" help:"postgres://… of the event store; empty: SQLite in --data"`
 	Database postgres.Options `embed:"" prefix:"store-"`
 }
 
 type FeedOptions struct {
-	Feed         string              `placeholder:"URLS" type:"nats" secret:"" help:"nats://… servers of the feed, separated by commas; empty: none"`
+	Feed         string              `placeholder:"URLS" type:"urls" schemes:"nats,tls,ws,wss" must:"be nats:// or tls:// URLs" secret:"" help:"nats://… servers of the feed, separated by commas; empty: none"`
 	FeedServers  feed.ConnectOptions `embed:"" prefix:"feed-"`
 	FeedPrefix   string              `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"prefix of the names of stream and subjects, one per installation on an account"`
 	FeedReplicas int                 `default:"1" min:"1" max:"5" placeholder:"N" help:"NATS servers that store the stream, 1 to 5"`
 }
 
 type IndexOptions struct {
-	Index           string          `placeholder:"URLS" type:"nodes" secret:"" help:"http(s)://… nodes of the read model, separated by commas; empty: in memory"`
+	Index           string          `placeholder:"URLS" type:"urls" schemes:"http,https" must:"be http:// or https:// URLs" secret:"" help:"http(s)://… nodes of the read model, separated by commas; empty: in memory"`
 	Engine          elastic.Options `embed:"" prefix:"index-"`
 	IndexCA         string          `placeholder:"FILE" type:"file" help:"PEM certificates of the authorities of its nodes"`
 	IndexAPIKeyFile string          `placeholder:"FILE" type:"file" help:"file with an API key, instead of a user in the URL; read again when the key is refused"`
 }
 
 type RoleOptions struct {
-	Role role `default:"all" choices:"all,api,relay,projector" placeholder:"ROLE" help:"all, api, relay or projector: what this process does"`
+	Role role `default:"all" choices:"all, api, relay or projector" placeholder:"ROLE" help:"all, api, relay or projector: what this process does"`
 }
 
 type ListenOptions struct {
@@ -102,8 +101,8 @@ type PagesOptions struct {
 	Pages              bool          `default:"true" help:"serve pages for people: lists, months, events, venues and all else that has a url"`
 	PageOptions        pages.Options `embed:""`
 	PagesExternalLinks bool          `default:"true" help:"link to calendars and maps of other services on pages"`
-	PagesRobots        string        `default:"index" choices:"index,none" placeholder:"WHICH" help:"index or none: whether search engines may index pages"`
-	PagesWeekStart     string        `default:"monday" choices:"monday,sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
+	PagesRobots        string        `default:"index" choices:"index or none" placeholder:"WHICH" help:"index or none: whether search engines may index pages"`
+	PagesWeekStart     string        `default:"monday" choices:"monday or sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
 	PagesClock         string        `placeholder:"HOURS" pattern:"^(12|24)$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: the clock of the language of the page"`
 }
 
@@ -115,8 +114,8 @@ type ProofOptions struct {
 }
 
 type ProcessOptions struct {
-	LogLevel   string                 `default:"info" placeholder:"LEVEL" choices:"debug,info,warn,error" help:"debug, info, warn or error"`
-	LogFormat  string                 `default:"text" choices:"text,json" placeholder:"FORMAT" help:"text or json"`
+	LogLevel   string                 `default:"info" placeholder:"LEVEL" choices:"debug, info, warn or error" help:"debug, info, warn or error"`
+	LogFormat  string                 `default:"text" choices:"text or json" placeholder:"FORMAT" help:"text or json"`
 	Pprof      string                 `placeholder:"ADDR" pattern:"^(127([.][0-9]{1,3}){3}|[[]::1[]]):[^:]+$" must:"be an address of this machine with a port, as 127.0.0.1:6060" help:"loopback address and port for runtime profiles; empty: none"`
 	Metrics    string                 `placeholder:"ADDR" pattern:"^(same|([[][^]]+[]]|[^:]*):[^:]+)$" must:"be host:port, as 127.0.0.1:9464, or the word same" help:"address and port for Prometheus metrics, or same: with the service; empty: none"`
 	Tracing    telemetry.TraceOptions `embed:""`
@@ -129,7 +128,11 @@ type OutputOptions struct {
 }
 
 type LanguageOptions struct {
-	Lang string `default:"en" choices:"cn,en,fr,es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
+	Lang string `default:"en" choices:"cn, en, fr or es" placeholder:"LANG" help:"language of sentences: cn, en, fr or es"`
+}
+
+type LogOptions struct {
+	NewLog bool `commandline:"" help:"begin a new log in a data directory that has lost its log"`
 }
 
 // zone is the time zone of the site with its name.
@@ -141,17 +144,6 @@ func (zoneOptions *ZoneOptions) zone() calendar.Zone {
 func isTerminal(writer io.Writer) bool {
 	file, ok := writer.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-func (config *config) logger(writer io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(config.LogLevel))
-	handlerOptions := &slog.HandlerOptions{Level: level}
-	var handler slog.Handler = slog.NewTextHandler(writer, handlerOptions)
-	if config.LogFormat == "json" {
-		handler = slog.NewJSONHandler(writer, handlerOptions)
-	}
-	return slog.New(telemetry.LogHandler{Handler: handler, RequestID: httpapi.RequestID})
 }
 
 // holdsData reports whether a process that serves keeps anything in the data

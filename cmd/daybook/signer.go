@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"daybook/calendar"
 	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
@@ -112,7 +111,7 @@ func (process *process) followCheckpoints(ctx context.Context, state *lease.Stat
 
 // unsigned returns why this process signs no checkpoints that it should, "" if it does: what
 // everybody may read of it, and the cause.
-func (backend *backend) unsigned(context.Context, calendar.Position) (why, cause string) {
+func (backend *backend) unsigned(context.Context) (why, cause string) {
 	if backend.signer == nil {
 		return "", ""
 	}

@@ -40,8 +40,8 @@ func (backend *backend) openStore(ctx context.Context, existing bool) (eventstor
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
 func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore.Store, error) {
-	left := leftOfLog(backend.config)
-	lost := left != "" && !backend.newLog
+	left := backend.leftOfLog()
+	lost := left != "" && !backend.NewLog
 	store, err := sqlite.Open(ctx, backend.Data, sqlite.Options{Observe: backend.watchedCommits, Existing: existing || lost})
 	if err == nil && lost {
 		head, headErr := store.Head(ctx, eventstore.Point{})
@@ -59,12 +59,12 @@ func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore
 	if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
 		_ = file.Close()
 	}
-	return nil, backend.noStore(left)
+	return nil, backend.noStore()
 }
 
 // leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
 // none exists: a store without entries next to it has lost them.
-func leftOfLog(config *config) string {
+func (config *config) leftOfLog() string {
 	exists := func(path string) bool {
 		_, err := os.Stat(path)
 		return err == nil
@@ -92,7 +92,8 @@ func leftOfLog(config *config) string {
 }
 
 // noStore is the error of a data directory without a store, where a file may be left of a log.
-func (config *config) noStore(left string) error {
+func (config *config) noStore() error {
+	left := config.leftOfLog()
 	if left == "" {
 		return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", config.Data)
 	}
@@ -111,7 +112,7 @@ const (
 
 // failing returns why the store does not do what it is there for, "" when it does: whether it
 // takes writes by the last of them.
-func (backend *backend) failing(ctx context.Context, _ calendar.Position) (why, cause string) {
+func (backend *backend) failing(ctx context.Context) (why, cause string) {
 	ctx, cancel := context.WithTimeout(ctx, status.Wait)
 	defer cancel()
 	_, err := backend.events.Load(ctx, math.MaxInt64) // in no cache

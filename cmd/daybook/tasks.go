@@ -26,10 +26,7 @@ type rebuildCommand struct {
 func (rebuildCommand *rebuildCommand) work(ctx context.Context, console *console) error {
 	if rebuildCommand.Back {
 		err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
-		if err == nil {
-			fmt.Fprintln(console.output, "the former read model is in its place again")
-		}
-		return err
+		return console.finish(err, "the former read model is in its place again\n")
 	}
 	bar := newProgress(console, "rebuild", "records")
 	count := 0
@@ -38,10 +35,7 @@ func (rebuildCommand *rebuildCommand) work(ctx context.Context, console *console
 		return err
 	})
 	bar.end()
-	if err == nil {
-		fmt.Fprintf(console.output, "the read model holds %d records and agrees with the event store\n", count)
-	}
-	return err
+	return console.finish(err, "the read model holds %d records and agrees with the event store\n", count)
 }
 
 type retryCommand struct {
@@ -57,10 +51,7 @@ func (retryCommand *retryCommand) work(ctx context.Context, console *console) er
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
 	err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, retryCommand.ID) })
-	if err == nil {
-		fmt.Fprintf(console.output, "record %d is projected\n", retryCommand.ID)
-	}
-	return err
+	return console.finish(err, "record %d is projected\n", retryCommand.ID)
 }
 
 // ---- users ----
@@ -69,22 +60,16 @@ type userCommands struct {
 	storeSettings
 	outputSettings
 
-	Add    userAdd    `cmd:"" help:"make a user and print the token"`
+	Add    userAdd    `cmd:"" makes:"" help:"make a user and print the token"`
 	List   userList   `cmd:"" help:"list the users"`
 	Token  userToken  `cmd:"" help:"withdraw the token of a user and print a new one"`
 	Revoke userRevoke `cmd:"" help:"withdraw the token of a user"`
 }
 
 type userAdd struct {
-	Name   string `arg:"" help:"name of the user"`
-	Role   string `required:"" commandline:"" choices:"subscriber,contributor,author,editor,administrator,auditor" placeholder:"ROLE" help:"subscriber, contributor, author, editor, administrator or auditor"`
-	NewLog bool   `commandline:"" help:"begin a new log in a data directory that has lost its log"`
-}
-
-// Run adds a user.
-func (userAdd *userAdd) Run(ctx context.Context, console *console) error {
-	console.newLog = userAdd.NewLog
-	return perform(ctx, console, userAdd, nil)
+	Name string `arg:"" help:"name of the user"`
+	Role string `required:"" commandline:"" choices:"subscriber, contributor, author, editor, administrator or auditor" placeholder:"ROLE" help:"subscriber, contributor, author, editor, administrator or auditor"`
+	*LogOptions
 }
 
 // work adds a user, and makes a store if none exists.
@@ -96,14 +81,7 @@ func (userAdd *userAdd) work(ctx context.Context, console *console) error {
 	}
 	role, _ := calendar.ParseRole(userAdd.Role)
 	_, token, err := console.users.Add(ctx, userAdd.Name, role, 0)
-	return printToken(console, token, err)
-}
-
-func printToken(console *console, token string, err error) error {
-	if err == nil {
-		fmt.Fprintln(console.output, token)
-	}
-	return err
+	return console.finish(err, "%s\n", token)
 }
 
 type userToken struct {
@@ -113,7 +91,7 @@ type userToken struct {
 // work gives a user a new token.
 func (userToken *userToken) work(ctx context.Context, console *console) error {
 	_, token, err := console.users.NewToken(ctx, userToken.Name, 0)
-	return printToken(console, token, err)
+	return console.finish(err, "%s\n", token)
 }
 
 type userRevoke struct {

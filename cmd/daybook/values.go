@@ -50,22 +50,19 @@ func (settingsReader *settingsReader) mappers() []kong.Option {
 		"headers":       value(headerPair),
 		"home":          value(readHome),
 		"kind":          value(readKind),
-		"logkey":        vkey(false),
 		"logo":          value(readLogo),
 		"mebibytes":     bounded(wholeNumber, readMebibytes),
-		"nats":          urls("nats:// or tls:// URLs", "nats", "tls", "ws", "wss"),
-		"nodes":         urls("http:// or https:// URLs", "http", "https"),
 		"note":          value(readNote),
 		"origin-of-log": checked(proof.CheckOrigin),
 		"path":          checked(httpapi.CheckSegments),
 		"pictures":      value(readPictureHost),
-		"postgres":      urls("a postgres:// URL", "postgres", "postgresql"),
 		"prefix":        checked(httpapi.CheckPrefix),
 		"seconds":       bounded("a duration of whole seconds from %s to %s, as %s", readSeconds),
 		"settings":      settingsReader.readFile,
 		"tiles":         checked(checkTiles),
+		"urls":          urls,
+		"vkey":          vkey,
 		"witness":       value(proof.ParseWitness),
-		"witnesskey":    vkey(true),
 		"zone":          checked(checkZone),
 	} {
 		options = append(options, kong.NamedMapper(name, settingsReader.mapper(read)))
@@ -99,17 +96,18 @@ func checked(check func(string) error) valueReader {
 func text(value string, setting *kong.Value) (any, error) {
 	tag := setting.Tag
 	value = strings.Trim(value, tag.Get("trim"))
-	must := tag.Get("must")
-	wrong := !regexp.MustCompile(tag.Get("pattern")).MatchString(value)
-	if words := strings.Split(tag.Get("choices"), ","); words[0] != "" && !slices.Contains(words, value) {
-		last := len(words) - 1
-		must, wrong = "be "+strings.Join(words[:last], ", ")+" or "+words[last], true
+	must, pattern := tag.Get("must"), tag.Get("pattern")
+	if choices := tag.Get("choices"); choices != "" {
+		must, pattern = "be "+choices, "^("+alternatives.Replace(choices)+")$"
 	}
-	if wrong {
+	if !regexp.MustCompile(pattern).MatchString(value) {
 		return nil, errors.New("must " + must)
 	}
 	return value, nil
 }
+
+// alternatives makes a pattern of choices as people write them.
+var alternatives = strings.NewReplacer(", ", "|", " or ", "|")
 
 // bounded returns the reader of what parse reads, within the bounds of the tags. 0 may stand for
 // none, which is -1: 0 is the default of options.
@@ -150,11 +148,11 @@ func readSeconds(text string) (time.Duration, error) {
 }
 
 func boolean(text string, _ *kong.Value) (any, error) {
-	b, err := strconv.ParseBool(text)
+	value, err := strconv.ParseBool(text)
 	if err != nil {
-		return nil, errors.New("must be true or false")
+		err = errors.New("must be true or false")
 	}
-	return b, nil
+	return value, err
 }
 
 func checkZone(text string) error {
@@ -172,15 +170,13 @@ func readKind(text string) (calendar.Kind, error) {
 	return kind, nil
 }
 
-// vkey returns the reader of keys of logs, or of witnesses.
-func vkey(witness bool) valueReader {
-	return value(func(text string) (*proof.Key, error) {
-		key, err := proof.ParseKey(text)
-		if err == nil && key.Cosigns() != witness {
-			err = errors.New("must be the key of a log for --key, that of a witness for --witness")
-		}
-		return key, err
-	})
+// vkey reads the key of a log, or of a witness.
+func vkey(text string, setting *kong.Value) (any, error) {
+	key, err := proof.ParseKey(text)
+	if err == nil && key.Cosigns() != (setting.Name == "witness") {
+		err = errors.New("must be the key of a log for --key, that of a witness for --witness")
+	}
+	return key, err
 }
 
 // readNote reads the file of a checkpoint.
@@ -192,40 +188,36 @@ func readNote(file string) ([]byte, error) {
 	return data, err
 }
 
-// splitURLs splits URLs with commas between them. One of PostgreSQL may have several hosts.
-func splitURLs(text string) []string {
-	if strings.HasPrefix(text, "postgres") {
-		return []string{text}
-	}
-	return strings.Split(text, ",")
+// urls reads URLs of the schemes of a setting.
+func urls(text string, setting *kong.Value) (any, error) {
+	parts, _, err := readURLs(text, setting.Tag.Get("must"), strings.Split(setting.Tag.Get("schemes"), ","))
+	return strings.Join(parts, ","), err
 }
 
-// urls returns the reader of URLs of some schemes.
-func urls(want string, schemes ...string) valueReader {
-	return value(func(text string) (string, error) {
-		parts := splitURLs(text)
-		for i, part := range parts {
-			parts[i] = strings.TrimSpace(part)
-			address, err := url.Parse(parts[i])
-			if err != nil || address.Host == "" || !slices.Contains(schemes, address.Scheme) {
-				return "", errors.New("must be " + want)
-			}
-			if strayAt(parts[i], address) {
-				return "", errors.New("must have the @ of a user name or password written as %40 (and / as %2F, ? as %3F, # as %23)")
-			}
+// readURLs reads URLs with commas between them, of some schemes or of any. One of PostgreSQL may
+// have several hosts. An @ that is not written as %40 may be in a user name or password, which
+// it would cut: what follows would be taken for a host and shown.
+func readURLs(text, must string, schemes []string) (parts []string, addresses []*url.URL, err error) {
+	parts = []string{text}
+	if !strings.HasPrefix(text, "postgres") {
+		parts = strings.Split(text, ",")
+	}
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+		address, err := url.Parse(parts[i])
+		if err != nil || address.Host == "" || schemes != nil && !slices.Contains(schemes, address.Scheme) {
+			return nil, nil, errors.New("must " + must)
 		}
-		return strings.Join(parts, ","), nil
-	})
-}
-
-// strayAt reports whether a URL has an @ that is not written as %40 where a user name or
-// password may have been cut by it: what follows would be taken for a host and shown.
-func strayAt(text string, address *url.URL) bool {
-	fit := 0
-	if address.User != nil {
-		fit = 1 + strings.Count(address.RawQuery, "@") // a parameter may name a user
+		fit := 0
+		if address.User != nil {
+			fit = 1 + strings.Count(address.RawQuery, "@") // a parameter may name a user
+		}
+		if strings.Count(parts[i], "@") > fit {
+			return nil, nil, errors.New("must have the @ of a user name or password written as %40 (and / as %2F, ? as %3F, # as %23)")
+		}
+		addresses = append(addresses, address)
 	}
-	return strings.Count(text, "@") > fit
+	return parts, addresses, nil
 }
 
 // readable checks the name of a file.
@@ -255,14 +247,12 @@ func redactedURLs(list string) string {
 	if list == "" {
 		return ""
 	}
-	parts := splitURLs(list)
-	for i, part := range parts {
-		part = strings.TrimSpace(part)
-		address, err := url.Parse(part)
-		if err != nil || address.Host == "" || strayAt(part, address) {
-			return hidden
-		}
-		if _, has := address.User.Password(); address.User != nil && !has && !strings.HasPrefix(part, "postgres") {
+	parts, addresses, err := readURLs(list, "", nil)
+	if err != nil {
+		return hidden
+	}
+	for i, address := range addresses {
+		if _, has := address.User.Password(); address.User != nil && !has && !strings.HasPrefix(parts[i], "postgres") {
 			address.User = url.User(hidden)
 		}
 		address.RawQuery = secretValues.ReplaceAllString(address.RawQuery, "${1}"+hidden)

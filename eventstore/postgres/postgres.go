@@ -45,7 +45,7 @@ type Options struct {
 	// ListenURL is where the store listens for appends of other processes, when
 	// that is not the URL it is opened with: a pooler by transactions passes no
 	// notifications on, so this names the server itself.
-	ListenURL string `name:"listen" placeholder:"URL" type:"postgres" secret:"" help:"postgres://… for notifications of changes, when --store is a pooler that does not forward them"`
+	ListenURL string `name:"listen" placeholder:"URL" type:"urls" schemes:"postgres,postgresql" must:"be a postgres:// URL" secret:"" help:"postgres://… for notifications of changes, when --store is a pooler that does not forward them"`
 	// PollOnly keeps the store from listening. Appends of other processes are
 	// then seen by polling alone, within a second.
 	PollOnly bool `kong:"-"`

@@ -17,9 +17,9 @@ import (
 // Trust is what a log is checked against.
 type Trust struct {
 	// Keys are those of the log; a checkpoint by none of them is none.
-	Keys []*proof.Key `name:"key" type:"logkey" commandline:"" placeholder:"VKEY" help:"key that signed the log; may be repeated"`
+	Keys []*proof.Key `name:"key" type:"vkey" commandline:"" placeholder:"VKEY" help:"key that signed the log; may be repeated"`
 	// Witnesses are keys whose cosignatures are checked too.
-	Witnesses []*proof.Key `name:"witness" type:"witnesskey" commandline:"" placeholder:"VKEY" help:"key of a witness; may be repeated"`
+	Witnesses []*proof.Key `name:"witness" type:"vkey" commandline:"" placeholder:"VKEY" help:"key of a witness; may be repeated"`
 	// Checkpoints are stored elsewhere.
 	Checkpoints [][]byte `name:"checkpoint" type:"note" commandline:"" placeholder:"FILE" help:"file of a checkpoint that was kept elsewhere; may be repeated"`
 }

@@ -10,9 +10,9 @@ import (
 
 // csvCells returns the columns and the cells of an event in turns.
 func csvCells(event *Event) []string {
-	var venue Venue
+	var place calendar.Fields
 	if len(event.Venues) > 0 {
-		venue = event.Venues[0]
+		place = event.Venues[0].Fields
 	}
 	var latitude, longitude string
 	if lat, lng, ok := event.Point(); ok {
@@ -36,21 +36,21 @@ func csvCells(event *Event) []string {
 		"cost_values", strings.Join(event.CostValues, "; "),
 		"ticketed", fmt.Sprint(event.flag(event.Ticketed, "")),
 		"featured", fmt.Sprint(event.flag(event.Featured, "")),
-		"categories", joinAll("; ", event.Categories, (*Term).name),
-		"category_ids", joinAll(" ", event.Categories, (*Term).id),
-		"tags", joinAll("; ", event.Tags, (*Term).name),
-		"tag_ids", joinAll(" ", event.Tags, (*Term).id),
-		"venues", joinAll("; ", event.Venues, (*Venue).name),
-		"venue_ids", joinAll(" ", event.Venues, (*Venue).id),
-		"address", venue.Address,
-		"city", venue.City,
-		"stateprovince", venue.StateProvince,
-		"zip", venue.Zip,
-		"country", venue.Country,
+		"categories", joinAll("; ", event.Categories, (*Linked).name),
+		"category_ids", joinAll(" ", event.Categories, (*Linked).id),
+		"tags", joinAll("; ", event.Tags, (*Linked).name),
+		"tag_ids", joinAll(" ", event.Tags, (*Linked).id),
+		"venues", joinAll("; ", event.Venues, (*Linked).name),
+		"venue_ids", joinAll(" ", event.Venues, (*Linked).id),
+		"address", place.String("address"),
+		"city", place.String("city"),
+		"stateprovince", StateProvince(place),
+		"zip", place.String("zip"),
+		"country", place.String("country"),
 		"geo_lat", latitude,
 		"geo_lng", longitude,
-		"organizers", joinAll("; ", event.Organizers, (*Organizer).name),
-		"organizer_ids", joinAll(" ", event.Organizers, (*Organizer).id),
+		"organizers", joinAll("; ", event.Organizers, (*Linked).name),
+		"organizer_ids", joinAll(" ", event.Organizers, (*Linked).id),
 		"excerpt", event.plainExcerpt(),
 		"description", event.plainDescription(),
 		"image", event.Image,
@@ -61,12 +61,8 @@ func csvCells(event *Event) []string {
 	}
 }
 
-func (term *Term) name() any           { return term.Name }
-func (term *Term) id() any             { return term.ID }
-func (venue *Venue) name() any         { return venue.Name }
-func (venue *Venue) id() any           { return venue.ID }
-func (organizer *Organizer) name() any { return organizer.Name }
-func (organizer *Organizer) id() any   { return organizer.ID }
+func (linked *Linked) name() any { return linked.Name }
+func (linked *Linked) id() any   { return linked.ID }
 
 func joinAll[T any](separator string, elements []T, value func(*T) any) string {
 	texts := make([]string, len(elements))

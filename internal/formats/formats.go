@@ -4,6 +4,7 @@
 package formats
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"strconv"
@@ -67,7 +68,6 @@ type Event struct {
 
 	ID       calendar.ID
 	UID      string // UID of the id
-	Slug     string
 	Blanked  bool
 	Status   calendar.Status
 	Version  int64
@@ -81,9 +81,8 @@ type Event struct {
 	Cost                        string
 	CostValues                  []string
 	Ticketed, Featured          bool
-	Categories, Tags            []Term
-	Venues                      []Venue
-	Organizers                  []Organizer
+	Categories, Tags            []Linked
+	Venues, Organizers          []Linked
 	Image                       string // URL, "" without one
 	Parent                      string // UID of the parent, "" without one
 	Lang                        calendar.Lang
@@ -101,26 +100,12 @@ type Times struct {
 	UTCStart, UTCEnd calendar.Wall
 }
 
-// Term is a category or tag.
-type Term struct {
-	ID         calendar.ID
-	Slug, Name string
-}
+// Linked is a visible record that an event links to.
+type Linked struct {
+	*calendar.Record
 
-// Venue is a visible venue.
-type Venue struct {
-	ID                                               calendar.ID
-	Name, Address, City, StateProvince, Zip, Country string
-	URL                                              string
-	Lat, Lng                                         float64
-	HasPoint                                         bool
-}
-
-// Organizer is a visible organizer.
-type Organizer struct {
-	ID                          calendar.ID
-	Name, Phone, Email, Website string
-	URL                         string
+	Name string
+	URL  string // of venues and organizers
 }
 
 // Tombstone is an event that is no more.
@@ -228,8 +213,8 @@ func (event *Event) PlaceLine() string {
 	if len(event.Venues) == 0 {
 		return ""
 	}
-	venue := &event.Venues[0]
-	return joined(", ", venue.Name, venue.Address, venue.City, venue.StateProvince, venue.Zip, venue.Country)
+	name, fields := event.Venues[0].Name, event.Venues[0].Fields
+	return joined(", ", name, fields.String("address"), fields.String("city"), StateProvince(fields), fields.String("zip"), fields.String("country"))
 }
 
 // joined joins the parts that are not empty; one that equals the one before it counts once.
@@ -251,12 +236,28 @@ func joined(by string, parts ...string) string {
 
 // Point returns the coordinates of the first visible venue that has any.
 func (event *Event) Point() (latitude, longitude float64, ok bool) {
-	for i := range event.Venues {
-		if venue := &event.Venues[i]; venue.HasPoint {
-			return venue.Lat, venue.Lng, true
-		}
+	for i := 0; !ok && i < len(event.Venues); i++ {
+		latitude, longitude, ok = Point(event.Venues[i].Fields)
 	}
-	return 0, 0, false
+	return latitude, longitude, ok
+}
+
+// StateProvince returns stateprovince as answered (3.2.1): the value sent, else the
+// state of a place in the United States or in no country, else the province.
+func StateProvince(fields calendar.Fields) string {
+	state := ""
+	switch strings.ToLower(fields.String("country")) {
+	case "", "us", "united states":
+		state = fields.String("state")
+	}
+	return cmp.Or(fields.String("stateprovince"), state, fields.String("province"))
+}
+
+// Point returns the coordinates of a venue when both are stored.
+func Point(fields calendar.Fields) (latitude, longitude float64, ok bool) {
+	latitude, hasLat := fields.Number("geo_lat")
+	longitude, hasLng := fields.Number("geo_lng")
+	return latitude, longitude, hasLat && hasLng
 }
 
 // Instant returns a wall clock with its offset, which follows from the same moment in UTC:

@@ -50,26 +50,34 @@ func timesOf(tb testing.TB, zone, start, end string) Times {
 	return out
 }
 
+// linkedTo is a record that an event links to.
+func linkedTo(id calendar.ID, name, address string, fields calendar.Fields) Linked {
+	return Linked{Record: &calendar.Record{ID: id, Fields: fields}, Name: name, URL: address}
+}
+
 // concert is an event that has everything.
 func concert(tb testing.TB) *Event {
 	tb.Helper()
 	return &Event{
 		Times: timesOf(tb, "America/New_York", "2026-07-04 18:30:00", "2026-07-04 21:00:00"),
-		ID:    412, UID: UID(store, "412"), Slug: "quay-concert", Status: calendar.StatusPublish, EventStatus: calendar.EventScheduled, Version: 3,
+		ID:    412, UID: UID(store, "412"), Status: calendar.StatusPublish, EventStatus: calendar.EventScheduled, Version: 3,
 		Touched: time.Date(2026, 3, 5, 23, 0, 10, 0, time.UTC), Date: wallOf(tb, "2026-03-02 14:15:00"), Modified: wallOf(tb, "2026-03-05 23:00:10"),
 		Title:       `Quay & <picnic>; bring, "all" \ 音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会`,
 		Description: "<p>Bring a chair;<br />and, maybe,  a &amp; hat.</p>\n<p>Second</p>",
 		Excerpt:     "<p>Short</p>",
 		URL:         "https://calendar.example.org/event/quay-concert/", RestURL: "https://calendar.example.org/api/calendar/events/v1/events/412",
 		Website: "https://quay.example/?a=1&b=2", Cost: "$5 – $12", CostValues: []string{"5", "12"}, Featured: true,
-		Categories: []Term{{30, "music", "Music, old"}, {31, "jazz", "Jazz & blues"}}, Tags: []Term{{40, "open-air", "Open air"}},
-		Venues: []Venue{
-			{ID: 88, Name: "River Hall", Address: "1 Quay", City: "Boston", Zip: "02110", Country: "US", URL: "https://calendar.example.org/venue/river-hall/"},
-			{ID: 87, Name: "Lawn", Lat: 42.3601234567, Lng: -71.0589, HasPoint: true},
+		Categories: []Linked{
+			linkedTo(30, "Music, old", "", calendar.Fields{"slug": "music"}), linkedTo(31, "Jazz & blues", "", calendar.Fields{"slug": "jazz"}),
 		},
-		Organizers: []Organizer{
-			{ID: 91, Name: "Friends", Phone: "1 23", Website: "https://friends.example/", URL: "https://calendar.example.org/organizer/friends/"},
-			{ID: 90, Name: `Arts "Trust", Boston; MA`, Email: "trust@example.org"},
+		Tags: []Linked{linkedTo(40, "Open air", "", calendar.Fields{"slug": "open-air"})},
+		Venues: []Linked{
+			linkedTo(88, "River Hall", "https://calendar.example.org/venue/river-hall/", calendar.Fields{"address": "1 Quay", "city": "Boston", "zip": "02110", "country": "US"}),
+			linkedTo(87, "Lawn", "", calendar.Fields{"geo_lat": 42.3601234567, "geo_lng": -71.0589}),
+		},
+		Organizers: []Linked{
+			linkedTo(91, "Friends", "https://calendar.example.org/organizer/friends/", calendar.Fields{"phone": "1 23", "website": "https://friends.example/"}),
+			linkedTo(90, `Arts "Trust", Boston; MA`, "", calendar.Fields{"email": "trust@example.org"}),
 		},
 		Image: "https://img.example/quay.JPG?x=1", Parent: UID(store, "7"),
 		Lang: calendar.LangEN, Langs: []calendar.Lang{calendar.LangEN, calendar.LangFR},
@@ -163,8 +171,8 @@ func TestICSOfAnEvent(t *testing.T) {
 func TestICSOfAPlace(t *testing.T) {
 	t.Parallel()
 	event := concert(t)
-	event.Venues = []Venue{{ID: 1, Name: `The "Old" Hall`, City: "Rome", Country: "Rome", Lat: -0.0000001, Lng: 12.5, HasPoint: true}}
-	event.Organizers, event.Image = []Organizer{{Name: "A"}}, "https://img.example/a.tiff"
+	event.Venues = []Linked{linkedTo(1, `The "Old" Hall`, "", calendar.Fields{"city": "Rome", "country": "Rome", "geo_lat": -0.0000001, "geo_lng": 12.5})}
+	event.Organizers, event.Image = []Linked{linkedTo(0, "A", "", nil)}, "https://img.example/a.tiff"
 	all := strings.Join(lines(t, write(ICS(feedOf(t, event)), event)), "\n")
 	for _, want := range []string{
 		`X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS="The 'Old' Hall, Rome";X-TITLE="The 'Old' Hall":geo:0,12.5`,
@@ -280,15 +288,19 @@ func TestFeedsAreRead(t *testing.T) {
 // LISTINGS 8.18
 func TestGeoJSONOfVenues(t *testing.T) {
 	t.Parallel()
-	at := func(id calendar.ID, ok bool) Venue {
-		return Venue{ID: id, Name: "V", Lat: 1, Lng: float64(id), HasPoint: ok}
+	at := func(id calendar.ID, ok bool) Linked {
+		fields := calendar.Fields{"geo_lat": 1.0}
+		if ok {
+			fields["geo_lng"] = float64(id)
+		}
+		return linkedTo(id, "V", "", fields)
 	}
-	first := &Event{Times: timesOf(t, "UTC", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), ID: 1, Title: "One", Venues: []Venue{at(9, true), at(7, true), at(3, false)}}
+	first := &Event{Times: timesOf(t, "UTC", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), ID: 1, Title: "One", Venues: []Linked{at(9, true), at(7, true), at(3, false)}}
 	var events []*Event
 	for range venueEvents + 1 {
 		events = append(events, first)
 	}
-	events = append(events, &Event{Times: first.Times, ID: 2, Venues: []Venue{at(8, true), at(9, true)}}, &Event{Times: first.Times, ID: 3, Venues: []Venue{at(3, false)}})
+	events = append(events, &Event{Times: first.Times, ID: 2, Venues: []Linked{at(8, true), at(9, true)}}, &Event{Times: first.Times, ID: 3, Venues: []Linked{at(3, false)}})
 	feed := feedOf(t, events...)
 	feed.Venues = true
 	var got struct {
@@ -359,8 +371,8 @@ func TestEventStatus(t *testing.T) {
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	event := concert(t)
-	event.Title, event.Cost, event.Categories = "a;=1+1;b=2", "-5; 2", []Term{{1, "a", "-x"}, {2, "b", "+y"}}
-	event.Description, event.Venues[0].Zip = "<table><tr><td>@a</td><td>=b</td><td>-c</td></tr></table>", "@1"
+	event.Title, event.Cost, event.Categories = "a;=1+1;b=2", "-5; 2", []Linked{linkedTo(1, "-x", "", nil), linkedTo(2, "+y", "", nil)}
+	event.Description, event.Venues[0].Fields["zip"] = "<table><tr><td>@a</td><td>=b</td><td>-c</td></tr></table>", "@1"
 	feed := feedOf(t, event)
 	written := func(want string, columns ...string) {
 		t.Helper()

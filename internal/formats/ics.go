@@ -68,12 +68,13 @@ func (icsWriter *icsWriter) Item(data []byte, event *Event) []byte {
 	if latitude, longitude, ok := event.Point(); ok {
 		data = icsWriter.lines(data, "GEO:", degrees(latitude)+";"+degrees(longitude))
 	}
-	if len(event.Venues) > 0 && event.Venues[0].HasPoint {
-		venue := &event.Venues[0]
-		data = icsWriter.lines(data, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(venue.Name)+":geo:"+degrees(venue.Lat)+","+degrees(venue.Lng))
+	if len(event.Venues) > 0 {
+		if latitude, longitude, ok := Point(event.Venues[0].Fields); ok {
+			data = icsWriter.lines(data, "X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS=", quoted(place)+";X-TITLE="+quoted(event.Venues[0].Name)+":geo:"+degrees(latitude)+","+degrees(longitude))
+		}
 	}
 	data = icsWriter.organizers(data, event.Organizers)
-	terms := joinAll(",", slices.Concat(event.Categories, event.Tags), func(term *Term) any { return escaped(term.Name) })
+	terms := joinAll(",", slices.Concat(event.Categories, event.Tags), func(term *Linked) any { return escaped(term.Name) })
 	data = icsWriter.lines(data, "CATEGORIES:", terms, "URL:", event.URL)
 	if event.Image != "" {
 		media := ":"
@@ -142,14 +143,15 @@ func clock(wall calendar.Wall) string { return wall.UTC().Format(clockLayout) }
 func stamp(instant time.Time) string  { return instant.UTC().Format(stampLayout) }
 
 // organizers writes the first one that has an e-mail as ORGANIZER, and the others.
-func (icsWriter *icsWriter) organizers(data []byte, list []Organizer) []byte {
-	host := slices.IndexFunc(list, func(organizer Organizer) bool { return organizer.Email != "" })
+func (icsWriter *icsWriter) organizers(data []byte, list []Linked) []byte {
+	host := slices.IndexFunc(list, func(organizer Linked) bool { return organizer.Fields.String("email") != "" })
 	if host >= 0 {
-		data = icsWriter.lines(data, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Email)
+		data = icsWriter.lines(data, "ORGANIZER;CN=", quoted(list[host].Name)+":mailto:"+list[host].Fields.String("email"))
 	}
-	for i := range list {
-		if organizer := &list[i]; i != host {
-			parts := slices.DeleteFunc([]string{organizer.Name, organizer.Phone, organizer.Email, organizer.Website}, func(text string) bool { return text == "" })
+	for i, organizer := range list {
+		if i != host {
+			fields := organizer.Fields
+			parts := slices.DeleteFunc([]string{organizer.Name, fields.String("phone"), fields.String("email"), fields.String("website")}, func(text string) bool { return text == "" })
 			data = icsWriter.lines(data, "CONTACT:", escaped(strings.Join(parts, ", ")))
 		}
 	}

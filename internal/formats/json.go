@@ -100,16 +100,16 @@ func (jsonFeed *jsonFeed) Item(data []byte, event *Event) []byte {
 		"id", "urn:uuid:" + event.UID, "url", event.URL, "external_url", OptionalText(event.Website),
 		"title", event.plainTitle(jsonFeed.feed.Lang), "content_html", event.Description, "summary", OptionalText(htmltext.PlainText(event.Excerpt)),
 		"image", OptionalText(event.Image), "date_published", OptionalText(published), "date_modified", moment(event.Touched),
-		"authors", ListOf(event.Organizers, func(organizer *Organizer) any { return Object{"name", organizer.Name, "url", organizer.URL} }),
-		"tags", ListOf(slices.Concat(event.Categories, event.Tags), func(term *Term) any { return term.Name }),
+		"authors", ListOf(event.Organizers, func(organizer *Linked) any { return Object{"name", organizer.Name, "url", organizer.URL} }),
+		"tags", ListOf(slices.Concat(event.Categories, event.Tags), func(term *Linked) any { return term.Name }),
 		"language", event.Lang.Tag(),
 		"_daybook",
 		Object{
 			"event_id", event.ID, "start", event.start(), "end", event.end(), "timezone", event.Zone.Name, "all_day", event.AllDay,
 			"status", string(event.Status), "event_status", string(event.EventStatus), "cost", OptionalText(event.Cost), "location", OptionalText(event.PlaceLine()),
 			"geo", point,
-			"categories", ListOf(event.Categories, (*Term).id), "tags", ListOf(event.Tags, (*Term).id),
-			"venues", ListOf(event.Venues, (*Venue).id), "organizers", ListOf(event.Organizers, (*Organizer).id),
+			"categories", ListOf(event.Categories, (*Linked).id), "tags", ListOf(event.Tags, (*Linked).id),
+			"venues", ListOf(event.Venues, (*Linked).id), "organizers", ListOf(event.Organizers, (*Linked).id),
 			"ticketed", event.flag(event.Ticketed, OptionalText("")), "featured", event.flag(event.Featured, OptionalText("")),
 			"distance", event.distance(), "rest_url", event.RestURL, "", json.RawMessage(event.More),
 		},
@@ -181,7 +181,7 @@ func (geoWriter *geoWriter) Item(data []byte, event *Event) []byte {
 	}
 	if len(event.Venues) > 0 {
 		v := &event.Venues[0]
-		venue = Object{"id", v.ID, "venue", OptionalText(v.Name), "address", OptionalText(v.Address), "city", OptionalText(v.City), "country", OptionalText(v.Country)}
+		venue = Object{"id", v.ID, "venue", OptionalText(v.Name), "address", OptionalText(v.Fields.String("address")), "city", OptionalText(v.Fields.String("city")), "country", OptionalText(v.Fields.String("country"))}
 	}
 	if event.Image != "" {
 		image = event.Image
@@ -190,7 +190,7 @@ func (geoWriter *geoWriter) Item(data []byte, event *Event) []byte {
 		"id", event.ID, "uid", event.UID, "title", event.Title, "url", event.URL, "rest_url", event.RestURL,
 		"start", event.start(), "end", event.end(), "timezone", event.Zone.Name, "all_day", event.AllDay,
 		"status", string(event.Status), "event_status", string(event.EventStatus), "cost", event.Cost, "categories", slugs(event.Categories), "tags", slugs(event.Tags),
-		"venue", venue, "organizers", Whole(ListOf(event.Organizers, (*Organizer).name)), "image", image,
+		"venue", venue, "organizers", Whole(ListOf(event.Organizers, (*Linked).name)), "image", image,
 		"featured", event.flag(event.Featured, nil), "ticketed", event.flag(event.Ticketed, nil), "distance", event.distance(), "", json.RawMessage(event.More),
 	})
 }
@@ -203,7 +203,9 @@ func pointAt(latitude, longitude float64) Object {
 	return Object{"type", "Point", "coordinates", List{longitude, latitude}}
 }
 
-func slugs(terms []Term) List { return Whole(ListOf(terms, func(term *Term) any { return term.Slug })) }
+func slugs(terms []Linked) List {
+	return Whole(ListOf(terms, func(term *Linked) any { return term.Slug() }))
+}
 
 func (geoWriter *geoWriter) End(data []byte) []byte {
 	if geoWriter.feed.Single {
@@ -224,7 +226,7 @@ type venuesWriter struct {
 }
 
 type place struct {
-	Venue
+	Linked
 
 	count  int
 	events []byte // the first ones, as elements of an array
@@ -233,8 +235,11 @@ type place struct {
 func (venuesWriter *venuesWriter) Begin(data []byte) []byte { return append(data, collectionHead...) }
 
 func (venuesWriter *venuesWriter) Item(data []byte, event *Event) []byte {
-	venues := slices.DeleteFunc(slices.Clone(event.Venues), func(venue Venue) bool { return !venue.HasPoint })
-	slices.SortFunc(venues, func(x, y Venue) int { return cmp.Compare(x.ID, y.ID) })
+	venues := slices.DeleteFunc(slices.Clone(event.Venues), func(venue Linked) bool {
+		_, _, ok := Point(venue.Fields)
+		return !ok
+	})
+	slices.SortFunc(venues, func(x, y Linked) int { return cmp.Compare(x.ID, y.ID) })
 	if len(venues) == 0 {
 		venuesWriter.unplaced++
 	}
@@ -242,7 +247,7 @@ func (venuesWriter *venuesWriter) Item(data []byte, event *Event) []byte {
 		index, known := venuesWriter.at[venue.ID]
 		if !known {
 			index = len(venuesWriter.places)
-			venuesWriter.at[venue.ID], venuesWriter.places = index, append(venuesWriter.places, place{Venue: venue})
+			venuesWriter.at[venue.ID], venuesWriter.places = index, append(venuesWriter.places, place{Linked: venue})
 		}
 		if p := &venuesWriter.places[index]; p.count < venueEvents {
 			p.events = AppendJSON(AppendComma(p.events, p.count), Object{
@@ -257,8 +262,10 @@ func (venuesWriter *venuesWriter) Item(data []byte, event *Event) []byte {
 func (venuesWriter *venuesWriter) End(data []byte) []byte {
 	for i := range venuesWriter.places {
 		place := &venuesWriter.places[i]
-		data = appendFeature(AppendComma(data, i), place.ID, pointAt(place.Lat, place.Lng), Object{
-			"id", place.ID, "venue", place.Name, "url", place.URL, "address", place.Address, "city", place.City, "country", place.Country,
+		latitude, longitude, _ := Point(place.Fields)
+		data = appendFeature(AppendComma(data, i), place.ID, pointAt(latitude, longitude), Object{
+			"id", place.ID, "venue", place.Name, "url", place.URL,
+			"address", place.Fields.String("address"), "city", place.Fields.String("city"), "country", place.Fields.String("country"),
 			"count", place.count, "events", json.RawMessage("[" + string(place.events) + "]"),
 		})
 	}
@@ -279,7 +286,7 @@ func (entries *entries) End(data []byte) []byte   { return append(data, ']') }
 func (entries *entries) Item(data []byte, event *Event) []byte {
 	data = AppendComma(data, entries.count)
 	entries.count++
-	classes := ListOf(event.Categories, func(term *Term) any { return "category-" + term.Slug })
+	classes := ListOf(event.Categories, func(term *Linked) any { return "category-" + term.Slug() })
 	if event.Featured {
 		classes = append(classes, "featured")
 	}
@@ -289,7 +296,7 @@ func (entries *entries) Item(data []byte, event *Event) []byte {
 	}
 	return AppendJSON(data, Object{
 		"id", event.ID.String(), "title", event.plainTitle(entries.feed.Lang), "start", start, "end", end, "allDay", event.AllDay, "url", event.URL,
-		"resourceIds", Whole(ListOf(event.Venues, func(venue *Venue) any { return venue.ID.String() })), "classNames", Whole(classes),
+		"resourceIds", Whole(ListOf(event.Venues, func(venue *Linked) any { return venue.ID.String() })), "classNames", Whole(classes),
 		"extendedProps",
 		Object{
 			"timezone", event.Zone.Name, "status", string(event.Status), "location", event.PlaceLine(), "excerpt", htmltext.PlainText(event.Excerpt),

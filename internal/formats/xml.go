@@ -107,13 +107,13 @@ func (atomWriter *atomWriter) Item(data []byte, event *Event) []byte {
 	for i := range event.Organizers {
 		organizer := &event.Organizers[i]
 		data = elements(append(data, "<author>"...), "name", organizer.Name)
-		data = append(filledElements(data, "uri", organizer.URL, "email", organizer.Email), "</author>"...)
+		data = append(filledElements(data, "uri", organizer.URL, "email", organizer.Fields.String("email")), "</author>"...)
 	}
 	for _, term := range event.Categories {
-		data = emptyElement(data, "category", "term", term.Slug, "label", term.Name, "scheme", atomWriter.feed.Root+"/categories")
+		data = emptyElement(data, "category", "term", term.Slug(), "label", term.Name, "scheme", atomWriter.feed.Root+"/categories")
 	}
 	for _, term := range event.Tags {
-		data = emptyElement(data, "category", "term", term.Slug, "label", term.Name, "scheme", atomWriter.feed.Root+"/tags")
+		data = emptyElement(data, "category", "term", term.Slug(), "label", term.Name, "scheme", atomWriter.feed.Root+"/tags")
 	}
 	return append(extensions(data, event), "</entry>"...)
 }

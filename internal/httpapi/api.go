@@ -101,7 +101,7 @@ type Options struct {
 	ReadMaxAge int `default:"0" min:"0" max:"86400" placeholder:"SECONDS" help:"how long browsers and proxies may cache answers to reads without credentials, up to 86400; 0: they revalidate each time"`
 
 	// PublicHistory says who reads the past; "": PublicHistoryAll.
-	PublicHistory PublicHistory `default:"all" choices:"all,proofs,none" placeholder:"WHO" help:"all, proofs or none: how much of the past everybody may read; editors, administrators and auditors may read all of it"`
+	PublicHistory PublicHistory `default:"all" choices:"all, proofs or none" placeholder:"WHO" help:"all, proofs or none: how much of the past everybody may read; editors, administrators and auditors may read all of it"`
 	// HistoryMaxAge is for how many seconds anybody may keep versions of records, which may be
 	// closed later; negative: every use asks first. 0: 300.
 	HistoryMaxAge int `none:"" default:"300" min:"0" max:"31536000" placeholder:"SECONDS" help:"how long browsers and proxies may cache versions of records, which may become inaccessible later, up to 31536000; 0: they revalidate each time"`

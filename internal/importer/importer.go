@@ -80,6 +80,7 @@ type Report struct {
 	Applied  int64     `json:"applied"`
 	Repeated int64     `json:"repeated"` // applied by an earlier run
 	Refused  []Refusal `json:"refused"`
+	Stopped  string    `json:"stopped,omitempty"` // why it did not come to the end of its lines
 }
 
 // Importer applies one source.

@@ -37,6 +37,9 @@ type job struct {
 func (importer *Importer) Run(ctx context.Context, reader io.Reader) (Report, error) {
 	err := importer.run(ctx, reader)
 	importer.options.Progress(importer.report)
+	if err != nil {
+		importer.report.Stopped = err.Error()
+	}
 	return importer.report, err
 }
 

@@ -1,37 +1,22 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"daybook/calendar"
-	"daybook/query"
 )
 
 // Column is what a field of a table, or something that no record stores, is in answers.
 type Column struct {
 	Name   string
 	Field  *calendar.Field
-	Keys   []string // one or two
-	Blanks bool     // it is blank in blanked events
+	Second string // the name of its second key, "" for none
+	Blanks bool   // it is blank in blanked events
 
 	key, more string // what stands before the values: `,"cost":` and `,"cost_details":`
 	blank     string // all that stands there in blanked events
-	write     writer
-}
-
-// writer appends a column of a record with its keys.
-type writer func(w *Writer, data []byte, column *Column, s *subject) []byte
-
-// subject is a record that is written, with what several of its columns need.
-type subject struct {
-	*calendar.Record
-	status  calendar.Status
-	address string
-	count   int // of terms
-	blanked bool
-	view    *query.View   // of events
-	cost    calendar.Cost // of events, once its column is written
 }
 
 // Layouts are the columns of records in the order of their keys.
@@ -68,7 +53,7 @@ func NewLayouts() *Layouts {
 	return layouts
 }
 
-// columnsOf makes the columns of a table in an order.
+// columnsOf makes the columns of a table in an order. What it names besides the fields is computed.
 func columnsOf(spec *calendar.Spec, order string) (columns []Column) {
 	before, behind, _ := strings.Cut(order, "…")
 	names, rows := strings.Fields(before), map[string]*calendar.Field{}
@@ -79,28 +64,23 @@ func columnsOf(spec *calendar.Spec, order string) (columns []Column) {
 		}
 	}
 	for _, name := range append(names, strings.Fields(behind)...) {
-		switch field, shown := rows[name], computed[name]; {
-		case field == nil && shown.write != nil:
-			columns = append(columns, newColumn(spec.Kind, &calendar.Field{Name: name, Stays: true}, shown))
-		case field != nil && field.Shown != calendar.ShownNever:
-			columns = append(columns, newColumn(spec.Kind, field, fieldsShown[field.Shown]))
+		field := cmp.Or(rows[name], &calendar.Field{Name: name, Stays: true})
+		if field.Shown == calendar.ShownNever {
+			continue
 		}
+		way := ways[field.Shown]
+		column := Column{Name: name, Field: field, Blanks: spec.Kind == calendar.KindEvent && !field.Stays, key: `,"` + name + `":`}
+		if ending := cmp.Or(way.ending, computedEndings[name]); ending != "" {
+			column.Second = name + ending
+			column.more = `,"` + column.Second + `":`
+		}
+		if column.Blanks && !field.Filled {
+			column.blank = column.key + cmp.Or(way.blank, `""`) + column.more + way.secondBlank
+		}
+		columns = append(columns, column)
 	}
 	columns[0].key = "{" + columns[0].key[1:]
 	return columns
-}
-
-func newColumn(kind calendar.Kind, field *calendar.Field, shown shown) Column {
-	name, blanks := field.Name, kind == calendar.KindEvent && !field.Stays
-	column := Column{Name: name, Field: field, Keys: []string{name}, Blanks: blanks, key: `,"` + name + `":`, write: shown.write}
-	if shown.ending != "" {
-		column.Keys = append(column.Keys, name+shown.ending)
-		column.more = `,"` + name + shown.ending + `":`
-	}
-	if blanks && !field.Filled {
-		column.blank = column.key + shown.blank + column.more + shown.secondBlank
-	}
-	return column
 }
 
 // Hash identifies what answers are made of.
@@ -113,17 +93,4 @@ func (layouts *Layouts) Hash() uint64 {
 		}
 	}
 	return uint64(hash)
-}
-
-// appendColumns writes a record but for the end of its object.
-func (writer *Writer) appendColumns(data []byte, columns []Column, subject *subject) []byte {
-	for i := range columns {
-		column := &columns[i]
-		if subject.blanked && column.Blanks {
-			data = append(data, column.blank...)
-		} else {
-			data = column.write(writer, data, column, subject)
-		}
-	}
-	return data
 }

@@ -22,7 +22,7 @@ func (writer *Writer) Event(event *formats.Event, view *query.View) {
 	fields := record.Fields
 	title, shown := record.Name(language)
 	*event = formats.Event{
-		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Slug: record.Slug(), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
+		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
 		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),
 		Title: title, EventStatus: fields.EventStatus(), URL: links.Page(record, view.Status), RestURL: links.Self(record), Lang: shown, Langs: record.Langs(),
 		Categories: event.Categories[:0], Tags: event.Tags[:0], Venues: event.Venues[:0], Organizers: event.Organizers[:0],
@@ -31,7 +31,7 @@ func (writer *Writer) Event(event *formats.Event, view *query.View) {
 	if view.Blanked {
 		return
 	}
-	event.Description, event.Excerpt = writer.linked(event, record, "description"), writer.linked(event, record, "excerpt")
+	event.Description, event.Excerpt = writer.text(event, record, "description"), writer.text(event, record, "excerpt")
 	event.Website, event.Image = fields.String("website"), fields.String("image_url")
 	cost := calendar.ReadCost(fields.Strings("cost"), writer.currency)
 	event.Cost, event.CostValues = cost.Text, cost.Values
@@ -39,37 +39,25 @@ func (writer *Writer) Event(event *formats.Event, view *query.View) {
 	if parent := fields.ID("post_parent"); parent != 0 {
 		event.Parent = formats.UID(*writer.Store, parent.String())
 	}
-	event.Categories, event.Tags = writer.terms(event.Categories, view.Categories), writer.terms(event.Tags, view.Tags)
-	for _, linked := range view.Venues {
-		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(language)
-		place := formats.Venue{
-			ID: linked.Record.ID, Name: name, Address: fields.String("address"), City: fields.String("city"), StateProvince: stateProvince(fields),
-			Zip: fields.String("zip"), Country: fields.String("country"), URL: links.Page(linked.Record, linked.Status),
-		}
-		place.Lat, place.Lng, place.HasPoint = point(fields)
-		event.Venues = append(event.Venues, place)
-	}
-	for _, linked := range view.Organizers {
-		fields := linked.Record.Fields
-		name, _ := linked.Record.Name(language)
-		event.Organizers = append(event.Organizers, formats.Organizer{
-			ID: linked.Record.ID, Name: name, Phone: fields.String("phone"), Email: fields.String("email"), Website: fields.String("website"),
-			URL: links.Page(linked.Record, linked.Status),
-		})
-	}
+	event.Categories, event.Tags = writer.linked(event.Categories, view.Categories), writer.linked(event.Tags, view.Tags)
+	event.Venues, event.Organizers = writer.linked(event.Venues, view.Venues), writer.linked(event.Organizers, view.Organizers)
 }
 
-// linked returns a text of an event with absolute links.
-func (writer *Writer) linked(event *formats.Event, record *calendar.Record, field string) string {
+// text returns a text of an event with absolute links.
+func (writer *Writer) text(event *formats.Event, record *calendar.Record, field string) string {
 	text, _ := HTML(record, field, writer.Lang)
 	return htmltext.AbsoluteLinks(text, event.URL)
 }
 
-func (writer *Writer) terms(to []formats.Term, terms []query.LinkedView) []formats.Term {
-	for _, linked := range terms {
-		name, _ := linked.Record.Name(writer.Lang)
-		to = append(to, formats.Term{ID: linked.Record.ID, Slug: linked.Record.Slug(), Name: name})
+// linked appends records that an event links to.
+func (writer *Writer) linked(to []formats.Linked, views []query.LinkedView) []formats.Linked {
+	for _, view := range views {
+		linked := formats.Linked{Record: view.Record}
+		linked.Name, _ = view.Record.Name(writer.Lang)
+		if view.Record.Kind.IsPost() {
+			linked.URL = writer.Links.Page(view.Record, view.Status)
+		}
+		to = append(to, linked)
 	}
 	return to
 }

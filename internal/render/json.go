@@ -24,9 +24,8 @@ func appendText(data []byte, text string, form *canonjson.Escapes) []byte {
 
 func appendID(data []byte, id calendar.ID) []byte { return strconv.AppendInt(data, int64(id), 10) }
 
-// appendWall appends a key with a time in the form of section 1.5.
-func appendWall(data []byte, key string, wall calendar.Wall) []byte {
-	data = append(data, key...)
+// appendWall appends a time in the form of section 1.5.
+func appendWall(data []byte, wall calendar.Wall) []byte {
 	if wall == calendar.NoWall {
 		return append(data, blankWall...)
 	}

@@ -23,28 +23,29 @@ func escaped(text string) formats.OptionalText { return formats.OptionalText(ent
 // appendLD writes an object of json_ld (3.1.8) of a type: what all
 // have, and further members.
 func (writer *Writer) appendLD(data []byte, of, about string, subject *subject, further formats.Object) []byte {
-	name, _ := subject.Name(writer.Lang)
+	name, _ := subject.Record.Name(writer.Lang)
 	data = formats.AppendJSON(data, formats.Object{
 		"@context", "https://schema.org", "@type", of, "name", escaped(name), "description", escaped(about),
-		"image", formats.OptionalText(subject.Fields.String("image_url")), "url", subject.address,
+		"image", formats.OptionalText(subject.Record.Fields.String("image_url")), "url", subject.address,
 	})
 	return append(formats.AppendMembers(data[:len(data)-1], further), '}')
 }
 
 // appendEventLD writes the json_ld of an event.
 func (writer *Writer) appendEventLD(data []byte, view *query.View, subject *subject) []byte {
+	fields := subject.Record.Fields
 	var location, organizer json.RawMessage
 	if len(view.Venues) > 0 {
-		location = writer.postFragment(view.Venues[0]).tail
+		location = writer.fragment(view.Venues[0]).tail
 	}
 	if len(view.Organizers) > 0 {
-		organizer = writer.postFragment(view.Organizers[0]).tail
+		organizer = writer.fragment(view.Organizers[0]).tail
 	}
 	var offers formats.Object
-	status := subject.Fields.EventStatus()
+	status := fields.EventStatus()
 	if len(subject.cost.Values) > 0 && subject.cost.Code != "" && status != calendar.EventCancelled {
 		validFrom := ""
-		if date := subject.Fields.Wall("date"); date != calendar.NoWall {
+		if date := fields.Wall("date"); date != calendar.NoWall {
 			day := calendar.Wall(date.UTC().Truncate(24 * time.Hour).Unix())
 			instant := calendar.WallToInstant(day, writer.site).In(writer.site)
 			validFrom = formats.Instant(calendar.WallOf(instant), calendar.Wall(instant.Unix()))
@@ -60,32 +61,33 @@ func (writer *Writer) appendEventLD(data []byte, view *query.View, subject *subj
 	}
 	return writer.appendLD(data, "Event", about, subject, formats.Object{
 		"eventAttendanceMode", "https://schema.org/OfflineEventAttendanceMode", "eventStatus", "https://schema.org/" + ldStatus[status],
-		"startDate", formats.Instant(subject.Fields.Wall("start_date"), subject.Fields.Wall("utc_start_date")), "endDate", formats.Instant(subject.Fields.Wall("end_date"), subject.Fields.Wall("utc_end_date")),
+		"startDate", formats.Instant(fields.Wall("start_date"), fields.Wall("utc_start_date")), "endDate", formats.Instant(fields.Wall("end_date"), fields.Wall("utc_end_date")),
 		"location", location, "organizer", organizer, "offers", offers, "performer", "Organization",
 	})
 }
 
 // appendPostLD writes the json_ld of a venue or an organizer.
 func (writer *Writer) appendPostLD(data []byte, subject *subject) []byte {
+	fields := subject.Record.Fields
+	text := func(name string) formats.OptionalText { return escaped(fields.String(name)) }
 	of := "Person"
-	if subject.Kind == calendar.KindVenue {
+	if subject.Record.Kind == calendar.KindVenue {
 		of = "Place"
 	}
-	var address, geo formats.Object
-	street, city, region := subject.Fields.String("address"), subject.Fields.String("city"), stateProvince(subject.Fields)
-	zip, country := subject.Fields.String("zip"), subject.Fields.String("country")
-	if street+city+region+zip+country != "" {
-		address = formats.Object{
-			"@type", "PostalAddress", "streetAddress", escaped(street), "addressLocality", escaped(city), "addressRegion", escaped(region),
-			"postalCode", escaped(zip), "addressCountry", escaped(country),
-		}
+	address := formats.Object{
+		"@type", "PostalAddress", "streetAddress", text("address"), "addressLocality", text("city"), "addressRegion", escaped(formats.StateProvince(fields)),
+		"postalCode", text("zip"), "addressCountry", text("country"),
 	}
-	if latitude, longitude, ok := point(subject.Fields); ok {
+	if len(formats.AppendMembers(nil, address[2:])) == 0 {
+		address = nil
+	}
+	var geo formats.Object
+	if latitude, longitude, ok := formats.Point(fields); ok {
 		geo = formats.Object{"@type", "GeoCoordinates", "latitude", latitude, "longitude", longitude}
 	}
 	about, _ := HTML(subject.Record, "description", writer.Lang)
 	return writer.appendLD(data, of, about, subject, formats.Object{
-		"address", address, "geo", geo, "telephone", escaped(subject.Fields.String("phone")),
-		"email", formats.OptionalText(subject.Fields.String("email")), "sameAs", formats.OptionalText(subject.Fields.String("website")),
+		"address", address, "geo", geo, "telephone", text("phone"),
+		"email", formats.OptionalText(fields.String("email")), "sameAs", formats.OptionalText(fields.String("website")),
 	})
 }

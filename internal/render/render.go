@@ -74,8 +74,6 @@ type Writer struct {
 	fields map[string]bool
 	limit  int  // Limit as it applies to the present record
 	over   bool // it was reached
-
-	event, other subject // an event, and another record alone or within it
 }
 
 // Writer returns a Writer for an answer.
@@ -98,13 +96,14 @@ func (writer *Writer) Record(data []byte, view *query.View) ([]byte, error) {
 	if writer.fields != nil {
 		writer.limit = from + 2*writer.Limit // most of the record is dropped again
 	}
-	switch record := view.Record; record.Kind {
-	case calendar.KindEvent:
+	switch record := view.Record; {
+	case record.Kind == calendar.KindEvent:
 		data = writer.appendEvent(data, view)
-	case calendar.KindVenue, calendar.KindOrganizer:
-		data = writer.appendPost(data, query.LinkedView{Record: record, Status: view.Status})
+	case record.Kind.IsPost():
+		data = writer.appendLinked(data, query.LinkedView{Record: record, Status: view.Status, Count: query.NoCount})
 	default:
-		data = writer.appendTerm(data, query.LinkedView{Record: record, Count: view.Count}, writer.Layouts.Of[record.Kind])
+		subject := writer.subject(query.LinkedView{Record: record, Count: view.Count})
+		data = append(writer.appendColumns(data, writer.Layouts.Of[record.Kind], &subject), '}')
 	}
 	if writer.fields != nil {
 		data = keepFields(data[:from], string(data[from:]), writer.fields)

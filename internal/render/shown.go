@@ -5,8 +5,9 @@ import (
 	"strconv"
 
 	"daybook/calendar"
-	"daybook/internal/canonjson"
 	"daybook/internal/formats"
+	"daybook/query"
+	"daybook/query/readmodel"
 )
 
 // What times and costs are in a blanked event.
@@ -16,98 +17,176 @@ const (
 	blankCost = `{"currency_symbol":"","currency_code":"","currency_position":"","values":[]}`
 )
 
-// shown is how the fields of a way to show them are written: one key or two, the second
-// with an ending; and the values of the keys in a blanked event.
-type shown struct {
-	write       writer
-	blank       string
-	ending      string
-	secondBlank string
+// way is what a way to show a field has besides a key: a second key with an ending, and the
+// values of both in a blanked event; an empty text where it says none.
+type way struct{ blank, ending, secondBlank string }
+
+var ways = [...]way{
+	calendar.ShownWall:       {blank: blankWall},
+	calendar.ShownMoment:     {blankWall, "_details", blankTime},
+	calendar.ShownZone:       {`""`, "_abbr", `""`},
+	calendar.ShownBool:       {blank: `null`},
+	calendar.ShownID:         {blank: `0`},
+	calendar.ShownAuthor:     {blank: `"0"`},
+	calendar.ShownCoordinate: {blank: `0`},
+	calendar.ShownCost:       {`""`, "_details", blankCost},
+	calendar.ShownImage:      {blank: `false`},
+	calendar.ShownTerms:      {blank: `[]`},
+	calendar.ShownPosts:      {blank: `[]`},
+	calendar.ShownFirst:      {`[]`, "s", `[]`},
 }
 
-// fieldsShown are the ways to show a field.
-var fieldsShown = [...]shown{
-	calendar.ShownText:       {write: writeText, blank: `""`},
-	calendar.ShownName:       {write: writeName, blank: `""`},
-	calendar.ShownHTML:       {write: writeHTML, blank: `""`},
-	calendar.ShownWall:       {write: writeWall, blank: blankWall},
-	calendar.ShownMoment:     {writeMoment, blankWall, "_details", blankTime},
-	calendar.ShownStatus:     {write: writeText, blank: `""`},
-	calendar.ShownWord:       {write: writeText, blank: `""`},
-	calendar.ShownZone:       {writeZone, `""`, "_abbr", `""`},
-	calendar.ShownBool:       {write: writeBool, blank: `null`},
-	calendar.ShownID:         {write: writeID, blank: `0`},
-	calendar.ShownAuthor:     {write: writeAuthor, blank: `"0"`},
-	calendar.ShownCoordinate: {write: writeCoordinate, blank: `0`},
-	calendar.ShownRegion:     {write: writeName, blank: `""`},
-	calendar.ShownCost:       {writeCost, `""`, "_details", blankCost},
-	calendar.ShownWebsite:    {write: writeWebsite, blank: `""`},
-	calendar.ShownImage:      {write: writeImage, blank: `false`},
-	calendar.ShownTerms:      {write: writeTerms, blank: `[]`},
-	calendar.ShownPosts:      {write: writePosts, blank: `[]`},
-	calendar.ShownFirst:      {writeFirst, `[]`, "s", `[]`},
+// computedEndings are those of keys that no field has.
+var computedEndings = map[string]string{"global_id": "_lineage", "language": "s"}
+
+// subject is a record that is written, with what several of its columns need.
+type subject struct {
+	query.LinkedView
+	address string
+	view    *query.View   // of events
+	cost    calendar.Cost // of events, once its column is written
 }
 
-// computed are the keys that no field has.
-var computed = map[string]shown{
-	"id":            {write: writeRecordID},
-	"global_id":     {write: writeGlobalID, ending: "_lineage"},
-	"url":           {write: writeText},
-	"rest_url":      {write: writeText},
-	"custom_fields": {write: writeNothing},
-	"language":      {write: writeLanguages, ending: "s"},
-	"taxonomy":      {write: writeText},
-	"count":         {write: writeCount}, // not in the past
-	"parent":        {write: writeID},    // of tags within an event
-	"urls":          {write: writeTermURLs},
-	"collapsed":     {write: writeRepeats}, // of lists that collapse
+func (writer *Writer) subject(linked query.LinkedView) subject {
+	return subject{LinkedView: linked, address: writer.Links.Page(linked.Record, linked.Status)}
 }
 
-// text is the shown text of a column.
-func (subject *subject) text(writer *Writer, column *Column) string {
-	switch field := column.Field; {
-	case field.Stored == calendar.TypeText:
-		text, _ := subject.Fields.Text(column.Name).In(writer.Lang, subject.Home)
-		return text
-	case field.Shown == calendar.ShownStatus:
-		return string(subject.status)
-	case field.Shown == calendar.ShownWord:
-		return cmp.Or(subject.Fields.String(column.Name), field.Enum[0])
-	case field.Shown == calendar.ShownRegion:
-		return stateProvince(subject.Fields)
-	case field.Shown != 0:
-		return subject.Fields.String(column.Name)
-	case column.Name == "taxonomy":
-		return "event_" + subject.Kind.String()
-	case column.Name == "rest_url":
-		return writer.Links.Self(subject.Record)
+// appendColumns writes a record but for the end of its object.
+func (writer *Writer) appendColumns(data []byte, columns []Column, subject *subject) []byte {
+	for i := range columns {
+		column := &columns[i]
+		if column.Blanks && subject.view.Blanked {
+			data = append(data, column.blank...)
+		} else {
+			data = writer.appendColumn(data, column, subject)
+		}
+	}
+	return data
+}
+
+// appendColumn writes a column with its keys. Those without a way to show a field are computed.
+func (writer *Writer) appendColumn(before []byte, column *Column, subject *subject) []byte {
+	field, name, record := column.Field, column.Name, subject.Record
+	fields, view := record.Fields, subject.view
+	data := append(before, column.key...)
+	text, form := "", plainText
+	switch field.Shown {
+	case calendar.ShownText, calendar.ShownName:
+		if field.Stored == calendar.TypeText {
+			text, _ = fields.Text(name).In(writer.Lang, record.Home)
+		} else {
+			text = fields.String(name)
+		}
+		if field.Shown == calendar.ShownName {
+			form = nameText
+		}
+	case calendar.ShownHTML:
+		text, _ = HTML(record, name, writer.Lang)
+	case calendar.ShownRegion:
+		text, form = formats.StateProvince(fields), nameText
+	case calendar.ShownWebsite:
+		if text, form = fields.String(name), nameText; text == "" {
+			text, form = subject.address, plainText
+		}
+	case calendar.ShownStatus:
+		text = string(subject.Status)
+	case calendar.ShownWord:
+		text = cmp.Or(fields.String(name), field.Enum[0])
+	case calendar.ShownWall:
+		return appendWall(data, fields.Wall(name))
+	case calendar.ShownMoment:
+		return appendMoment(data, fields.Wall(name), column.more)
+	case calendar.ShownZone:
+		zone := writer.Zone(fields.String(name))
+		data = append(formats.AppendString(data, zone.Name), column.more...)
+		text = zone.Abbreviation(fields.Wall("utc_start_date").UTC())
+	case calendar.ShownBool:
+		return strconv.AppendBool(data, fields.BoolOr(name, field.Initial))
+	case calendar.ShownID:
+		return appendID(data, fields.ID(name))
+	case calendar.ShownAuthor:
+		return append(appendID(append(data, '"'), fields.ID(name)), '"')
+	case calendar.ShownCoordinate:
+		if _, _, ok := formats.Point(fields); !ok {
+			return before
+		}
+		degrees, _ := fields.Number(name)
+		return formats.AppendJSON(data, degrees)
+	case calendar.ShownCost:
+		subject.cost = calendar.ReadCost(fields.Strings(name), writer.currency)
+		data = append(appendText(data, subject.cost.Text, nameText), column.more...)
+		return formats.AppendJSON(data, formats.Object{
+			"currency_symbol", subject.cost.Symbol, "currency_code", "", "currency_position", subject.cost.Position,
+			"values", formats.Whole(formats.ListOf(subject.cost.Values, func(value *string) any { return *value })),
+		})
+	case calendar.ShownImage:
+		if address := fields.String("image_url"); address != "" {
+			return formats.AppendJSON(data, formats.Object{"url", address, "id", fields.ID(name), "extension", formats.Extension(address)})
+		}
+		if field.Filled {
+			return before
+		}
+		return append(data, "false"...)
+	case calendar.ShownTerms:
+		if name == "tags" {
+			return writer.appendEmbedded(before, column.key, view.Tags)
+		}
+		return writer.appendEmbedded(before, column.key, view.Categories)
+	case calendar.ShownPosts:
+		return writer.appendEmbedded(before, column.key, view.Organizers)
+	case calendar.ShownFirst:
+		switch {
+		case !writer.wants(column.key):
+			data = before
+		case len(view.Venues) == 0:
+			data = append(data, "[]"...)
+		default:
+			data = writer.appendLinked(data, view.Venues[0])
+		}
+		return writer.appendEmbedded(data, column.more, view.Venues)
 	default:
-		return subject.address
+		switch name {
+		case "id":
+			return appendID(data, record.ID)
+		case "parent": // of tags within an event
+			return appendID(data, fields.ID(name))
+		case "global_id":
+			id := writer.Links.globalID(record.ID)
+			return formats.AppendJSON(append(formats.AppendString(data, id), column.more...), formats.List{id})
+		case "url":
+			text = subject.address
+		case "rest_url":
+			text = writer.Links.Self(record)
+		case "taxonomy":
+			text = "event_" + record.Kind.String()
+		case "custom_fields":
+			return append(data, "[]"...)
+		case "language":
+			_, language := record.Name(writer.Lang)
+			data = append(append(formats.AppendString(data, language.String()), column.more...), '[')
+			for i, language := range record.Langs() {
+				data = formats.AppendString(formats.AppendComma(data, i), language.String())
+			}
+			return append(data, ']')
+		case "count":
+			if subject.Count == query.NoCount { // in the past
+				return before
+			}
+			return strconv.AppendInt(data, int64(subject.Count), 10)
+		case "urls":
+			collection, up := writer.Links.Collection(record.Kind), ""
+			if parent := fields.ID("parent"); parent != 0 {
+				up = collection + "/" + parent.String()
+			}
+			return formats.AppendJSON(data, formats.Object{"self", writer.Links.Self(record), "collection", collection, "up", formats.OptionalText(up)})
+		case "collapsed": // of lists that collapse
+			return appendRepeats(before, view.Repeats)
+		}
 	}
-}
-
-// append writes a column with a text.
-func (column *Column) append(data []byte, text string, form *canonjson.Escapes) []byte {
-	if column.Field.Filled && text == "" {
-		return data
+	if text == "" && field.Filled {
+		return before
 	}
-	return appendText(append(data, column.key...), text, form)
-}
-
-func writeText(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	return column.append(data, subject.text(writer, column), plainText)
-}
-
-func writeName(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	return column.append(data, subject.text(writer, column), nameText)
-}
-
-func writeHTML(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	return column.append(data, paragraphs(subject.text(writer, column)), plainText)
-}
-
-func writeWall(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return appendWall(data, column.key, subject.Fields.Wall(column.Name))
+	return appendText(data, text, form)
 }
 
 // The digits of a time in its text and in its parts.
@@ -123,10 +202,11 @@ func zeros(text string) (result []int) {
 	return result
 }
 
-func writeMoment(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	data = appendWall(data, column.key, subject.Fields.Wall(column.Name))
+// appendMoment appends a time and its parts.
+func appendMoment(data []byte, wall calendar.Wall, more string) []byte {
+	data = appendWall(data, wall)
 	text := data[len(data)-len(blankWall):]
-	data = append(append(data, column.more...), blankTime...)
+	data = append(append(data, more...), blankTime...)
 	parts := data[len(data)-len(blankTime):]
 	for i, digit := range partDigits {
 		parts[digit] = text[textDigits[i]]
@@ -134,49 +214,14 @@ func writeMoment(_ *Writer, data []byte, column *Column, subject *subject) []byt
 	return data
 }
 
-func writeBool(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return strconv.AppendBool(append(data, column.key...), subject.Fields.BoolOr(column.Name, column.Field.Initial))
-}
-
-func writeID(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return appendID(append(data, column.key...), subject.Fields.ID(column.Name))
-}
-
-func writeAuthor(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	data = append(append(data, column.key...), '"')
-	return append(appendID(data, subject.Fields.ID(column.Name)), '"')
-}
-
-func writeImage(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	switch address := subject.Fields.String("image_url"); {
-	case address != "":
-		return formats.AppendJSON(append(data, column.key...), formats.Object{"url", address, "id", subject.Fields.ID(column.Name), "extension", formats.Extension(address)})
-	case column.Field.Filled:
+// appendRepeats appends the key collapsed of an event with a comma in front, nothing without
+// repeats.
+func appendRepeats(data []byte, repeats *readmodel.Repeats) []byte {
+	if repeats == nil {
 		return data
-	default:
-		return append(append(data, column.key...), "false"...)
 	}
-}
-
-func writeRecordID(_ *Writer, data []byte, column *Column, subject *subject) []byte {
-	return appendID(append(data, column.key...), subject.ID)
-}
-
-func writeGlobalID(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	id := writer.Links.globalID(subject.ID)
-	data = formats.AppendString(append(data, column.key...), id)
-	return formats.AppendJSON(append(data, column.more...), formats.List{id})
-}
-
-func writeNothing(_ *Writer, data []byte, column *Column, _ *subject) []byte {
-	return append(append(data, column.key...), "[]"...)
-}
-
-func writeLanguages(writer *Writer, data []byte, column *Column, subject *subject) []byte {
-	_, language := subject.Name(writer.Lang)
-	data = append(append(formats.AppendString(append(data, column.key...), language.String()), column.more...), '[')
-	for i, l := range subject.Langs() {
-		data = formats.AppendString(formats.AppendComma(data, i), l.String())
-	}
-	return append(data, ']')
+	return formats.AppendJSON(append(data, `,"collapsed":`...), formats.Object{
+		"count", repeats.Count, "ids", formats.Whole(formats.ListOf(repeats.IDs, func(id *calendar.ID) any { return *id })),
+		"first_start", repeats.First.String(), "last_start", repeats.Last.String(),
+	})
 }

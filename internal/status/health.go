@@ -112,7 +112,7 @@ func (reporter *Reporter) Health(ctx context.Context) (Health, *Report) {
 		return health, report
 	}
 	for _, fault := range reporter.Faults {
-		if why, cause := fault(ctx, report.Head); why != "" {
+		if why, cause := fault(ctx); why != "" {
 			health.Degrade(why, cause)
 		}
 	}

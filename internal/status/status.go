@@ -59,8 +59,8 @@ type Parts struct {
 	// LostFile returns a file of the event store that was removed or replaced, "" for
 	// none; nil: the store is no file.
 	LostFile func() string
-	// Faults return what else is wrong at a head, "" for nothing.
-	Faults []func(ctx context.Context, head calendar.Position) (why, cause string)
+	// Faults return what else is wrong, "" for nothing.
+	Faults []func(ctx context.Context) (why, cause string)
 }
 
 // Report is what the parts say at one moment. What could not be read is zero.

@@ -39,7 +39,7 @@ var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt
 
 // Options of an Index; the zero value works.
 type Options struct {
-	Flavour Flavour `default:"elasticsearch" choices:"elasticsearch,opensearch" placeholder:"NAME" help:"elasticsearch or opensearch"` // "": Elasticsearch
+	Flavour Flavour `default:"elasticsearch" choices:"elasticsearch or opensearch" placeholder:"NAME" help:"elasticsearch or opensearch"` // "": Elasticsearch
 	// Prefix begins the names of all indices and aliases: lower-case letters,
 	// digits, - and _. "": "daybook".
 	Prefix string       `default:"daybook" placeholder:"NAME" pattern:"^[a-z][a-z0-9_-]{0,59}$" must:"be lower-case letters, digits, - and _, beginning with a letter, at most 60" help:"prefix of the names of indices, one per read model of a store"`
