@@ -139,7 +139,7 @@ func (call *call) sendAnswer(answer *answer) error {
 	if answer.selection != nil {
 		return call.sendSelection(answer)
 	}
-	encoding, shown := call.encodedBody(call.client, &call.pass, best, answer, false)
+	encoding, shown := call.encodedBody(call.client, best, answer, false)
 	if len(shown.bytes) <= admit.SmallAnswer || call.request.Method == http.MethodHead {
 		call.pass.Leave()
 	} else if err := call.pass.Enter(admit.Answer, int64(len(shown.bytes))); err != nil && answer.status == 0 {

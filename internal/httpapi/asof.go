@@ -17,15 +17,15 @@ import (
 // asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
 func (call *call) asksPast() (asks bool, err error) {
-	if call.route.Past && call.sends(param.AsOf) {
-		call.fresh = valueAskBack
-		return true, call.mayReadPast()
+	if asks = call.route.Past && call.sends(param.AsOf); asks {
+		err = call.mayReadPast()
+	} else {
+		asks = call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil
 	}
-	if call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil {
+	if asks {
 		call.fresh = valueAskBack
-		return true, nil
 	}
-	return false, nil
+	return asks, err
 }
 
 // sends reports whether the query has a parameter.
@@ -128,9 +128,13 @@ func (call *call) listThen() error {
 	if !byHeader {
 		location = ""
 	}
+	state, err := lists.Generation(ctx)
+	if err != nil {
+		return err
+	}
 	run := call.runList(lists.Run, criteria, original)
 	return call.read(&question{
-		state: lists.Generation,
+		state: state,
 		asked: call.asked().Number(then.Moment.Unix()).Text(criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context, state answerState) (*answer, error) {

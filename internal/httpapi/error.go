@@ -11,6 +11,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/formats"
+	"daybook/internal/proof"
 	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -49,21 +50,26 @@ func shownCode(problem *calendar.Error) string {
 	}
 }
 
-// publicError is what a client may read of an error: itself, "unavailable" when
-// a part is out of reach, else "internal".
+// publicCodes are the codes of errors of the parts.
+var publicCodes = map[error]calendar.Code{
+	eventstore.ErrUnavailable: calendar.CodeUnavailable, eventstore.ErrClosed: calendar.CodeUnavailable, readmodel.ErrUnavailable: calendar.CodeUnavailable,
+	context.DeadlineExceeded: calendar.CodeUnavailable, eventstore.ErrKeyReused: calendar.CodeKeyReused,
+	eventstore.ErrHistory: calendar.CodeUnavailable, // it goes over to another one just now
+	proof.ErrNoCheckpoint: calendar.CodeNoCheckpoint, proof.ErrNoTile: calendar.CodeNoTile,
+}
+
+// publicError is what a client may read of an error: itself, what its code is by publicCodes, else
+// "internal".
 func publicError(err error) *calendar.Error {
 	if problem, ok := errors.AsType[*calendar.Error](err); ok {
 		return problem
 	}
-	switch {
-	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed),
-		errors.Is(err, readmodel.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	case errors.Is(err, eventstore.ErrKeyReused):
-		return calendar.Fail(calendar.CodeKeyReused, 0)
-	default:
-		return calendar.Fail(calendar.CodeInternal, 0)
+	for known, code := range publicCodes {
+		if errors.Is(err, known) {
+			return calendar.Fail(code, 0)
+		}
 	}
+	return calendar.Fail(calendar.CodeInternal, 0)
 }
 
 // tooLarge is an error of a client when it says that the answer would be larger than it
@@ -130,7 +136,7 @@ func (answer *answer) fail(problem *calendar.Error, status int, challenges []str
 }
 
 // accepts reports whether Accept names a media type, given in lower case.
-func accepts(header http.Header, media string) bool { return weightIn(header, []string{media}) > 0 }
+func accepts(header http.Header, media string) bool { return weightIn(header, media) > 0 }
 
 // errorBody returns an error as JSON: as problem details of the path instance (RFC 9457), and
 // without one in the shape of section 7.1.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -41,7 +40,7 @@ func (call *call) formatOf() *formats.Format {
 			return format
 		}
 	}
-	for media, weight := range accepted(call.request.Header) {
+	for media, weight := range weighted(call.request.Header["Accept"]) {
 		if weight <= most {
 			continue
 		}
@@ -54,21 +53,24 @@ func (call *call) formatOf() *formats.Format {
 	return best
 }
 
-// accepted yields the media types of Accept, in lower case, with their weights.
-func accepted(header http.Header) iter.Seq2[string, int] { return weighted(header["Accept"]) }
-
 // feed reports whether events are answered in another format than JSON.
 func (call *call) feed() bool { return call.format != nil && call.format.Exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower
 // case: 0 where it has none.
-func weightIn(header http.Header, media []string) (greatest int) {
-	for member, weight := range accepted(header) {
+func weightIn(header http.Header, media ...string) (greatest int) {
+	for member, weight := range weighted(header["Accept"]) {
 		if weight > greatest && slices.Contains(media, member) {
 			greatest = weight
 		}
 	}
 	return greatest
+}
+
+// prefers reports whether a client weighs a media type more than JSON.
+func (call *call) prefers(media string) bool {
+	header := call.request.Header
+	return weightIn(header, media) > weightIn(header, formats.JSON.Media...)
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.

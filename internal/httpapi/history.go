@@ -145,7 +145,7 @@ func entryFormatOf(name string, header http.Header) *entryFormat {
 		if format.Name == name {
 			return format
 		}
-		if weight := weightIn(header, format.Media); weight > most {
+		if weight := weightIn(header, format.Media...); weight > most {
 			best, most = format, weight
 		}
 	}

@@ -53,7 +53,6 @@ func (call *call) document(form string, of any) error {
 		name = name.Text(call.settings.Now().In(call.settings.Site).Format(time.DateOnly))
 	}
 	return call.read(&question{
-		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
 		asked: call.asked().Join(name).Number(int64(call.language)),
 		make: func(_ context.Context, state answerState) (*answer, error) {
 			tag := ""

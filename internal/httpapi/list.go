@@ -26,13 +26,13 @@ func (call *call) list() error {
 		call.format = &formats.JSON
 		return call.listThen()
 	}
-	alias := call.aliasOf()
-	if answer := call.aliased(alias); answer != nil {
+	alias, answer := call.aliased()
+	if answer != nil {
 		call.cache = CacheHit
 		return call.sendAnswer(answer)
 	}
 	if call.settings.ServeStale {
-		call.lastGood = call.lastGoodKey()
+		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
 	kind, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
 	criteria, question, err := call.ask(query.Request{Caller: call.caller, Of: kind})
@@ -50,38 +50,22 @@ func (call *call) list() error {
 	return call.read(question)
 }
 
-// aliasOf names the answer to the query string of a list at this second, so that the answer
-// is found without reading parameters. "": whether there is one hangs on more than that.
-func (call *call) aliasOf() string {
+// aliased names the answer to the query string of a list at this second, so that it is found
+// without reading parameters, and returns it where it is cached. "": whether there is one hangs on
+// more than that.
+func (call *call) aliased() (alias string, reply *answer) {
 	if call.caller.Role != calendar.Anonymous || call.route.of != 0 || call.request.Header.Get(headerMinPosition) != "" {
-		return ""
+		return "", nil
 	}
 	generation, err := call.Queries.Generation(call.request.Context())
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	return call.key(aliasKey, generation, call.settings.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
-}
-
-// aliased returns the answer that is cached under an alias, else nil.
-func (api *api) aliased(alias string) *answer {
-	if alias == "" {
-		return nil
+	alias = call.key(aliasKey, generation, call.settings.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
+	if named, ok := call.answers.Get(alias); ok {
+		reply, _ = call.answers.Get(named.key)
 	}
-	answer, ok := api.answers.Get(alias)
-	if !ok {
-		return nil
-	}
-	reply, _ := api.answers.Get(answer.key)
-	return reply
-}
-
-// setAlias caches the key of an answer under an alias. The answer itself would stay in
-// memory there when its key has gone.
-func (api *api) setAlias(alias string, reply *answer) {
-	if alias != "" && reply.key != "" {
-		api.answers.Set(alias, &answer{key: reply.key})
-	}
+	return alias, reply
 }
 
 // runList returns what makes the answer to a list, with the URL of the list of the present that
@@ -107,16 +91,16 @@ func (call *call) runList(run func(context.Context, *query.Criteria) (*query.Lis
 
 // ask reads the parameters of a list of the present state, and begins the question for it.
 func (call *call) ask(request query.Request) (*query.Criteria, *question, error) {
-	request.Refused = call.readLeast()
+	var problems calendar.Problems
+	call.sent = call.readPosition(headerMinPosition, &problems)
 	request = call.listRequest(request)
+	request.Refused = problems.Fields
 	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
 	if err != nil {
 		return nil, nil, err
 	}
 	call.language = criteria.Lang
-	question := call.present()
-	question.asked = call.askedFor(criteria)
-	return criteria, question, nil
+	return criteria, &question{lists: true, moves: true, turns: call.turns, asked: call.askedFor(criteria)}, nil
 }
 
 // reachedState returns the state that lists show. Where another generation of the read
@@ -197,11 +181,6 @@ func (call *call) key(space byte, generation query.Generation, now int64, asked 
 	return generation.Key(key).Number(now).Join(asked).String()
 }
 
-// lastGoodKey names the last good answer of a request, whatever the state.
-func (call *call) lastGoodKey() string {
-	return call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
-}
-
 // sentLastGood sends the last good answer in the place of an error that says that the read model
 // is out of reach, where the operator allows it, and reports whether it did.
 func (call *call) sentLastGood(err error) bool {
@@ -217,21 +196,16 @@ func (call *call) sentLastGood(err error) bool {
 	return call.sendAnswer(answer) == nil
 }
 
-// readLeast reads Daybook-Min-Position (2.10), and returns what is wrong with it.
-func (call *call) readLeast() []calendar.FieldError {
-	text := call.request.Header.Get(headerMinPosition)
-	if text == "" {
-		return nil
+// readPosition reads a header that names a position: 0 where it was not sent, the greatest one for
+// one beyond all.
+func (call *call) readPosition(name string, problems *calendar.Problems) calendar.Position {
+	text := call.request.Header.Get(name)
+	if text != "" && !calendar.IsDigits(text) {
+		problems.Add(name, calendar.ReasonHeaderPosition)
+		return 0
 	}
-	if !calendar.IsDigits(text) {
-		return []calendar.FieldError{{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}}
-	}
-	number, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		number = 1<<63 - 1 // beyond every position: waits in vain
-	}
-	call.sent = calendar.Position(number)
-	return nil
+	number, _ := strconv.ParseUint(text, 10, 63)
+	return calendar.Position(number)
 }
 
 // maxLinks bounds the header Link, in bytes. Each of its links holds all that the

@@ -140,7 +140,7 @@ func (call *call) preview() error {
 	if page.User, err = call.userName(call.request.Context()); err != nil {
 		return err
 	}
-	return call.read(&question{waits: true, make: call.makePage})
+	return call.read(&question{lists: true, make: call.makePage})
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
@@ -176,21 +176,17 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 		call.lastGood = string(cache.Key{lastPageKey}.Text(asked))
 	}
 	call.writer.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
-	var state query.Generation
-	q := &question{
-		asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage,
-		state: func(context.Context) (query.Generation, error) { return state, nil },
-	}
+	q := &question{asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage}
 	if page.Route.Still {
 		return q, nil
 	}
 	var err error
-	state, err = call.Queries.Generation(ctx)
+	q.state, err = call.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !page.Route.Stays) {
 		return nil, err
 	}
-	q.moves, q.turns, page.Position = !away, call.turns, state.Position
+	q.moves, q.turns, page.Position = !away, call.turns, q.state.Position
 	if page.Route.Stays {
 		head, err := call.Records.Head(ctx)
 		if err != nil {

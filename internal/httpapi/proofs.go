@@ -13,19 +13,6 @@ import (
 	"daybook/internal/proof"
 )
 
-// refusedProof is the error of a proof that cannot be had.
-func refusedProof(err error) error {
-	switch {
-	case errors.Is(err, proof.ErrNoCheckpoint):
-		return calendar.Fail(calendar.CodeNoCheckpoint, 0)
-	case errors.Is(err, proof.ErrNoTile):
-		return calendar.Fail(calendar.CodeNoTile, 0)
-	case errors.Is(err, eventstore.ErrHistory): // it goes over to another one just now
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	return err
-}
-
 // shown is an answer with a value as JSON.
 func (asked *readParams) shown(value any) *answer {
 	return newAnswer(formats.AppendJSON(nil, value), valueJSON, "", asked.language)
@@ -70,7 +57,7 @@ func (asked *readParams) inclusion(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	signed, asText := newest, weightIn(asked.request.Header, []string{"text/plain"}) > weightIn(asked.request.Header, []string{"application/json"})
+	signed, asText := newest, asked.prefers("text/plain")
 	if asText && size < newest.Size {
 		if signed, err = asked.Proofs.Checkpoint(ctx, size); err != nil {
 			return nil, err

@@ -2,10 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
-
-	"golang.org/x/sync/singleflight"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
@@ -18,20 +14,18 @@ type maker func(ctx context.Context, state answerState) (*answer, error)
 
 // question is a read whose parameters are checked.
 type question struct {
-	// waits reports whether the read waits for the position that was asked for, and for the
-	// writes of its caller.
-	waits bool
-	// state finds the state that the answer is made from. nil: each request gets an answer
-	// of its own.
-	state func(ctx context.Context) (query.Generation, error)
+	// lists reports whether the answer shows what lists do: it waits for the position that was
+	// asked for, and for the writes of its caller, and is made from the state that lists have then.
+	lists bool
+	state query.Generation // that the answer is made from otherwise
 	// moves reports whether the state may go over to another one while an answer is made.
 	moves bool
-	asked cache.Key    // names the answer within its state
+	asked cache.Key    // names the answer within its state; nil: each request gets one of its own
 	turns *admit.Turns // that the work takes; nil: none
 	make  maker
 	// streams reports whether the answer has a selection, so that nobody else waits for it.
 	streams bool
-	// alias is another name of the answer, see api.aliasOf; "": it has none.
+	// alias is another name of the answer, see call.aliased; "": it has none.
 	alias string
 	// smaller are the parameters by which a client could ask for a smaller answer, where one that is
 	// too large is refused.
@@ -54,7 +48,7 @@ const maxReopens = 3
 // ask the same.
 func (call *call) read(question *question) error {
 	ctx := call.request.Context()
-	if question.waits {
+	if question.lists && (call.caller.Role != calendar.Anonymous || call.sent > 0) {
 		var err error
 		if call.reached, err = call.await(call.caller, call.sent); err != nil {
 			return err
@@ -68,39 +62,42 @@ func (call *call) read(question *question) error {
 		if err != nil {
 			return err
 		}
-		answer := call.cached(&stated)
-		if answer != nil && answer.position >= call.reached {
+		reply := call.cached(&stated)
+		if reply != nil && reply.position >= call.reached {
 			call.cache = CacheHit
-		} else if answer, err = call.makeAnswer(ctx, question, stated); err != nil {
+		} else if reply, err = call.makeAnswer(ctx, question, stated); err != nil {
 			return call.tooLarge(err, question.smaller...)
 		}
-		if answer.position < call.reached {
+		if reply.position < call.reached {
 			if try < maxReopens {
-				answer.close()
+				reply.close()
 				continue
 			}
-			err = call.late(answer.position)
+			err = call.late(reply.position)
 		}
 		if err == nil {
-			call.setAlias(question.alias, answer)
-			if call.lastGood != "" && answer.selection == nil && answer.status == 0 {
-				call.answers.Set(call.lastGood, answer)
+			if question.alias != "" && reply.key != "" { // the answer itself would stay in memory there
+				call.answers.Set(question.alias, &answer{key: reply.key})
 			}
-			err = call.sendAnswer(answer)
+			if call.lastGood != "" && reply.selection == nil && reply.status == 0 {
+				call.answers.Set(call.lastGood, reply)
+			}
+			err = call.sendAnswer(reply)
 		}
-		answer.close()
+		reply.close()
 		return err
 	}
 }
 
 // findState finds the state and names the answer.
 func (call *call) findState(ctx context.Context, question *question) (stated answerState, err error) {
-	if question.state == nil {
+	if question.asked == nil {
 		return stated, nil
 	}
-	if stated.Generation, err = question.state(ctx); err == nil {
-		stated.key = call.key(answerKey, stated.Generation, 0, question.asked)
+	if stated.Generation = question.state; question.lists {
+		stated.Generation, err = call.reachedState(ctx)
 	}
+	stated.key = call.key(answerKey, stated.Generation, 0, question.asked)
 	return stated, err
 }
 
@@ -120,15 +117,17 @@ func (api *api) cached(stated *answerState) *answer {
 	return nil
 }
 
-// makeAnswer makes the answer to a question in the turn of the client and encodes it there:
-// what is made is larger than what is sent, and those who wait should not hold both.
+// makeAnswer makes the answer to a question in the turn of the client, once for all who ask for it
+// at the same time, and encodes it there: what is made is larger than what is sent, and those who
+// wait should not hold both. What is made for others goes on when its client goes away.
 func (call *call) makeAnswer(ctx context.Context, question *question, stated answerState) (*answer, error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
 	leave, err := call.pass.Turn(ctx, question.turns, false)
 	if err != nil {
 		return nil, err
 	}
-	produce := func(ctx context.Context, pass *admit.Pass) (*answer, error) {
+	defer leave()
+	produce := func(ctx context.Context) (*answer, error) {
 		reply, err := question.make(ctx, stated)
 		if err == nil && question.smaller != nil && len(reply.bytes) > call.settings.MaxAnswer {
 			err = query.ErrTooLarge
@@ -140,67 +139,41 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 			now, err := call.Queries.Generation(ctx)
 			reply.passing = reply.passing || err != nil || now != stated.Generation || reply.position != 0 && reply.position < stated.Position
 		}
+		if !reply.passing {
+			reply.key = stated.key
+		}
 		if _, encoding, same := call.negotiate(reply); !same && reply.selection == nil {
-			call.encodedBody(ctx, pass, encoding, reply, question.turns != nil)
+			call.encodedBody(ctx, encoding, reply, question.turns != nil)
 		}
 		return reply, nil
 	}
 	if stated.key == "" || question.streams {
-		defer leave()
-		reply, err := produce(ctx, &call.pass)
-		if err == nil && !reply.passing {
-			reply.key = stated.key
-		}
-		return reply, err
+		return produce(ctx)
 	}
 	call.cache = CacheShared
-	first := false
-	made := call.once(ctx, stated.key, func(ctx context.Context, pass *admit.Pass) (*answer, error) {
-		first = true
-		return produce(ctx, pass)
-	})
 	_ = call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer call.pass.Resume()
-	select {
-	case done := <-made:
-		defer leave()
-		if first {
-			call.cache = CacheMiss
-		}
-		if done.Err != nil {
-			return nil, done.Err
-		}
-		return done.Val.(*answer), nil //nolint:forcetypeassert // nothing else is made
-	case <-ctx.Done():
-		go func() { // the work goes on, and keeps the turn
-			<-made
-			leave()
-		}()
-		return nil, ctx.Err()
-	}
+	return call.once(ctx, stated.key, func(ctx context.Context) (*answer, error) {
+		call.pass.Resume()
+		call.cache = CacheMiss
+		return produce(ctx)
+	})
 }
 
-// once makes the answer of a key for all who ask for it at the same time, and caches it. The
-// work has a slot and a deadline of its own: it goes on when those who ask go away.
-func (call *call) once(ctx context.Context, key string, produce func(ctx context.Context, pass *admit.Pass) (*answer, error)) <-chan singleflight.Result {
-	slot := call.pass.Another()
-	return call.flights.DoChan(key, func() (_ any, err error) {
-		defer func() {
-			if value := recover(); value != nil {
-				err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
-			}
-		}()
-		slot.Resume()
-		defer slot.Leave()
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), call.settings.ReadDeadline)
+// once makes the answer of a key for all who ask for it at the same time, and caches it. The work
+// has a deadline of its own.
+func (api *api) once(ctx context.Context, key string, produce func(context.Context) (*answer, error)) (*answer, error) {
+	made, err, _ := api.flights.Do(key, func() (any, error) {
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.settings.ReadDeadline)
 		defer cancel()
-		answer, err := produce(work, &slot)
-		if err == nil && !answer.passing {
-			answer.key = key
-			call.answers.Set(key, answer)
+		reply, err := produce(work)
+		if err == nil && !reply.passing {
+			api.answers.Set(key, reply)
 		}
-		return answer, err
+		return reply, err
 	})
+	reply, _ := made.(*answer)
+	return reply, err
 }
 
 // await waits until lists show what a caller is to see, without a slot, and returns the
@@ -213,12 +186,4 @@ func (call *call) await(caller calendar.Caller, least calendar.Position) (calend
 	ctx, cancel := call.within(call.settings.PositionWait + call.settings.ReadDeadline)
 	defer cancel()
 	return call.Queries.Await(ctx, caller, least)
-}
-
-// present makes a question about the present state of lists.
-func (call *call) present() *question {
-	return &question{
-		waits: call.caller.Role != calendar.Anonymous || call.sent > 0,
-		state: call.reachedState, moves: true, turns: call.turns,
-	}
 }

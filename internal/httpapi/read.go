@@ -87,7 +87,7 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 	if err != nil || generation.Position < head {
 		return
 	}
-	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
+	question.state = generation
 	target := asked.targetOf()
 	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
 }

@@ -27,6 +27,7 @@ type route struct {
 	Timed       bool   // and by a header, too (HISTORY 8.1)
 	OnlyPosts   bool   // terms have no such route
 	ListsEvents bool   // those of the record that it names
+	Proves      bool   // its reads are those of HISTORY 12
 
 	kind       calendar.Kind           // of the records in its answers, 0: of none alone
 	of         calendar.Kind           // of the record that its events are of; 0: all
@@ -43,29 +44,17 @@ type route struct {
 // work carries out an operation.
 type work func(request *call) error
 
-// works are what operations do, by the names in routes.json; pastReads are those that read
-// the past.
-var (
-	works = map[string]work{
-		"index": (*call).index, "doc": (*call).documentation,
-		"list": (*call).list, "read": (*call).readRecord,
-		"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
-		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
-	}
-	pastReads = map[string]*pastRead{
-		"history": {answer: (*readParams).entries, smaller: []string{"limit"}},
-		"timemap": {answer: (*readParams).timeMap},
-		"diff":    {answer: (*readParams).diff, smaller: []string{"from", "to"}},
-		"changes": {answer: (*readParams).entries, smaller: []string{"limit"}},
-		"stream":  {stream: (*readParams).stream},
-
-		"checkpoint":       {answer: (*readParams).checkpoint, proof: true},
-		"checkpointKeys":   {answer: (*readParams).checkpointKeys, proof: true},
-		"inclusionProof":   {answer: (*readParams).inclusion, proof: true},
-		"consistencyProof": {answer: (*readParams).consistency, proof: true},
-		"tile":             {answer: (*readParams).tile, proof: true},
-	}
-)
+// works are what operations do, by the names in routes.json.
+var works = map[string]work{
+	"index": (*call).index, "doc": (*call).documentation,
+	"list": (*call).list, "read": (*call).readRecord,
+	"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
+	"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
+	"history": reading((*readParams).entries, "limit"), "timemap": reading((*readParams).timeMap), "diff": reading((*readParams).diff, "from", "to"),
+	"changes": reading((*readParams).entries, "limit"), "stream": (*call).stream,
+	"checkpoint": reading((*readParams).checkpoint), "checkpointKeys": reading((*readParams).checkpointKeys), "tile": reading((*readParams).tile),
+	"inclusionProof": reading((*readParams).inclusion), "consistencyProof": reading((*readParams).consistency),
+}
 
 // routesFile are groups of routes. Those of a group with kinds are there for each of them:
 // its names take the place of <kind>, <kinds>, and so on.
@@ -179,9 +168,6 @@ func (route *route) describe(operation *openapi.Operation, path string) work {
 	}
 	if operation.Body != nil && !operation.Body.Forms {
 		operation.Body.Elements = listArguments(route.kind, "several")
-	}
-	if read := pastReads[operation.Work]; read != nil {
-		return read.serve
 	}
 	work, known := works[operation.Work]
 	if !known {

@@ -28,8 +28,7 @@ func (call *call) several() error {
 	if err != nil {
 		return err
 	}
-	question := call.present()
-	question.smaller, question.asked = []string{paramSearches}, call.asked().Number(int64(call.language))
+	question := &question{lists: true, moves: true, turns: call.turns, smaller: []string{paramSearches}, asked: call.asked().Number(int64(call.language))}
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
@@ -89,7 +88,7 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 			problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
 		}
 	}
-	problems.Fields = append(problems.Fields, call.readLeast()...)
+	call.sent = call.readPosition(headerMinPosition, &problems)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,8 +46,11 @@ type stream struct {
 var errStreamEnds = errors.New("the stream ends")
 
 // stream answers the changes as they come (HISTORY 11).
-func (asked *readParams) stream() error {
-	call := asked.call
+func (call *call) stream() error {
+	asked, err := call.readPast()
+	if err != nil {
+		return err
+	}
 	call.fresh = valueNoStore
 	from := asked.begin()
 	if err := asked.err(); err != nil {
@@ -95,21 +97,17 @@ func (asked *readParams) begin() calendar.Position {
 	if sent && !calendar.IsDigits(after) {
 		asked.problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	last := asked.request.Header.Get(headerLastEvent)
-	if last == "" {
+	if asked.request.Header.Get(headerLastEvent) == "" {
 		if sent {
 			return calendar.Position(asked.numbers["after"])
 		}
 		return asked.head
 	}
-	number, err := strconv.ParseUint(last, 10, 63)
-	switch {
-	case !calendar.IsDigits(last):
-		asked.problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
-	case err != nil, calendar.Position(number) > asked.head:
+	position := asked.readPosition(headerLastEvent, &asked.problems)
+	if position > asked.head {
 		asked.problems.Add(headerLastEvent, calendar.ReasonAhead, asked.head.String())
 	}
-	return calendar.Position(number)
+	return position
 }
 
 func (stream *stream) run(ctx context.Context) error {
@@ -159,9 +157,7 @@ func (stream *stream) look(ctx context.Context, head calendar.Position) (*answer
 	if piece, ok := stream.answers.Get(key); ok {
 		return piece, nil
 	}
-	done := <-stream.once(ctx, key, func(ctx context.Context, _ *admit.Pass) (*answer, error) { return stream.read(ctx, head) })
-	piece, _ := done.Val.(*answer)
-	return piece, done.Err
+	return stream.once(ctx, key, func(ctx context.Context) (*answer, error) { return stream.read(ctx, head) })
 }
 
 // read reads entries up to the head, or until a heartbeat is due. What lies behind, it reads in

@@ -31,8 +31,8 @@ func (asked *readParams) diff(ctx context.Context) (*answer, error) {
 		diff.From.Members, diff.To.Members = nil, nil
 	}
 	media, shown := valueJSON, any(diff)
-	if patch := []string{jsonPatch}; weightIn(asked.request.Header, patch) > weightIn(asked.request.Header, formats.JSON.Media) {
-		media, shown = patch, diff.Patch
+	if asked.prefers(jsonPatch) {
+		media, shown = []string{jsonPatch}, diff.Patch
 	}
 	body := formats.AppendJSON(nil, shown)
 	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
