@@ -61,9 +61,9 @@ type headerRow struct {
 }
 
 // newAnswer makes an answer with the headers that all reads have.
-func newAnswer(data []byte, media []string, etag string, language calendar.Lang) *answer {
+func (call *call) newAnswer(data []byte, media []string, etag string) *answer {
 	reply := &answer{body: newBody(data), media: media, etag: etag}
-	reply.add(headerLanguage, language.Tag())
+	reply.add(headerLanguage, call.language.Tag())
 	if etag != "" {
 		reply.add(headerETag, etag)
 	}
@@ -79,7 +79,7 @@ func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, er
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields))), call.language), nil
+	return call.newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields)))), nil
 }
 
 // add adds a header.

@@ -48,7 +48,7 @@ func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (
 }
 
 // then makes the answer to a single read of the past.
-func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, error) {
+func (asked *readParams) then(ctx context.Context) (*answer, error) {
 	target := asked.targetOf()
 	found, err := asked.Past.Read(ctx, past.Request{
 		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.language,
@@ -119,26 +119,22 @@ func (call *call) listThen() error {
 	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
 	ctx, cancel := call.within(call.settings.ReadDeadline)
 	defer cancel()
-	criteria, err := call.parse(ctx, request, lists.Parse)
-	if err != nil {
+	if call.criteria, err = call.parse(ctx, request, lists.Parse); err != nil {
 		return err
 	}
-	call.language = criteria.Lang
-	original, location := call.urlsThen(criteria)
+	call.language = call.criteria.Lang
+	original, location := call.urlsThen()
 	if !byHeader {
 		location = ""
 	}
-	state, err := lists.Generation(ctx)
-	if err != nil {
+	if call.state, err = lists.Generation(ctx); err != nil {
 		return err
 	}
-	run := call.runList(lists.Run, criteria, original)
 	return call.read(&question{
-		state: state,
-		asked: call.asked().Number(then.Moment.Unix()).Text(criteria.Key).Text(original).Text(location),
+		asked: call.asked().Number(then.Moment.Unix()).Text(call.criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
-		make: func(ctx context.Context, state answerState) (*answer, error) {
-			reply, err := run(ctx, state)
+		make: func(ctx context.Context) (*answer, error) {
+			reply, err := call.runList(ctx, lists.Run, original)
 			if err != nil {
 				return nil, err
 			}
@@ -162,10 +158,10 @@ func (call *call) listsThen(then past.PointInTime) (*query.Service, query.Withdr
 
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.
-func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
-	sent := criteria.Sent
+func (call *call) urlsThen() (without, with string) {
+	sent := call.criteria.Sent
 	if call.sends("page") {
-		sent = slices.Concat([]param.LinkParam{{Name: "page", Value: strconv.Itoa(criteria.Page)}}, sent)
+		sent = slices.Concat([]param.LinkParam{{Name: "page", Value: strconv.Itoa(call.criteria.Page)}}, sent)
 	}
 	dated := param.LinksTo(call.address(), sent)
 	original := param.LinksTo(call.address(), slices.DeleteFunc(slices.Clone(sent), func(linkParam param.LinkParam) bool {

@@ -38,6 +38,11 @@ type call struct {
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
+	// state is what the answer is made from, and cacheKey names the answer within it; "": it is
+	// made for this request alone.
+	state    query.Generation
+	cacheKey string
+	criteria *query.Criteria // of a list
 	// lastGood is the key under which the answer is cached for the time in which the read model
 	// is out of reach; "": it is not, as the operator does not allow it.
 	lastGood string

@@ -112,7 +112,7 @@ func (call *call) fail(err error) {
 	if accepts(call.request.Header, "application/problem+json") {
 		media, instance = valueProblem, call.request.URL.EscapedPath()
 	}
-	answer := newAnswer(errorBody(problem, status, call.language, instance), media, "", call.language)
+	answer := call.newAnswer(errorBody(problem, status, call.language, instance), media, "")
 	answer.fail(problem, status, challenges)
 	_ = call.sendAnswer(answer)
 }

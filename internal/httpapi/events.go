@@ -43,7 +43,8 @@ func (call *call) address() string {
 
 // askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
 // and since when it stands.
-func (call *call) askedFor(criteria *query.Criteria) cache.Key {
+func (call *call) askedFor() cache.Key {
+	criteria := call.criteria
 	key := call.asked().Text(criteria.Key)
 	if !call.feed() {
 		return key
@@ -69,14 +70,14 @@ func (api *api) midnight(later int) time.Time {
 }
 
 // dress fills in what a feed says besides its events.
-func (call *call) dress(ctx context.Context, listing *listing, generation query.Generation) error {
-	head, err := call.Records.HeadAt(ctx, generation.Position)
+func (call *call) dress(ctx context.Context, listing *listing) error {
+	head, err := call.Records.HeadAt(ctx, call.state.Position)
 	if err != nil {
 		return err
 	}
 	criteria, moments := listing.criteria, []time.Time{head.Time}
-	if generation.Due != 0 {
-		moments = append(moments, time.Unix(generation.Due, 0))
+	if call.state.Due != 0 {
+		moments = append(moments, time.Unix(call.state.Due, 0))
 	}
 	if criteria.Moves {
 		moments = append(moments, call.midnight(0))
@@ -84,14 +85,14 @@ func (call *call) dress(ctx context.Context, listing *listing, generation query.
 	sent := param.LinksTo(listing.address, criteria.Sent)
 	self, name := sent.Page(criteria.Page), cmp.Or(call.settings.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
 	listing.Feed = formats.Feed{
-		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.settings.FeedRefresh, Site: call.settings.Site,
+		Title: name, Calendar: name, Root: call.root.URL, Home: call.root.Site + "/", Self: self,
+		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(call.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.settings.FeedRefresh, Site: call.settings.Site,
 		Store: head.UUID, Zone: criteria.Zone, Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
 	if view := call.record; view != nil {
 		of, _ := view.Record.Name(criteria.Lang)
-		listing.Title, listing.Home, listing.name = of+" – "+name, listing.root.Page(view.Record, view.Status), fileOf(view.Record)
+		listing.Title, listing.Home, listing.name = of+" – "+name, call.root.Page(view.Record, view.Status), fileOf(view.Record)
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 	}
 	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
 	return call.encode(&listing{
-		Feed: formats.Feed{Single: true, Lang: call.language, Site: call.settings.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
-		root: call.root, criteria: &query.Criteria{Lang: call.language}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
+		Feed:     formats.Feed{Single: true, Lang: call.language, Site: call.settings.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
+		criteria: &query.Criteria{Lang: call.language}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
 	}, call.weakTag(key.String()))
 }

@@ -15,7 +15,6 @@ import (
 type listing struct {
 	formats.Feed
 
-	root     *root
 	criteria *query.Criteria
 	list     *query.List // without views, where these come one after the other
 	address  string      // of the list, without its query
@@ -110,7 +109,7 @@ func (call *call) open(listing *listing) encoder {
 		fields = nil
 	}
 	return encoder{Writer: call.format.Open(&listing.Feed), whole: call.format.Records, records: call.renderer.Writer(render.Answer{
-		Store: &listing.Store, Links: &listing.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.settings.MaxAnswer,
+		Store: &listing.Store, Links: &call.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.settings.MaxAnswer,
 		Highlighter: criteria.Highlighter(list.Spelling), HighlightLength: criteria.HighlightLength,
 	})}
 }
@@ -142,7 +141,7 @@ func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error
 
 // listAnswer makes the answer of a list that is written, with its headers.
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
-	answer := newAnswer(body, call.format.Header, etag, listing.criteria.Lang)
+	answer := call.newAnswer(body, call.format.Header, etag)
 	answer.show(listing.list.Position)
 	switch {
 	case listing.Single:

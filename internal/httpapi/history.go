@@ -75,7 +75,7 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 		}
 		data = append(formats.AppendMembers(append(data, ']'), members), '}')
 	}
-	answer := newAnswer(data, format.Header, asked.weakTag(string(data)), asked.language)
+	answer := asked.newAnswer(data, format.Header, asked.weakTag(string(data)))
 	if walk.Record == 0 {
 		answer.add(headerPosition, asked.head.String())
 	} else {

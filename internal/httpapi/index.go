@@ -17,23 +17,17 @@ import (
 
 type object = map[string]any
 
-// index answers the list of routes (8.1).
-func (call *call) index() error {
-	if err := call.readParams(call.route.params).err(); err != nil {
-		return err
+// documents returns what answers the list of routes (8.1), or the OpenAPI document (8.2).
+func documents(form string) work {
+	return func(call *call) error {
+		if err := call.readParams(call.route.params).err(); err != nil {
+			return err
+		}
+		if form == "index" && call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
+			return calendar.Fail(calendar.CodeInvalidNamespace, 0)
+		}
+		return call.document(form, call.documents.Routes)
 	}
-	if call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
-		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
-	}
-	return call.document("index", call.documents.Routes)
-}
-
-// documentation answers the OpenAPI document (8.2).
-func (call *call) documentation() error {
-	if err := call.readParams(call.route.params).err(); err != nil {
-		return err
-	}
-	return call.document("doc", call.documents.Routes)
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
@@ -54,14 +48,14 @@ func (call *call) document(form string, of any) error {
 	}
 	return call.read(&question{
 		asked: call.asked().Join(name).Number(int64(call.language)),
-		make: func(_ context.Context, state answerState) (*answer, error) {
+		make: func(context.Context) (*answer, error) {
 			tag := ""
 			if isRead(call.request.Method) {
-				tag = call.weakTag(state.key)
+				tag = call.weakTag(call.cacheKey)
 			}
 			further := root.URL != root.Site+"/"+call.settings.Prefix+"/"+Namespace
 			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.language, of))
-			return newAnswer(data, valueJSON, tag, call.language), err
+			return call.newAnswer(data, valueJSON, tag), err
 		},
 	})
 }

@@ -35,19 +35,17 @@ func (call *call) list() error {
 		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
 	kind, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
-	criteria, question, err := call.ask(query.Request{Caller: call.caller, Of: kind})
-	if err = cmp.Or(err, notFound); err != nil {
-		return err
+	return call.ask(query.Request{Caller: call.caller, Of: kind}, notFound, &question{
+		smaller: []string{"per_page", "_fields"}, alias: alias, streams: call.feed(), make: call.present,
+	})
+}
+
+// present makes the answer to a list.
+func (call *call) present(ctx context.Context) (*answer, error) {
+	if call.feed() && !call.criteria.Paged {
+		return call.whole(ctx)
 	}
-	question.smaller = []string{"per_page", "_fields"}
-	if !criteria.LooksUp {
-		question.alias = alias
-	}
-	question.make = call.runList(call.Queries.Run, criteria, "")
-	if call.feed() && !criteria.Paged {
-		question.streams, question.make = true, call.whole(criteria)
-	}
-	return call.read(question)
+	return call.runList(ctx, call.Queries.Run, "")
 }
 
 // aliased names the answer to the query string of a list at this second, so that it is found
@@ -68,39 +66,41 @@ func (call *call) aliased() (alias string, reply *answer) {
 	return alias, reply
 }
 
-// runList returns what makes the answer to a list, with the URL of the list of the present that
-// one of the past is of.
-func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) maker {
-	return func(ctx context.Context, state answerState) (*answer, error) {
-		list, err := run(ctx, criteria)
-		if err != nil {
+// runList makes the answer to a list on one page, with the URL of the list of the present that one
+// of the past is of.
+func (call *call) runList(ctx context.Context, run func(context.Context, *query.Criteria) (*query.List, error), original string) (*answer, error) {
+	list, err := run(ctx, call.criteria)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{criteria: call.criteria, list: list, address: call.address()}
+	if original != "" {
+		l.addLink(originalLink(original))
+	}
+	if call.feed() {
+		if err := call.dress(ctx, l); err != nil {
 			return nil, err
 		}
-		l := &listing{root: call.root, criteria: criteria, list: list, address: call.address()}
-		if original != "" {
-			l.addLink(originalLink(original))
-		}
-		if call.feed() {
-			if err := call.dress(ctx, l, state.Generation); err != nil {
-				return nil, err
-			}
-		}
-		return call.encode(l, call.weakTag(state.key))
 	}
+	return call.encode(l, call.weakTag(call.cacheKey))
 }
 
-// ask reads the parameters of a list of the present state, and begins the question for it.
-func (call *call) ask(request query.Request) (*query.Criteria, *question, error) {
+// ask reads the parameters of a list of the present state, and answers the question for it.
+func (call *call) ask(request query.Request, refused error, question *question) error {
 	var problems calendar.Problems
 	call.sent = call.readPosition(headerMinPosition, &problems)
 	request = call.listRequest(request)
 	request.Refused = problems.Fields
 	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
-	if err != nil {
-		return nil, nil, err
+	if err = cmp.Or(err, refused); err != nil {
+		return err
 	}
-	call.language = criteria.Lang
-	return criteria, &question{lists: true, moves: true, turns: call.turns, asked: call.askedFor(criteria)}, nil
+	call.criteria, call.language = criteria, criteria.Lang
+	question.lists, question.moves, question.turns, question.asked = true, true, call.turns, call.askedFor()
+	if question.streams = question.streams && !criteria.Paged; criteria.LooksUp {
+		question.alias = ""
+	}
+	return call.read(question)
 }
 
 // reachedState returns the state that lists show. Where another generation of the read

@@ -30,7 +30,7 @@ func (call *call) me() error {
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
 	})
-	return call.sendAnswer(newAnswer(body, valueJSON, "", call.language))
+	return call.sendAnswer(call.newAnswer(body, valueJSON, ""))
 }
 
 // userName returns the name of the caller, "" where there is none.

@@ -181,12 +181,12 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 		return q, nil
 	}
 	var err error
-	q.state, err = call.Queries.Generation(ctx)
+	call.state, err = call.Queries.Generation(ctx)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !page.Route.Stays) {
 		return nil, err
 	}
-	q.moves, q.turns, page.Position = !away, call.turns, q.state.Position
+	q.moves, q.turns, page.Position = !away, call.turns, call.state.Position
 	if page.Route.Stays {
 		head, err := call.Records.Head(ctx)
 		if err != nil {
@@ -208,36 +208,34 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 }
 
 // makePage makes the answer to a page.
-func (call *call) makePage(ctx context.Context, stated answerState) (*answer, error) {
+func (call *call) makePage(ctx context.Context) (*answer, error) {
 	page := &call.page.Request
 	page.Position = max(page.Position, call.reached)
 	made, err := call.settings.Pages.Serve(ctx, page)
 	if err != nil {
 		return nil, err
 	}
-	return call.pageAnswer(made, page, stated.key), nil
+	return call.pageAnswer(made, page), nil
 }
 
 // pageAnswer is a page as an answer, which is cached where it is one for everybody.
-func (api *api) pageAnswer(made *public.Answer, request *public.Request, key string) *answer {
-	language := request.Route.Lang()
-	if made.Status == http.StatusOK {
-		language = made.Lang // that of an address that is embedded may be another one
+func (call *call) pageAnswer(made *public.Answer, request *public.Request) *answer {
+	tag, cached, whole := "", cmp.Or(cacheOf[made.Status], "no-store"), made.Status == http.StatusOK
+	if call.language = request.Route.Lang(); whole {
+		call.language = made.Lang // that of an address that is embedded may be another one
 	}
-	answer := newAnswer(made.Body, nil, "", language)
+	if request.Preview || request.Unlock {
+		cached, whole = "no-store, private", false
+	} else if whole {
+		tag, cached = call.weakTag(call.cacheKey+strconv.FormatInt(made.Since.Unix(), 10)), request.Route.Cache
+	}
+	answer := call.newAnswer(made.Body, nil, tag)
 	answer.until = made.Until
 	if made.Type != "" {
 		answer.media = []string{made.Type}
 	}
 	if made.Position > 0 {
 		answer.add(headerPosition, made.Position.String())
-	}
-	cached, whole := cmp.Or(cacheOf[made.Status], "no-store"), made.Status == http.StatusOK
-	if request.Preview || request.Unlock {
-		cached, whole = "no-store, private", false
-	} else if whole {
-		answer.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), request.Route.Cache
-		answer.add(headerETag, answer.etag)
 	}
 	if cached != "" {
 		answer.add(headerCache, cached)
@@ -287,7 +285,7 @@ func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 		call.log().ErrorContext(ctx, "page of an error failed", "error", err)
 		made, key = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError)), Error: problem}, ""
 	}
-	reply := call.pageAnswer(made, &page, "")
+	reply := call.pageAnswer(made, &page)
 	if reply.key = key; key != "" {
 		call.answers.Set(key, reply)
 	}

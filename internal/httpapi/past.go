@@ -19,7 +19,7 @@ func reading(answers func(asked *readParams, ctx context.Context) (*answer, erro
 		if err != nil {
 			return err
 		}
-		question := &question{smaller: smaller, turns: call.past, make: func(ctx context.Context, _ answerState) (*answer, error) {
+		question := &question{smaller: smaller, turns: call.past, make: func(ctx context.Context) (*answer, error) {
 			return answers(asked, ctx)
 		}}
 		if call.route.Proves {

@@ -13,15 +13,15 @@ import (
 	"daybook/internal/proof"
 )
 
-// shown is an answer with a value as JSON.
-func (asked *readParams) shown(value any) *answer {
-	return newAnswer(formats.AppendJSON(nil, value), valueJSON, "", asked.language)
+// plain is an answer with a value as JSON.
+func (asked *readParams) plain(value any) *answer {
+	return asked.newAnswer(formats.AppendJSON(nil, value), valueJSON, "")
 }
 
 // checkpoint answers the signed head of the log (HISTORY 12.3).
 func (asked *readParams) checkpoint(ctx context.Context) (*answer, error) {
 	signed, err := asked.Proofs.Checkpoint(ctx, calendar.Position(asked.numbers["size"]))
-	return newAnswer(signed.Note, valueText, "", asked.language), err
+	return asked.newAnswer(signed.Note, valueText, ""), err
 }
 
 // checkpointKeys answers which keys signed the log (HISTORY 12.4).
@@ -31,7 +31,7 @@ func (asked *readParams) checkpointKeys(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	keys, err := proof.ReadKeys(&newest)
-	return asked.shown(keys), err
+	return asked.plain(keys), err
 }
 
 // treeOf returns the newest checkpoint, and the size of the tree that a proof is for. It
@@ -68,7 +68,7 @@ func (asked *readParams) inclusion(ctx context.Context) (*answer, error) {
 		return nil, err
 	}
 	if asText {
-		return newAnswer(proof.Text(int64(position)-1, hashes, signed.Note), valueText, "", asked.language), nil
+		return asked.newAnswer(proof.Text(int64(position)-1, hashes, signed.Note), valueText, ""), nil
 	}
 	inclusion := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
 	if inclusion.Leaf, err = asked.Proofs.Leaf(ctx, position); err != nil {
@@ -77,7 +77,7 @@ func (asked *readParams) inclusion(ctx context.Context) (*answer, error) {
 	if asked.mayReadPast() == nil {
 		inclusion.Opening, err = asked.Proofs.Opening(ctx, asked.History, asked.caller, position)
 	}
-	return asked.shown(inclusion), err
+	return asked.plain(inclusion), err
 }
 
 // consistency answers the proof that the log only grew (HISTORY 12.5).
@@ -88,7 +88,7 @@ func (asked *readParams) consistency(ctx context.Context) (*answer, error) {
 	}
 	consistency := proof.Consistency{Origin: newest.Origin, From: calendar.Position(asked.numbers["from"]), To: position}
 	consistency.Hashes, consistency.FromRoot, consistency.ToRoot, err = asked.Proofs.Consistency(ctx, consistency.From, position)
-	return asked.shown(consistency), err
+	return asked.plain(consistency), err
 }
 
 // tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
@@ -109,5 +109,5 @@ func (asked *readParams) tile(ctx context.Context) (*answer, error) {
 	if err == nil && t.W == proof.TileWidth {
 		asked.fresh = valueForever
 	}
-	return newAnswer(data, valueBytes, "", asked.language), err
+	return asked.newAnswer(data, valueBytes, ""), err
 }

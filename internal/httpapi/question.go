@@ -9,15 +9,14 @@ import (
 	"daybook/query"
 )
 
-// maker makes an answer from a state.
-type maker func(ctx context.Context, state answerState) (*answer, error)
+// maker makes an answer, from the state of the call where it has one.
+type maker func(ctx context.Context) (*answer, error)
 
 // question is a read whose parameters are checked.
 type question struct {
 	// lists reports whether the answer shows what lists do: it waits for the position that was
 	// asked for, and for the writes of its caller, and is made from the state that lists have then.
 	lists bool
-	state query.Generation // that the answer is made from otherwise
 	// moves reports whether the state may go over to another one while an answer is made.
 	moves bool
 	asked cache.Key    // names the answer within its state; nil: each request gets one of its own
@@ -30,13 +29,6 @@ type question struct {
 	// smaller are the parameters by which a client could ask for a smaller answer, where one that is
 	// too large is refused.
 	smaller []string
-}
-
-// answerState is the state that an answer is made from, and the key of the answer.
-type answerState struct {
-	query.Generation
-
-	key string
 }
 
 // maxReopens is how often an answer is made again that shows an older state than was
@@ -58,14 +50,14 @@ func (call *call) read(question *question) error {
 		defer end()
 	}
 	for try := 0; ; try++ {
-		stated, err := call.findState(ctx, question)
+		err := call.findState(ctx, question)
 		if err != nil {
 			return err
 		}
-		reply := call.cached(&stated)
+		reply := call.cached()
 		if reply != nil && reply.position >= call.reached {
 			call.cache = CacheHit
-		} else if reply, err = call.makeAnswer(ctx, question, stated); err != nil {
+		} else if reply, err = call.makeAnswer(ctx, question); err != nil {
 			return call.tooLarge(err, question.smaller...)
 		}
 		if reply.position < call.reached {
@@ -90,29 +82,29 @@ func (call *call) read(question *question) error {
 }
 
 // findState finds the state and names the answer.
-func (call *call) findState(ctx context.Context, question *question) (stated answerState, err error) {
+func (call *call) findState(ctx context.Context, question *question) (err error) {
 	if question.asked == nil {
-		return stated, nil
+		return nil
 	}
-	if stated.Generation = question.state; question.lists {
-		stated.Generation, err = call.reachedState(ctx)
+	if question.lists {
+		call.state, err = call.reachedState(ctx)
 	}
-	stated.key = call.key(answerKey, stated.Generation, 0, question.asked)
-	return stated, err
+	call.cacheKey = call.key(answerKey, call.state, 0, question.asked)
+	return err
 }
 
-// cached returns the answer that is cached under a key, else nil. Of a page that looks
-// otherwise from some time on it goes on to the key of the later one.
-func (api *api) cached(stated *answerState) *answer {
-	for stated.key != "" {
-		answer, ok := api.answers.Get(stated.key)
+// cached returns the answer that is cached, else nil. Of a page that looks otherwise from some time
+// on it goes on to the key of the later one.
+func (call *call) cached() *answer {
+	for call.cacheKey != "" {
+		reply, ok := call.answers.Get(call.cacheKey)
 		if !ok {
 			break
 		}
-		if answer.until.IsZero() || api.settings.Now().Before(answer.until) {
-			return answer
+		if reply.until.IsZero() || call.settings.Now().Before(reply.until) {
+			return reply
 		}
-		stated.key = string(cache.Key(stated.key).Number(answer.until.Unix()))
+		call.cacheKey = string(cache.Key(call.cacheKey).Number(reply.until.Unix()))
 	}
 	return nil
 }
@@ -120,7 +112,7 @@ func (api *api) cached(stated *answerState) *answer {
 // makeAnswer makes the answer to a question in the turn of the client, once for all who ask for it
 // at the same time, and encodes it there: what is made is larger than what is sent, and those who
 // wait should not hold both. What is made for others goes on when its client goes away.
-func (call *call) makeAnswer(ctx context.Context, question *question, stated answerState) (*answer, error) {
+func (call *call) makeAnswer(ctx context.Context, question *question) (*answer, error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
 	leave, err := call.pass.Turn(ctx, question.turns, false)
 	if err != nil {
@@ -128,7 +120,7 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 	}
 	defer leave()
 	produce := func(ctx context.Context) (*answer, error) {
-		reply, err := question.make(ctx, stated)
+		reply, err := question.make(ctx)
 		if err == nil && question.smaller != nil && len(reply.bytes) > call.settings.MaxAnswer {
 			err = query.ErrTooLarge
 		}
@@ -137,23 +129,23 @@ func (call *call) makeAnswer(ctx context.Context, question *question, stated ans
 		}
 		if question.moves { // it may be of two states, and the first one may come again
 			now, err := call.Queries.Generation(ctx)
-			reply.passing = reply.passing || err != nil || now != stated.Generation || reply.position != 0 && reply.position < stated.Position
+			reply.passing = reply.passing || err != nil || now != call.state || reply.position != 0 && reply.position < call.state.Position
 		}
 		if !reply.passing {
-			reply.key = stated.key
+			reply.key = call.cacheKey
 		}
 		if _, encoding, same := call.negotiate(reply); !same && reply.selection == nil {
 			call.encodedBody(ctx, encoding, reply, question.turns != nil)
 		}
 		return reply, nil
 	}
-	if stated.key == "" || question.streams {
+	if call.cacheKey == "" || question.streams {
 		return produce(ctx)
 	}
 	call.cache = CacheShared
 	_ = call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer call.pass.Resume()
-	return call.once(ctx, stated.key, func(ctx context.Context) (*answer, error) {
+	return call.once(ctx, call.cacheKey, func(ctx context.Context) (*answer, error) {
 		call.pass.Resume()
 		call.cache = CacheMiss
 		return produce(ctx)

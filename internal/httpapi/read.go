@@ -87,13 +87,12 @@ func (asked *readParams) share(ctx context.Context, question *question) {
 	if err != nil || generation.Position < head {
 		return
 	}
-	question.state = generation
 	target := asked.targetOf()
-	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
+	asked.state, question.moves, question.asked = generation, true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
 }
 
 // single makes the answer to a single read.
-func (asked *readParams) single(ctx context.Context, _ answerState) (*answer, error) {
+func (asked *readParams) single(ctx context.Context) (*answer, error) {
 	target := asked.targetOf()
 	embeds := query.EmbedsOf(asked.fields)
 	if asked.feed() {

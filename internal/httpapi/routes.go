@@ -46,7 +46,7 @@ type work func(request *call) error
 
 // works are what operations do, by the names in routes.json.
 var works = map[string]work{
-	"index": (*call).index, "doc": (*call).documentation,
+	"index": documents("index"), "doc": documents("doc"),
 	"list": (*call).list, "read": (*call).readRecord,
 	"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
 	"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,

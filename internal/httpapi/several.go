@@ -32,7 +32,7 @@ func (call *call) several() error {
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
-	question.make = func(ctx context.Context, _ answerState) (*answer, error) { return call.runSeveral(ctx, all) }
+	question.make = func(ctx context.Context) (*answer, error) { return call.runSeveral(ctx, all) }
 	return call.read(question)
 }
 
@@ -104,7 +104,7 @@ func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
-			data, err = call.appendList(formats.AppendComma(data, i), &listing{root: call.root, criteria: criteria[i], list: list, address: address})
+			data, err = call.appendList(formats.AppendComma(data, i), &listing{criteria: criteria[i], list: list, address: address})
 			return err
 		})
 		return append(data, "]}"...), err
@@ -112,7 +112,7 @@ func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*
 	if err != nil {
 		return nil, err
 	}
-	answer := newAnswer(body, valueJSON, "", call.language)
+	answer := call.newAnswer(body, valueJSON, "")
 	answer.show(position)
 	return answer, nil
 }

@@ -35,7 +35,7 @@ func (asked *readParams) diff(ctx context.Context) (*answer, error) {
 		media, shown = []string{jsonPatch}, diff.Patch
 	}
 	body := formats.AppendJSON(nil, shown)
-	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
+	answer := asked.newAnswer(body, media, asked.weakTag(string(body)))
 	if answer.name(id, diff.Named) && from > 0 && until > 0 {
 		asked.fresh = asked.permanent
 	}
@@ -65,7 +65,7 @@ func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
 	} else {
 		body = timeMapLinks(found, address, asked.link(address+"/timemap", "", ""), next)
 	}
-	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
+	answer := asked.newAnswer(body, media, asked.weakTag(string(body)))
 	answer.name(id, nil)
 	return answer, nil
 }

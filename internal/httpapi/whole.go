@@ -16,38 +16,31 @@ import (
 // calendarSource answers the events of a range as an array for calendar widgets (LISTINGS 1.13).
 func (call *call) calendarSource() error {
 	call.format = &formats.Calendar
-	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")})
-	if err != nil {
-		return err
-	}
-	question.streams, question.make = true, call.whole(criteria)
-	return call.read(question)
+	return call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")}, nil, &question{streams: true, make: call.whole})
 }
 
-// whole returns what makes the answer to a list of events over all pages.
-func (call *call) whole(criteria *query.Criteria) maker {
-	return func(ctx context.Context, state answerState) (*answer, error) {
-		l := &listing{root: call.root, criteria: criteria, address: call.address()}
-		if err := call.dress(ctx, l, state.Generation); err != nil {
-			return nil, err
-		}
-		selection, err := call.Queries.Whole(ctx, criteria)
-		if err != nil {
-			return nil, err
-		}
-		limit := call.settings.CalendarLimit
-		if call.feed() {
-			limit = call.settings.ExportLimit
-		}
-		if selection.Total > limit {
-			selection.Close()
-			return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
-		}
-		l.list = &selection.List
-		reply := call.listAnswer(l, nil, call.weakTag(state.key))
-		reply.selection, reply.listing = selection, l
-		return reply, nil
+// whole makes the answer to a list of events over all pages.
+func (call *call) whole(ctx context.Context) (*answer, error) {
+	l := &listing{criteria: call.criteria, address: call.address()}
+	if err := call.dress(ctx, l); err != nil {
+		return nil, err
 	}
+	selection, err := call.Queries.Whole(ctx, call.criteria)
+	if err != nil {
+		return nil, err
+	}
+	limit := call.settings.CalendarLimit
+	if call.feed() {
+		limit = call.settings.ExportLimit
+	}
+	if selection.Total > limit {
+		selection.Close()
+		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
+	}
+	l.list = &selection.List
+	reply := call.listAnswer(l, nil, call.weakTag(call.cacheKey))
+	reply.selection, reply.listing = selection, l
+	return reply, nil
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
