@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type answer struct {
 	etag string
 	// headers are those of 200 and 304; the length and type of the body come
 	// next to them.
-	headers  []headerRow
+	headers  http.Header
 	media    []string                        // value of Content-Type
 	encoded  [encodings]atomic.Pointer[body] // the body in the encodings that were asked for
 	file     bool                            // it is a file of pages, which is worth more time to encode
@@ -55,15 +56,9 @@ type body struct {
 
 func newBody(data []byte) body { return body{data, []string{strconv.Itoa(len(data))}} }
 
-type headerRow struct {
-	name  string
-	value []string
-}
-
 // newAnswer makes an answer with the headers that all reads have.
 func (call *call) newAnswer(data []byte, media []string, etag string) *answer {
-	reply := &answer{body: newBody(data), media: media, etag: etag}
-	reply.add(headerLanguage, call.language.Tag())
+	reply := &answer{body: newBody(data), media: media, etag: etag, headers: http.Header{headerLanguage: {call.language.Tag()}}}
 	if etag != "" {
 		reply.add(headerETag, etag)
 	}
@@ -84,7 +79,7 @@ func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, er
 
 // add adds a header.
 func (answer *answer) add(name, value string) {
-	answer.headers = append(answer.headers, headerRow{name, []string{value}})
+	answer.headers[name] = []string{value}
 }
 
 // show sets the position that a list shows.
@@ -173,9 +168,7 @@ func (call *call) writeBody(shown *body) {
 // setHeaders sets the headers that an answer has whether the client has it or not.
 func (call *call) setHeaders(answer *answer, tag string) {
 	header := call.writer.Header()
-	for i := range answer.headers {
-		header[answer.headers[i].name] = answer.headers[i].value
-	}
+	maps.Copy(header, answer.headers)
 	if tag != answer.etag {
 		header[headerETag] = []string{tag}
 	}
@@ -220,8 +213,8 @@ func written(write func(data []byte) ([]byte, error)) ([]byte, error) {
 // answerSize is what an answer takes that is cached under a key.
 func answerSize(key string, answer *answer) int {
 	count := len(key) + cap(answer.bytes)
-	for _, headerRow := range answer.headers {
-		count += len(headerRow.value[0])
+	for _, values := range answer.headers {
+		count += len(values[0])
 	}
 	for i := range answer.encoded {
 		if body := answer.encoded[i].Load(); body != nil {

@@ -43,7 +43,7 @@ func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (
 	if !call.sends(param.AsOf) {
 		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.settings.Now(), problems), true, nil
 	}
-	head, err := call.History.Head(call.request.Context())
+	head, err := call.History.Head(call.context)
 	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.settings.Now(), call.settings.Site, head, problems), false, err
 }
 
@@ -102,13 +102,13 @@ func (call *call) listThen() error {
 	delete(request.Input, param.AsOf)
 	var then past.PointInTime
 	if len(problems.Fields) == 0 {
-		if then, err = call.Past.Resolve(call.request.Context(), point); err != nil {
+		if then, err = call.Past.Resolve(call.context, point); err != nil {
 			return err
 		}
 	}
 	form := request // what is wrong with it is known before the lists are
 	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
-	_, refused := call.parse(call.request.Context(), form, call.Queries.Parse)
+	_, refused := call.parse(form, call.Queries.Parse)
 	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
 		return refused
 	}
@@ -117,9 +117,8 @@ func (call *call) listThen() error {
 		return cmp.Or(refused, err)
 	}
 	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
-	ctx, cancel := call.within(call.settings.ReadDeadline)
-	defer cancel()
-	if call.criteria, err = call.parse(ctx, request, lists.Parse); err != nil {
+	call.begin(call.settings.ReadDeadline)
+	if call.criteria, err = call.parse(request, lists.Parse); err != nil {
 		return err
 	}
 	call.language = call.criteria.Lang
@@ -127,7 +126,7 @@ func (call *call) listThen() error {
 	if !byHeader {
 		location = ""
 	}
-	if call.state, err = lists.Generation(ctx); err != nil {
+	if call.state, err = lists.Generation(call.context); err != nil {
 		return err
 	}
 	return call.read(&question{

@@ -31,7 +31,7 @@ func (call *call) receive(limit int64) ([]byte, error) {
 	buffer.Grow(int(size) + bytes.MinRead)
 	_, err := buffer.ReadFrom(http.MaxBytesReader(call.writer, call.request.Body, limit))
 	_, large := errors.AsType[*http.MaxBytesError](err)
-	switch late := call.request.Context().Err(); {
+	switch late := call.context.Err(); {
 	case err == nil:
 		return buffer.Bytes(), call.pass.Enter(admit.Work, 1)
 	case large:

@@ -23,7 +23,7 @@ type call struct {
 	*api
 
 	writer   http.ResponseWriter
-	request  *http.Request // its context ends with the time for the work, or when the client goes away
+	request  *http.Request
 	chi      chi.Context
 	location location
 	from     origin
@@ -58,9 +58,10 @@ type call struct {
 	cache    CacheUse
 	code     calendar.Code // of the error that was answered
 	pass     admit.Pass    // used by the goroutine of the request alone
-	// client ends when the client goes away. The context of the request stands on it and
-	// ends with the time for the work, which begins again after waiting.
-	client context.Context //nolint:containedctx // as http.Request has one
+	// client ends when the client goes away. The context stands on it and ends with the time for the
+	// work, which begins again after waiting; end ends it.
+	client, context context.Context //nolint:containedctx // as http.Request has one
+	end             context.CancelFunc
 }
 
 type callKey struct{}
@@ -85,9 +86,8 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	if !isRead(request.Method) {
 		limit = api.settings.WriteDeadline
 	}
-	ctx, cancel := c.within(limit)
-	defer cancel()
-	c.request = request.WithContext(ctx)
+	c.begin(limit)
+	defer func() { c.end() }()
 	defer c.finish(report)
 	defer c.pass.Leave()
 	defer c.answerPanic()
@@ -176,9 +176,12 @@ func (call *call) answerRoute() error {
 	return work(call)
 }
 
-// within returns the context of work that begins now and may take so long.
-func (call *call) within(limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(call.client, limit)
+// begin begins work that may take so long, in place of that of before.
+func (call *call) begin(limit time.Duration) {
+	if call.end != nil {
+		call.end()
+	}
+	call.context, call.end = context.WithTimeout(call.client, limit)
 }
 
 // sendsCredentials reports whether a request comes with credentials that are read: pages read
@@ -197,7 +200,7 @@ func (call *call) answerPanic() {
 	case http.ErrAbortHandler:
 		panic(value)
 	}
-	call.log().ErrorContext(call.request.Context(), "request panicked", "panic", value, "stack", string(debug.Stack()))
+	call.log().ErrorContext(call.context, "request panicked", "panic", value, "stack", string(debug.Stack()))
 	if call.status == 0 {
 		call.fail(calendar.Fail(calendar.CodeInternal, 0))
 	}
@@ -205,7 +208,7 @@ func (call *call) answerPanic() {
 
 // login reads the credentials of a request, and brings it to work.
 func (call *call) login() error {
-	caller, err := call.Users.Authenticate(call.request.Context(), strings.Join(call.request.Header["Authorization"], ", "))
+	caller, err := call.Users.Authenticate(call.context, strings.Join(call.request.Header["Authorization"], ", "))
 	call.caller = caller
 	if err = cmp.Or(call.count(), err); err != nil {
 		return err

@@ -96,9 +96,9 @@ func (call *call) fail(err error) {
 		if errors.Is(err, context.Canceled) && call.client.Err() != nil {
 			status = statusClientGone // nobody reads it
 		} else if problem.Code == calendar.CodeInternal {
-			call.log().ErrorContext(call.request.Context(), "request failed", "error", err)
+			call.log().ErrorContext(call.context, "request failed", "error", err)
 		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
-			call.log().WarnContext(call.request.Context(), "part unavailable", "error", err)
+			call.log().WarnContext(call.context, "part unavailable", "error", err)
 			if call.settings.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
 				call.settings.ListFailed(err)
 			}
@@ -131,7 +131,7 @@ func (answer *answer) fail(problem *calendar.Error, status int, challenges []str
 	case status == http.StatusServiceUnavailable:
 		answer.add(headerRetry, retryAfter)
 	case status == http.StatusUnauthorized:
-		answer.headers = append(answer.headers, headerRow{headerChallenge, challenges})
+		answer.headers[headerChallenge] = challenges
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (call *call) findOf(ctx context.Context) (kind query.Of, err error) {
+func (call *call) findOf() (kind query.Of, err error) {
 	if call.route.of == 0 {
 		return kind, nil
 	}
-	view, err := call.Queries.Read(ctx, call.route.of, call.targetOf().id, "", call.caller, call.location.language, query.EmbedNone, nil)
+	view, err := call.Queries.Read(call.context, call.route.of, call.targetOf().id, "", call.caller, call.location.language, query.EmbedNone, nil)
 	if err == nil {
 		call.record = &view
 		kind = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}

@@ -34,7 +34,7 @@ func (call *call) list() error {
 	if call.settings.ServeStale {
 		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
-	kind, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
+	kind, notFound := call.findOf() // reported when the parameters are good
 	return call.ask(query.Request{Caller: call.caller, Of: kind}, notFound, &question{
 		smaller: []string{"per_page", "_fields"}, alias: alias, streams: call.feed(), make: call.present,
 	})
@@ -55,7 +55,7 @@ func (call *call) aliased() (alias string, reply *answer) {
 	if call.caller.Role != calendar.Anonymous || call.route.of != 0 || call.request.Header.Get(headerMinPosition) != "" {
 		return "", nil
 	}
-	generation, err := call.Queries.Generation(call.request.Context())
+	generation, err := call.Queries.Generation(call.context)
 	if err != nil {
 		return "", nil
 	}
@@ -91,7 +91,7 @@ func (call *call) ask(request query.Request, refused error, question *question) 
 	call.sent = call.readPosition(headerMinPosition, &problems)
 	request = call.listRequest(request)
 	request.Refused = problems.Fields
-	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
+	criteria, err := call.parse(request, call.Queries.Parse)
 	if err = cmp.Or(err, refused); err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (call *call) ask(request query.Request, refused error, question *question) 
 
 // reachedState returns the state that lists show. Where another generation of the read
 // model answers than the one that was waited for, it waits for that one.
-func (call *call) reachedState(ctx context.Context) (query.Generation, error) {
+func (call *call) reachedState() (query.Generation, error) {
 	for {
-		generation, err := call.Queries.Generation(ctx)
+		generation, err := call.Queries.Generation(call.context)
 		if err != nil || generation.Position >= call.reached {
 			return generation, err
 		}
@@ -131,13 +131,13 @@ func (call *call) late(position calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (*query.Criteria, error) {
-	leave, err := call.pass.Turn(ctx, call.turns, false)
+func (call *call) parse(request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (*query.Criteria, error) {
+	leave, err := call.pass.Turn(call.context, call.turns, false)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	criteria, err := by(ctx, request)
+	criteria, err := by(call.context, request)
 	if err == nil && call.feed() {
 		criteria.Embeds |= query.EmbedTouched
 		if !call.format.Facets {

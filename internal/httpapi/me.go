@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"context"
-
 	"daybook/calendar"
 	"daybook/internal/formats"
 )
@@ -17,7 +15,7 @@ func (call *call) me() error {
 	if who.Role == calendar.Anonymous {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
-	name, err := call.userName(call.request.Context())
+	name, err := call.userName()
 	if err != nil {
 		return err
 	}
@@ -34,8 +32,8 @@ func (call *call) me() error {
 }
 
 // userName returns the name of the caller, "" where there is none.
-func (call *call) userName(ctx context.Context) (string, error) {
-	users, err := call.Records.Load(ctx, call.caller.ID)
+func (call *call) userName() (string, error) {
+	users, err := call.Records.Load(call.context, call.caller.ID)
 	if err != nil || users[0] == nil {
 		return "", err
 	}

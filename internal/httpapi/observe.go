@@ -51,7 +51,7 @@ func (call *call) finish(report func(Answered)) {
 	if call.route != nil {
 		answered.Route = call.route.Template
 	}
-	if ctx := call.request.Context(); call.settings.Log.Enabled(ctx, slog.LevelDebug) {
+	if ctx := call.context; call.settings.Log.Enabled(ctx, slog.LevelDebug) {
 		call.settings.Log.DebugContext(ctx, "request answered", "method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
 	}
 	if report != nil {

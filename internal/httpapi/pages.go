@@ -119,7 +119,7 @@ func (call *call) answerPage() error {
 	case page.Preview:
 		return call.preview()
 	}
-	question, err := call.pageQuestion(call.request.Context())
+	question, err := call.pageQuestion()
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (call *call) preview() error {
 		return calendar.Fail(calendar.CodeUnauthorized, 0)
 	}
 	var err error
-	if page.User, err = call.userName(call.request.Context()); err != nil {
+	if page.User, err = call.userName(); err != nil {
 		return err
 	}
 	return call.read(&question{lists: true, make: call.makePage})
@@ -169,7 +169,7 @@ const (
 )
 
 // pageQuestion finds the state that a page shows.
-func (call *call) pageQuestion(ctx context.Context) (*question, error) {
+func (call *call) pageQuestion() (*question, error) {
 	page := call.page
 	asked := call.settings.Pages.Key(&page.Request)
 	if call.settings.ServeStale {
@@ -181,14 +181,14 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 		return q, nil
 	}
 	var err error
-	call.state, err = call.Queries.Generation(ctx)
+	call.state, err = call.Queries.Generation(call.context)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !page.Route.Stays) {
 		return nil, err
 	}
 	q.moves, q.turns, page.Position = !away, call.turns, call.state.Position
 	if page.Route.Stays {
-		head, err := call.Records.Head(ctx)
+		head, err := call.Records.Head(call.context)
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +198,7 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 	}
 	if page.IsPast() { // histories link the proofs that there are
 		q.turns = call.past
-		newest, err := call.Proofs.Checkpoint(ctx, 0)
+		newest, err := call.Proofs.Checkpoint(call.context, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
 			return nil, err
 		}
@@ -272,7 +272,7 @@ func (api *api) openToAll(header http.Header) {
 // errorPage makes the page of an error. One that is the same for all paths is cached: a flood
 // of refused requests is not to cost what pages do.
 func (call *call) errorPage(problem *calendar.Error, status int) *answer {
-	ctx, page, key := call.request.Context(), call.page.Request, ""
+	ctx, page, key := call.context, call.page.Request, ""
 	if call.page.plain {
 		page = public.Request{Route: public.Nowhere(page.Route.Lang()), Base: page.Base, Path: page.Path}
 		key = string(cache.Key{errorPageKey}.Text(page.Base).Text(page.Path).Number(int64(page.Route.Lang())).Text(string(problem.Code)))

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"path"
 	"strconv"
 	"strings"
@@ -13,10 +14,10 @@ import (
 func pageFiles(pages *public.Pages) map[string]*answer {
 	result := map[string]*answer{}
 	for _, file := range pages.Files() {
-		reply := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: strconv.Quote(path.Base(file.Path)), file: true}
+		tag := strconv.Quote(path.Base(file.Path))
+		reply := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: tag, headers: http.Header{headerETag: {tag}}, file: true}
 		kind, form, _ := strings.Cut(file.Media, "/")
 		reply.small = kind == "font" || kind == "image" && form != "svg+xml"
-		reply.add(headerETag, reply.etag)
 		result[file.Path] = reply
 	}
 	return result

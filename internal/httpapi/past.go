@@ -41,7 +41,7 @@ func (call *call) readPast() (*readParams, error) {
 		return asked, nil
 	}
 	var err error
-	asked.head, err = call.History.Head(call.request.Context())
+	asked.head, err = call.History.Head(call.context)
 	if asked.numbers["after"] > int64(asked.head) {
 		asked.problems.Add("after", calendar.ReasonAhead, asked.head.String())
 	}

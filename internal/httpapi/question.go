@@ -39,25 +39,22 @@ const maxReopens = 3
 // that is cached for it, else one that is made in the turn of the client, once for all who
 // ask the same.
 func (call *call) read(question *question) error {
-	ctx := call.request.Context()
 	if question.lists && (call.caller.Role != calendar.Anonymous || call.sent > 0) {
 		var err error
 		if call.reached, err = call.await(call.caller, call.sent); err != nil {
 			return err
 		}
-		var end context.CancelFunc
-		ctx, end = call.within(call.settings.ReadDeadline) // the work begins
-		defer end()
+		call.begin(call.settings.ReadDeadline)
 	}
 	for try := 0; ; try++ {
-		err := call.findState(ctx, question)
+		err := call.findState(question)
 		if err != nil {
 			return err
 		}
 		reply := call.cached()
 		if reply != nil && reply.position >= call.reached {
 			call.cache = CacheHit
-		} else if reply, err = call.makeAnswer(ctx, question); err != nil {
+		} else if reply, err = call.makeAnswer(question); err != nil {
 			return call.tooLarge(err, question.smaller...)
 		}
 		if reply.position < call.reached {
@@ -82,12 +79,12 @@ func (call *call) read(question *question) error {
 }
 
 // findState finds the state and names the answer.
-func (call *call) findState(ctx context.Context, question *question) (err error) {
+func (call *call) findState(question *question) (err error) {
 	if question.asked == nil {
 		return nil
 	}
 	if question.lists {
-		call.state, err = call.reachedState(ctx)
+		call.state, err = call.reachedState()
 	}
 	call.cacheKey = call.key(answerKey, call.state, 0, question.asked)
 	return err
@@ -112,9 +109,9 @@ func (call *call) cached() *answer {
 // makeAnswer makes the answer to a question in the turn of the client, once for all who ask for it
 // at the same time, and encodes it there: what is made is larger than what is sent, and those who
 // wait should not hold both. What is made for others goes on when its client goes away.
-func (call *call) makeAnswer(ctx context.Context, question *question) (*answer, error) {
+func (call *call) makeAnswer(question *question) (*answer, error) {
 	// The turn comes before the client makes an answer for others, who are not to wait for it.
-	leave, err := call.pass.Turn(ctx, question.turns, false)
+	leave, err := call.pass.Turn(call.context, question.turns, false)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +137,12 @@ func (call *call) makeAnswer(ctx context.Context, question *question) (*answer, 
 		return reply, nil
 	}
 	if call.cacheKey == "" || question.streams {
-		return produce(ctx)
+		return produce(call.context)
 	}
 	call.cache = CacheShared
 	_ = call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer call.pass.Resume()
-	return call.once(ctx, call.cacheKey, func(ctx context.Context) (*answer, error) {
+	return call.once(call.context, call.cacheKey, func(ctx context.Context) (*answer, error) {
 		call.pass.Resume()
 		call.cache = CacheMiss
 		return produce(ctx)
@@ -175,7 +172,7 @@ func (call *call) await(caller calendar.Caller, least calendar.Position) (calend
 		return 0, err
 	}
 	defer call.pass.Resume()
-	ctx, cancel := call.within(call.settings.PositionWait + call.settings.ReadDeadline)
+	ctx, cancel := context.WithTimeout(call.client, call.settings.PositionWait+call.settings.ReadDeadline)
 	defer cancel()
 	return call.Queries.Await(ctx, caller, least)
 }

@@ -60,7 +60,7 @@ func (call *call) readRecord() error {
 		asked.fields = nil
 	}
 	if call.caller.Role == calendar.Anonymous && asked.password == "" { // those with a password share no answer
-		asked.share(call.request.Context(), question)
+		asked.share(question)
 	}
 	return call.read(question)
 }
@@ -78,12 +78,12 @@ func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*ans
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (asked *readParams) share(ctx context.Context, question *question) {
-	head, err := asked.Records.Head(ctx)
+func (asked *readParams) share(question *question) {
+	head, err := asked.Records.Head(asked.context)
 	if err != nil {
 		return
 	}
-	generation, err := asked.Queries.Generation(ctx)
+	generation, err := asked.Queries.Generation(asked.context)
 	if err != nil || generation.Position < head {
 		return
 	}

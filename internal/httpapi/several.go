@@ -24,7 +24,7 @@ func (call *call) several() error {
 	if err != nil {
 		return err
 	}
-	all, err := call.parseSeveral(call.request.Context(), input)
+	all, err := call.parseSeveral(input)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (call *call) several() error {
 
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
 // told at once.
-func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*query.Criteria, error) {
+func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) {
 	var problems calendar.Problems
 	asked := call.query.Input(nil)
 	call.language = calendar.Language(asked, call.location.language, &problems)
@@ -73,7 +73,7 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 				known[params[i].Name] = params[i].FromJSON(v)
 			}
 		}
-		criteria, err := call.parse(ctx, query.Request{
+		criteria, err := call.parse(query.Request{
 			Kind: call.route.kind, Input: known, Lang: call.location.language, Caller: call.caller, Past: query.Past{Now: now},
 		}, call.Queries.Parse)
 		if err == nil {

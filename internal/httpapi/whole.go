@@ -179,8 +179,8 @@ func (sending *streamedAnswer) close(err error) {
 		err = sending.encoder.Close()
 	}
 	if err != nil && !errors.Is(err, errHead) {
-		if !sending.gone && sending.request.Context().Err() == nil {
-			sending.log().WarnContext(sending.request.Context(), "answer cut off", "error", err)
+		if !sending.gone && sending.context.Err() == nil {
+			sending.log().WarnContext(sending.context, "answer cut off", "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
