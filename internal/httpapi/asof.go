@@ -49,9 +49,8 @@ func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (
 
 // then makes the answer to a single read of the past.
 func (asked *readParams) then(ctx context.Context) (*answer, error) {
-	target := asked.targetOf()
 	found, err := asked.Past.Read(ctx, past.Request{
-		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.language,
+		Kind: asked.route.kind, ID: asked.target.ID, Slug: asked.target.Slug, Caller: asked.caller, Lang: asked.language,
 		Embeds: query.EmbedsOf(asked.fields), Point: asked.point, FromFirst: asked.byHeader,
 	})
 	if err != nil {
@@ -63,7 +62,7 @@ func (asked *readParams) then(ctx context.Context) (*answer, error) {
 	}
 	answer.add(headerPosition, found.Version.Position.String())
 	whole := answer.name(found.View.Record.ID, embeddedIn(&found.View))
-	if target.slug == "" {
+	if asked.target.Slug == "" {
 		address := asked.root.Self(found.View.Record)
 		answer.add(headerMemento, mementoTime(found.Moment))
 		answer.add(headerLink, aroundLinks(address, &found.Mementos))

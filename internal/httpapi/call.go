@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/command"
 	"daybook/internal/formats"
 	"daybook/internal/httpapi/admit"
 	"daybook/internal/param"
@@ -27,9 +28,10 @@ type call struct {
 	chi      chi.Context
 	location location
 	from     origin
-	root     *root        // nil when the path has no known namespace
-	route    *route       // nil: the path is none of the interface
-	page     *pageRequest // nil: the path is none of a page
+	root     *root          // nil when the path has no known namespace
+	route    *route         // nil: the path is none of the interface
+	page     *pageRequest   // nil: the path is none of a page
+	target   command.Target // the record that the path names
 	caller   calendar.Caller
 	counted  bool // in the rate
 	query    param.Pairs
@@ -137,7 +139,7 @@ func (call *call) answer() error {
 	case call.route == nil:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	call.root = call.roots.root(call.from, call.location.mount)
+	call.root, call.target = call.roots.root(call.from, call.location.mount), call.targetOf()
 	return call.answerRoute()
 }
 

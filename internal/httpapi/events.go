@@ -21,7 +21,7 @@ func (call *call) findOf() (kind query.Of, err error) {
 	if call.route.of == 0 {
 		return kind, nil
 	}
-	view, err := call.Queries.Read(call.context, call.route.of, call.targetOf().id, "", call.caller, call.location.language, query.EmbedNone, nil)
+	view, err := call.Queries.Read(call.context, call.route.of, call.target.ID, "", call.caller, call.location.language, query.EmbedNone, nil)
 	if err == nil {
 		call.record = &view
 		kind = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}

@@ -28,7 +28,7 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 	if kind := asked.route.kind; kind == 0 {
 		format = entryFormatOf(asked.format, asked.request.Header)
 	} else {
-		versions, err := asked.History.Present(ctx, asked.viewer(), kind, asked.targetOf().id)
+		versions, err := asked.History.Present(ctx, asked.viewer(), kind, asked.target.ID)
 		if err != nil {
 			return nil, err
 		}

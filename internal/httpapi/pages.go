@@ -119,11 +119,7 @@ func (call *call) answerPage() error {
 	case page.Preview:
 		return call.preview()
 	}
-	question, err := call.pageQuestion()
-	if err != nil {
-		return err
-	}
-	return call.read(question)
+	return call.sharedPage()
 }
 
 // preview answers with a page for its caller, who sees their own writes. Credentials are read
@@ -161,36 +157,33 @@ func (call *call) unlock() error {
 	return call.read(&question{make: call.makePage})
 }
 
-// The first byte of keys of pages, see aliasKey.
-const (
-	lastPageKey = 'H' // the last good answer
-	// errorPageKey is of pages of errors that are the same for all paths.
-	errorPageKey = 'E'
-)
+// errorPageKey is the first byte of keys of pages of errors that are the same for all paths, see
+// aliasKey.
+const errorPageKey = 'E'
 
-// pageQuestion finds the state that a page shows.
-func (call *call) pageQuestion() (*question, error) {
+// sharedPage answers with a page that is the same for everybody, from the state that it shows.
+func (call *call) sharedPage() error {
 	page := call.page
 	asked := call.settings.Pages.Key(&page.Request)
 	if call.settings.ServeStale {
-		call.lastGood = string(cache.Key{lastPageKey}.Text(asked))
+		call.lastGood = string(cache.Key{lastKey}.Text(asked))
 	}
 	call.writer.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
 	q := &question{asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage}
 	if page.Route.Still {
-		return q, nil
+		return call.read(q)
 	}
 	var err error
 	call.state, err = call.Queries.Generation(call.context)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !page.Route.Stays) {
-		return nil, err
+		return err
 	}
 	q.moves, q.turns, page.Position = !away, call.turns, call.state.Position
 	if page.Route.Stays {
 		head, err := call.Records.Head(call.context)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if q.asked = q.asked.Number(int64(head)); away {
 			q.asked, page.Position = q.asked.Number(-1), head // -1: no position
@@ -200,11 +193,11 @@ func (call *call) pageQuestion() (*question, error) {
 		q.turns = call.past
 		newest, err := call.Proofs.Checkpoint(call.context, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
-			return nil, err
+			return err
 		}
 		q.asked = q.asked.Number(int64(newest.Size))
 	}
-	return q, nil
+	return call.read(q)
 }
 
 // makePage makes the answer to a page.

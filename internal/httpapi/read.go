@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -9,31 +10,25 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/command"
 	"daybook/internal/render"
 	"daybook/query"
 )
 
-// target is the record that a path names.
-type target struct {
-	id   calendar.ID // 0 when it is no id that can be
-	slug string      // "" on routes by id
-}
-
-// targetOf reads the record from the path; a slug is percent-decoded and
-// lower-cased (3.7).
-func (call *call) targetOf() target {
-	if call.route.bySlug {
-		slug := call.chi.URLParam("slug")
-		if plain, err := url.PathUnescape(slug); err == nil {
-			slug = plain
+// targetOf reads the record that the path names, with the id 0 where it is none that can be; a slug
+// is percent-decoded and lower-cased (3.7).
+func (call *call) targetOf() (target command.Target) {
+	if !call.route.bySlug {
+		if id, err := strconv.ParseInt(cmp.Or(call.chi.URLParam("id"), "0"), 10, 64); err == nil {
+			target.ID = calendar.ID(id)
 		}
-		return target{slug: strings.ToLower(slug)}
+		return target
 	}
-	number, err := strconv.ParseInt(call.chi.URLParam("id"), 10, 64)
-	if err != nil {
-		number = 0
+	slug := call.chi.URLParam("slug")
+	if plain, err := url.PathUnescape(slug); err == nil {
+		slug = plain
 	}
-	return target{id: calendar.ID(number)}
+	return command.Target{Slug: strings.ToLower(slug)}
 }
 
 // readRecord answers a single read by id or slug (5.2).
@@ -87,18 +82,16 @@ func (asked *readParams) share(question *question) {
 	if err != nil || generation.Position < head {
 		return
 	}
-	target := asked.targetOf()
-	asked.state, question.moves, question.asked = generation, true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
+	asked.state, question.moves, question.asked = generation, true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(asked.target.ID)).Text(asked.target.Slug).Texts(asked.fields)
 }
 
 // single makes the answer to a single read.
 func (asked *readParams) single(ctx context.Context) (*answer, error) {
-	target := asked.targetOf()
 	embeds := query.EmbedsOf(asked.fields)
 	if asked.feed() {
 		embeds |= query.EmbedTouched
 	}
-	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.language, embeds, asked.opens(asked.password))
+	view, err := asked.Queries.Read(ctx, asked.route.kind, asked.target.ID, asked.target.Slug, asked.caller, asked.language, embeds, asked.opens(asked.password))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ const (
 
 // diff answers the difference of two versions (HISTORY 9).
 func (asked *readParams) diff(ctx context.Context) (*answer, error) {
-	id, from, until := asked.targetOf().id, asked.numbers["from"], asked.numbers["to"]
+	id, from, until := asked.target.ID, asked.numbers["from"], asked.numbers["to"]
 	diff, err := asked.History.Diff(ctx, asked.viewer(), asked.route.kind, id, from, until)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (asked *readParams) diff(ctx context.Context) (*answer, error) {
 
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
 func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
-	id := asked.targetOf().id
+	id := asked.target.ID
 	found, err := asked.History.TimeMap(ctx, asked.viewer(), asked.route.kind, id, asked.numbers["after"], maxMementos)
 	if err != nil {
 		return nil, err

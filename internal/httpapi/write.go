@@ -64,9 +64,7 @@ func (call *call) command(body []byte) (command.Request, error) {
 		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0], Reason: param.ReadReason(input, call.request.Header.Get(param.HeaderReason), &problems)},
 	}
 	if call.route.Single {
-		target := call.targetOf()
-		request.Target = command.Target{ID: target.id, Slug: target.slug}
-		request.IfMatch = matchVersions(call.request.Header)
+		request.Target, request.IfMatch = call.target, matchVersions(call.request.Header)
 	}
 	if key := call.request.Header.Get(headerKey); key != "" && call.request.Method != http.MethodDelete {
 		if param.IsPrintable(key) && len(key) <= maxKey {
