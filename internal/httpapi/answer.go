@@ -141,9 +141,8 @@ func (call *call) sendAnswer(answer *answer) error {
 		return err
 	}
 	call.setHeaders(answer, encodedTag(answer.etag, encoding))
-	header := call.writer.Header()
-	setEncoding(header, encoding)
-	header[headerType], header[headerLength] = answer.media, shown.length
+	call.setEncoding(encoding)
+	call.header[headerType], call.header[headerLength] = answer.media, shown.length
 	call.writeStatus(cmp.Or(answer.status, http.StatusOK))
 	call.writeBody(shown)
 	return nil
@@ -167,16 +166,15 @@ func (call *call) writeBody(shown *body) {
 
 // setHeaders sets the headers that an answer has whether the client has it or not.
 func (call *call) setHeaders(answer *answer, tag string) {
-	header := call.writer.Header()
-	maps.Copy(header, answer.headers)
+	maps.Copy(call.header, answer.headers)
 	if tag != answer.etag {
-		header[headerETag] = []string{tag}
+		call.header[headerETag] = []string{tag}
 	}
 	if shown := call.modifiedShown(answer.modified); shown != "" {
-		header[headerModified] = []string{shown}
+		call.header[headerModified] = []string{shown}
 	}
 	if answer.target != nil {
-		header[headerLocation] = []string{answer.target(call.request.URL.RawQuery)}
+		call.header[headerLocation] = []string{answer.target(call.request.URL.RawQuery)}
 	}
 	call.code = cmp.Or(answer.code, call.code)
 }

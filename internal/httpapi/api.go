@@ -206,7 +206,8 @@ type Handler = api
 // api is the handler.
 type api struct {
 	Deps
-	settings  Options
+	Options
+
 	roots     *rootTable
 	closed    calendar.Code // that every request is answered with; "": it works
 	rooms     *admit.Control
@@ -270,7 +271,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	}
 	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	a := &api{
-		Deps: deps, settings: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
+		Deps: deps, Options: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
 		rooms: admit.New(admit.Limits{
 			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),

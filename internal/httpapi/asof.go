@@ -41,10 +41,10 @@ func (call *call) sends(name string) bool {
 // readPoint reads the point of a read that names one, and reports whether the header does.
 func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point param.Point, byHeader bool, err error) {
 	if !call.sends(param.AsOf) {
-		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.settings.Now(), problems), true, nil
+		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.Now(), problems), true, nil
 	}
 	head, err := call.History.Head(call.context)
-	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.settings.Now(), call.settings.Site, head, problems), false, err
+	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.Now(), call.Site, head, problems), false, err
 }
 
 // then makes the answer to a single read of the past.
@@ -116,7 +116,7 @@ func (call *call) listThen() error {
 		return cmp.Or(refused, err)
 	}
 	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
-	call.begin(call.settings.ReadDeadline)
+	call.begin(call.ReadDeadline)
 	if call.criteria, err = call.parse(request, lists.Parse); err != nil {
 		return err
 	}

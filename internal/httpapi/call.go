@@ -24,6 +24,7 @@ type call struct {
 	*api
 
 	writer   http.ResponseWriter
+	header   http.Header // of the answer
 	request  *http.Request
 	chi      chi.Context
 	location location
@@ -70,23 +71,23 @@ type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
 func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	c := &call{api: api, writer: writer, request: request, started: api.settings.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
+	c := &call{api: api, writer: writer, header: writer.Header(), request: request, started: api.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
 	c.location = api.roots.locate(request.URL.EscapedPath(), c.from.path)
 	c.language = c.location.language
 	if language, ok := calendar.ParseLang(c.query.Last("multilang_language")); ok {
 		c.language = language
 	}
 	c.id[0] = c.requestID()
-	writer.Header()[headerRequestID] = c.id[:]
+	c.header[headerRequestID] = c.id[:]
 	ctx := request.Context()
 	var report func(Answered)
-	if api.settings.Observe != nil {
-		ctx, report = api.settings.Observe(request, c.id[0])
+	if api.Observe != nil {
+		ctx, report = api.Observe(request, c.id[0])
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
-	limit := api.settings.ReadDeadline
+	limit := api.ReadDeadline
 	if !isRead(request.Method) {
-		limit = api.settings.WriteDeadline
+		limit = api.WriteDeadline
 	}
 	c.begin(limit)
 	defer func() { c.end() }()
@@ -146,10 +147,10 @@ func (call *call) answer() error {
 // answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
 // writes where they come from, credentials, and on writes the general right.
 func (call *call) answerRoute() error {
-	route, header, method := call.route, call.writer.Header(), call.request.Method
+	route, method := call.route, call.request.Method
 	work := route.works[method]
 	if work == nil || method == http.MethodOptions {
-		header[headerAllow] = route.allow
+		call.header[headerAllow] = route.allow
 	}
 	if work == nil {
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
@@ -165,7 +166,7 @@ func (call *call) answerRoute() error {
 	if !reads || call.caller.Role != calendar.Anonymous {
 		refused = calendar.MayWrite(call.caller, route.kind)
 		if route.writes && refused == nil {
-			header[headerAllow] = route.allow
+			call.header[headerAllow] = route.allow
 		}
 	}
 	if reads { // writes name all that is wrong at once

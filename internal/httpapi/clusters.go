@@ -36,7 +36,7 @@ func (call *call) mapOf(found *query.Clusters) object {
 		case len(cluster.Venues) == 1:
 			record := cluster.Venues[0]
 			name, _ := record.Name(call.language)
-			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.settings.Now()))}
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.Now()))}
 		case cluster.Expansion > 0:
 			properties["expansion_zoom"] = cluster.Expansion
 		}

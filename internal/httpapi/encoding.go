@@ -140,9 +140,9 @@ func encodedTag(etag string, encoding encoding) string {
 	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[encoding][0] + `"`
 }
 
-func setEncoding(header http.Header, encoding encoding) {
+func (call *call) setEncoding(encoding encoding) {
 	if encoding != encodingNone {
-		header[headerEncoding] = valuesEncoding[encoding]
+		call.header[headerEncoding] = valuesEncoding[encoding]
 	}
 }
 

@@ -80,7 +80,7 @@ func (api *api) tooLarge(err error, params ...string) error {
 	}
 	var problems calendar.Problems
 	for _, name := range params {
-		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.settings.MaxAnswer))
+		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.MaxAnswer))
 	}
 	return cmp.Or(problems.Err(), err)
 }
@@ -99,8 +99,8 @@ func (call *call) fail(err error) {
 			call.log().ErrorContext(call.context, "request failed", "error", err)
 		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
 			call.log().WarnContext(call.context, "part unavailable", "error", err)
-			if call.settings.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
-				call.settings.ListFailed(err)
+			if call.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
+				call.ListFailed(err)
 			}
 		}
 	}

@@ -41,23 +41,14 @@ func (call *call) address() string {
 	return address + "/"
 }
 
-// askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
-// and since when it stands.
+// askedFor begins the key of a list that is parsed. A feed shows how it was asked for, and since when
+// it stands.
 func (call *call) askedFor() cache.Key {
-	criteria := call.criteria
-	key := call.asked().Text(criteria.Key)
-	if !call.feed() {
-		return key
+	key := call.asked().Text(call.criteria.Key)
+	if call.feed() {
+		key = key.Text(call.request.URL.RawQuery)
 	}
-	paged := int64(0)
-	if criteria.Paged {
-		paged = 1
-	}
-	key = key.Number(paged).Number(int64(len(criteria.Sent)))
-	for _, linkParam := range criteria.Sent {
-		key = key.Text(linkParam.Name).Text(linkParam.Value)
-	}
-	if criteria.Moves {
+	if call.feed() && call.criteria.Moves {
 		key = key.Number(call.midnight(0).Unix())
 	}
 	return key
@@ -65,8 +56,8 @@ func (call *call) askedFor() cache.Key {
 
 // midnight is when a day of the site begins: the present one, or one some days later.
 func (api *api) midnight(later int) time.Time {
-	year, month, days := api.settings.Now().In(api.settings.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(year, month, days+later, 0, 0, 0, 0, time.UTC).Unix()), api.settings.Site)
+	year, month, days := api.Now().In(api.Site).Date()
+	return calendar.WallToInstant(calendar.Wall(time.Date(year, month, days+later, 0, 0, 0, 0, time.UTC).Unix()), api.Site)
 }
 
 // dress fills in what a feed says besides its events.
@@ -83,10 +74,10 @@ func (call *call) dress(ctx context.Context, listing *listing) error {
 		moments = append(moments, call.midnight(0))
 	}
 	sent := param.LinksTo(listing.address, criteria.Sent)
-	self, name := sent.Page(criteria.Page), cmp.Or(call.settings.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
+	self, name := sent.Page(criteria.Page), cmp.Or(call.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
 	listing.Feed = formats.Feed{
 		Title: name, Calendar: name, Root: call.root.URL, Home: call.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(call.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.settings.FeedRefresh, Site: call.settings.Site,
+		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(call.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.FeedRefresh, Site: call.Site,
 		Store: head.UUID, Zone: criteria.Zone, Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
@@ -108,7 +99,7 @@ const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
 func (call *call) modifiedShown(modified time.Time) string {
-	if modified.IsZero() || call.settings.Now().Sub(modified) < settled {
+	if modified.IsZero() || call.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)
@@ -120,9 +111,8 @@ func (call *call) unmodified(modified time.Time) bool {
 	if len(since) == 0 || len(call.request.Header["If-None-Match"]) > 0 {
 		return false
 	}
-	shown := call.modifiedShown(modified)
 	instant, err := http.ParseTime(since[0])
-	return shown != "" && err == nil && instant.UTC().Format(http.TimeFormat) == shown
+	return err == nil && call.modifiedShown(modified) != "" && instant.Unix() == modified.Unix()
 }
 
 // singleEvent makes the answer of a single event in another format than JSON: a list of one.
@@ -133,7 +123,7 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 	}
 	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
 	return call.encode(&listing{
-		Feed:     formats.Feed{Single: true, Lang: call.language, Site: call.settings.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
+		Feed:     formats.Feed{Single: true, Lang: call.language, Site: call.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
 		criteria: &query.Criteria{Lang: call.language}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
 	}, call.weakTag(key.String()))
 }

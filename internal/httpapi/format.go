@@ -79,7 +79,7 @@ func (call *call) encode(listing *listing, etag string) (*answer, error) {
 			listing.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
 		}
 		if len(listing.list.Views) == 0 {
-			listing.Zones.AddSite(call.settings.Site, call.settings.Now())
+			listing.Zones.AddSite(call.Site, call.Now())
 		}
 	}
 	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, listing) })
@@ -109,7 +109,7 @@ func (call *call) open(listing *listing) encoder {
 		fields = nil
 	}
 	return encoder{Writer: call.format.Open(&listing.Feed), whole: call.format.Records, records: call.renderer.Writer(render.Answer{
-		Store: &listing.Store, Links: &call.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.settings.MaxAnswer,
+		Store: &listing.Store, Links: &call.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.MaxAnswer,
 		Highlighter: criteria.Highlighter(list.Spelling), HighlightLength: criteria.HighlightLength,
 	})}
 }
@@ -132,7 +132,7 @@ func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error
 		if data, err = encoder.item(data, &listing.list.Views[i]); err != nil {
 			return data, err
 		}
-		if len(data) > call.settings.MaxAnswer {
+		if len(data) > call.MaxAnswer {
 			return data, query.ErrTooLarge
 		}
 	}

@@ -39,10 +39,10 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 		walk.To = min(walk.To, before-1)
 	}
 	limit := min(cmp.Or(int(asked.numbers["limit"]), pageLimit), maxPageLimit)
-	late, count := asked.settings.Now().Add(asked.settings.ReadDeadline/2), 0
+	late, count := asked.Now().Add(asked.ReadDeadline/2), 0
 	data := []byte(format.begin)
 	var named []calendar.ID // the records that sentences name
-	rest := asked.pass.Pace(asked.past, asked.settings.Now)
+	rest := asked.pass.Pace(asked.past, asked.Now)
 	for entry, err := range asked.History.Entries(ctx, asked.viewer(), &walk) {
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 			count++
 			named = append(named, entry.Named...)
 		}
-		if count == limit || len(data) >= asked.settings.MaxAnswer/2 || asked.settings.Now().After(late) {
+		if count == limit || len(data) >= asked.MaxAnswer/2 || asked.Now().After(late) {
 			break
 		}
 	}

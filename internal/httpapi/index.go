@@ -32,7 +32,7 @@ func documents(form string) work {
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
 func (call *call) options() error {
-	call.preflight(call.writer.Header(), call.route)
+	call.preflight(call.route)
 	if err := call.readParams(languageTable).err(); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (call *call) options() error {
 func (call *call) document(form string, of any) error {
 	name, root := cache.Key(nil).Text(form), call.root
 	if form != "doc" {
-		name = name.Text(call.settings.Now().In(call.settings.Site).Format(time.DateOnly))
+		name = name.Text(call.Now().In(call.Site).Format(time.DateOnly))
 	}
 	return call.read(&question{
 		asked: call.asked().Join(name).Number(int64(call.language)),
@@ -53,7 +53,7 @@ func (call *call) document(form string, of any) error {
 			if isRead(call.request.Method) {
 				tag = call.weakTag(call.cacheKey)
 			}
-			further := root.URL != root.Site+"/"+call.settings.Prefix+"/"+Namespace
+			further := root.URL != root.Site+"/"+call.Prefix+"/"+Namespace
 			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.language, of))
 			return call.newAnswer(data, valueJSON, tag), err
 		},

@@ -31,7 +31,7 @@ func (call *call) list() error {
 		call.cache = CacheHit
 		return call.sendAnswer(answer)
 	}
-	if call.settings.ServeStale {
+	if call.ServeStale {
 		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
 	kind, notFound := call.findOf() // reported when the parameters are good
@@ -59,7 +59,7 @@ func (call *call) aliased() (alias string, reply *answer) {
 	if err != nil {
 		return "", nil
 	}
-	alias = call.key(aliasKey, generation, call.settings.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
+	alias = call.key(aliasKey, generation, call.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
 	if named, ok := call.answers.Get(alias); ok {
 		reply, _ = call.answers.Get(named.key)
 	}
@@ -163,7 +163,7 @@ func (call *call) listRequest(request query.Request) query.Request {
 // asked begins the key of what a request asks for, whatever the state of the read
 // model: its root, its route and the format. The handler adds the rest.
 func (call *call) asked() cache.Key {
-	key := make(cache.Key, 0, 256).Text(call.root.key).Number(int64(call.route.number))
+	key := make(cache.Key, 0, 256).Text(call.root.key).Text(call.route.Pattern)
 	if call.format != nil {
 		key = key.Text(call.format.Name)
 	}
@@ -192,7 +192,7 @@ func (call *call) sentLastGood(err error) bool {
 		return false
 	}
 	call.cache = CacheStale
-	call.writer.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	call.header[headerWarning] = []string{`110 - "Response is Stale"`}
 	return call.sendAnswer(answer) == nil
 }
 

@@ -21,7 +21,7 @@ func (call *call) me() error {
 	}
 	can := func(err error) bool { return err == nil }
 	body := formats.AppendJSON(nil, object{
-		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.settings.Site.String(),
+		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.Site.String(),
 		"can": object{
 			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
 			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),

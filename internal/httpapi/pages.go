@@ -54,13 +54,13 @@ type pageRequest struct {
 // findPage returns the page that a request asks for, nil for none. A browser gets a page for
 // paths that lead nowhere, too, but for those of the interface.
 func (call *call) findPage() *pageRequest {
-	if call.settings.Pages == nil {
+	if call.Pages == nil {
 		return nil
 	}
 	path, _ := cutPath(call.request.URL.EscapedPath(), call.from.path)
 	request := &pageRequest{plain: true}
 	route, found := public.Find(path)
-	if !found || !call.settings.Pages.Served(route) {
+	if !found || !call.Pages.Served(route) {
 		if call.roots.isInterface(normalize(path)) || !accepts(call.request.Header, "text/html") {
 			return nil
 		}
@@ -76,23 +76,23 @@ func (call *call) findPage() *pageRequest {
 }
 
 // setPageHeaders sets what every answer of a page carries, whatever happens next.
-func (call *call) setPageHeaders(header http.Header) {
+func (call *call) setPageHeaders() {
 	for _, row := range pageHeaders {
-		header.Set(row[0], row[1])
+		call.header.Set(row[0], row[1])
 	}
-	header.Set("Content-Security-Policy", call.settings.Pages.Policy(call.page.Route))
+	call.header.Set("Content-Security-Policy", call.Pages.Policy(call.page.Route))
 	if route := call.page.Route; route.Desk && !route.Asset {
-		header.Set("Referrer-Policy", "no-referrer")
-		header["X-Robots-Tag"] = valueNoIndex
+		call.header.Set("Referrer-Policy", "no-referrer")
+		call.header["X-Robots-Tag"] = valueNoIndex
 	}
 	if strings.HasPrefix(call.from.base, "https:") {
-		header.Set("Strict-Transport-Security", "max-age=31536000")
+		call.header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	if call.page.other {
-		header.Set("Vary", "Accept, Accept-Encoding")
+		call.header.Set("Vary", "Accept, Accept-Encoding")
 	}
 	if call.page.Route.Open {
-		call.openToAll(header)
+		call.openToAll()
 	}
 }
 
@@ -104,13 +104,12 @@ func (call *call) answerPage() error {
 	case page.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
 	case method == http.MethodOptions && route.Open:
-		header := call.writer.Header()
-		call.preflight(header, nil)
-		header.Set(headerAllow, route.Methods())
+		call.preflight(nil)
+		call.header.Set(headerAllow, route.Methods())
 		call.writeStatus(http.StatusOK)
 		return nil
 	case !isRead(method) && (method != http.MethodPost || !route.Unlocks):
-		call.writer.Header().Set(headerAllow, route.Methods())
+		call.header.Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	case route.Asset:
 		return call.sendAsset()
@@ -164,11 +163,11 @@ const errorPageKey = 'E'
 // sharedPage answers with a page that is the same for everybody, from the state that it shows.
 func (call *call) sharedPage() error {
 	page := call.page
-	asked := call.settings.Pages.Key(&page.Request)
-	if call.settings.ServeStale {
+	asked := call.Pages.Key(&page.Request)
+	if call.ServeStale {
 		call.lastGood = string(cache.Key{lastKey}.Text(asked))
 	}
-	call.writer.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
+	call.header.Set(headerCache, call.pageCache()) // unless the answer has another one
 	q := &question{asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage}
 	if page.Route.Still {
 		return call.read(q)
@@ -204,7 +203,7 @@ func (call *call) sharedPage() error {
 func (call *call) makePage(ctx context.Context) (*answer, error) {
 	page := &call.page.Request
 	page.Position = max(page.Position, call.reached)
-	made, err := call.settings.Pages.Serve(ctx, page)
+	made, err := call.Pages.Serve(ctx, page)
 	if err != nil {
 		return nil, err
 	}
@@ -252,14 +251,14 @@ func (call *call) pageAnswer(made *public.Answer, request *public.Request) *answ
 // pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
 // is another day.
 func (api *api) pageCache() string {
-	shared := min(api.settings.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.settings.Now())/time.Second)))
+	shared := min(api.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.Now())/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
 // openToAll lets pages of every origin load an answer, as reads of the interface.
-func (api *api) openToAll(header http.Header) {
-	header["Access-Control-Allow-Origin"], header["Access-Control-Expose-Headers"] = valueAny, api.expose
-	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+func (call *call) openToAll() {
+	call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = valueAny, call.expose
+	call.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // errorPage makes the page of an error. One that is the same for all paths is cached: a flood
@@ -273,7 +272,7 @@ func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 			return answer
 		}
 	}
-	made, err := call.settings.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
+	made, err := call.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
 	if err != nil {
 		call.log().ErrorContext(ctx, "page of an error failed", "error", err)
 		made, key = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError)), Error: problem}, ""

@@ -26,7 +26,7 @@ func pageFiles(pages *public.Pages) map[string]*answer {
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
 // is not to be kept, so that pages of another version work.
 func (call *call) sendAsset() error {
-	name, present := call.settings.Pages.FilePath(call.page.Route)
+	name, present := call.Pages.FilePath(call.page.Route)
 	answer := call.files[name]
 	if answer == nil {
 		return calendar.Fail(calendar.CodeNoRoute, 0)
@@ -35,6 +35,6 @@ func (call *call) sendAsset() error {
 	if present {
 		cached = cacheForever
 	}
-	call.writer.Header().Set(headerCache, cached)
+	call.header.Set(headerCache, cached)
 	return call.sendAnswer(answer)
 }

@@ -166,7 +166,7 @@ func (asked *readParams) readMoment(value *param.Value) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	instant, _, ok := param.ParseMoment(text, asked.settings.Now(), asked.settings.Site)
+	instant, _, ok := param.ParseMoment(text, asked.Now(), asked.Site)
 	if !ok {
 		value.Refuse(calendar.ReasonDate)
 	}

@@ -33,7 +33,7 @@ func reading(answers func(asked *readParams, ctx context.Context) (*answer, erro
 // where the route is one of it.
 func (call *call) readPast() (*readParams, error) {
 	call.fresh = valueAskBack
-	if err := call.mayReadPast(); err != nil && (!call.route.Proves || call.settings.PublicHistory != PublicHistoryProofs) {
+	if err := call.mayReadPast(); err != nil && (!call.route.Proves || call.PublicHistory != PublicHistoryProofs) {
 		return nil, err
 	}
 	asked := call.readParams(call.route.params)
@@ -52,7 +52,7 @@ func (call *call) readPast() (*readParams, error) {
 // CodeUnauthorized or CodeForbidden.
 func (call *call) mayReadPast() error {
 	switch {
-	case call.settings.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
+	case call.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
 		return nil
 	case call.caller.Role == calendar.Anonymous:
 		return calendar.Fail(calendar.CodeUnauthorized, 0)

@@ -44,7 +44,7 @@ func (call *call) read(question *question) error {
 		if call.reached, err = call.await(call.caller, call.sent); err != nil {
 			return err
 		}
-		call.begin(call.settings.ReadDeadline)
+		call.begin(call.ReadDeadline)
 	}
 	for try := 0; ; try++ {
 		err := call.findState(question)
@@ -98,7 +98,7 @@ func (call *call) cached() *answer {
 		if !ok {
 			break
 		}
-		if reply.until.IsZero() || call.settings.Now().Before(reply.until) {
+		if reply.until.IsZero() || call.Now().Before(reply.until) {
 			return reply
 		}
 		call.cacheKey = string(cache.Key(call.cacheKey).Number(reply.until.Unix()))
@@ -118,7 +118,7 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 	defer leave()
 	produce := func(ctx context.Context) (*answer, error) {
 		reply, err := question.make(ctx)
-		if err == nil && question.smaller != nil && len(reply.bytes) > call.settings.MaxAnswer {
+		if err == nil && question.smaller != nil && len(reply.bytes) > call.MaxAnswer {
 			err = query.ErrTooLarge
 		}
 		if err != nil {
@@ -153,7 +153,7 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 // has a deadline of its own.
 func (api *api) once(ctx context.Context, key string, produce func(context.Context) (*answer, error)) (*answer, error) {
 	made, err, _ := api.flights.Do(key, func() (any, error) {
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.settings.ReadDeadline)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.ReadDeadline)
 		defer cancel()
 		reply, err := produce(work)
 		if err == nil && !reply.passing {
@@ -172,7 +172,7 @@ func (call *call) await(caller calendar.Caller, least calendar.Position) (calend
 		return 0, err
 	}
 	defer call.pass.Resume()
-	ctx, cancel := context.WithTimeout(call.client, call.settings.PositionWait+call.settings.ReadDeadline)
+	ctx, cancel := context.WithTimeout(call.client, call.PositionWait+call.ReadDeadline)
 	defer cancel()
 	return call.Queries.Await(ctx, caller, least)
 }

@@ -62,7 +62,7 @@ func (call *call) readRecord() error {
 
 // recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
 func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
-	answer, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.settings.MaxAnswer})
+	answer, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.MaxAnswer})
 	if err == nil {
 		answer.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	}

@@ -33,7 +33,6 @@ type route struct {
 	of         calendar.Kind           // of the record that its events are of; 0: all
 	collection bool                    // it lists and creates the records of a kind
 	bySlug     bool                    // it names a record by its slug
-	number     int                     // its place in routes, from 1
 	params     param.Table[readParams] // of its reads
 	works      map[string]work         // by method
 	writes     bool                    // one of its operations writes
@@ -86,7 +85,7 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 					continue
 				}
 				all = append(all, rt)
-				rt.complete(kind, len(all))
+				rt.complete(kind)
 				byPattern[rt.Pattern] = rt
 			}
 		}
@@ -115,8 +114,8 @@ func named(routes []byte, kind calendar.Kind) []byte {
 }
 
 // complete fills in what follows from the row.
-func (route *route) complete(kind calendar.Kind, number int) {
-	route.number, route.works = number, map[string]work{http.MethodOptions: (*call).options}
+func (route *route) complete(kind calendar.Kind) {
+	route.works = map[string]work{http.MethodOptions: (*call).options}
 	if route.kind = kind; route.ListsEvents {
 		route.kind, route.of = calendar.KindEvent, kind
 	}

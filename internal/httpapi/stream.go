@@ -60,10 +60,9 @@ func (call *call) stream() error {
 		return err
 	}
 	defer call.pass.Leave()
-	header := call.writer.Header()
-	header[headerType] = []string{"text/event-stream; charset=utf-8"}
-	header[headerLanguage] = []string{call.language.Tag()}
-	header["X-Accel-Buffering"] = []string{"no"}
+	call.header[headerType] = []string{"text/event-stream; charset=utf-8"}
+	call.header[headerLanguage] = []string{call.language.Tag()}
+	call.header["X-Accel-Buffering"] = []string{"no"}
 	call.writeStatus(http.StatusOK)
 	if call.request.Method == http.MethodHead {
 		return nil
@@ -73,7 +72,7 @@ func (call *call) stream() error {
 	control := http.NewResponseController(call.writer)
 	go func() {
 		select {
-		case <-call.settings.Draining:
+		case <-call.Draining:
 			cancel()
 			_ = control.SetWriteDeadline(time.Now().Add(streamEnd)) // a client that reads nothing holds nobody up
 		case <-ctx.Done():
@@ -81,11 +80,11 @@ func (call *call) stream() error {
 	}()
 	s := stream{
 		readParams: asked, control: control, position: from, told: from, epoch: call.History.Store.Epoch().History,
-		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.settings.Now(),
+		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.Now(),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
-		call.settings.Log.WarnContext(ctx, "stream ended", "position", uint64(s.position), "error", err)
+		call.Log.WarnContext(ctx, "stream ended", "position", uint64(s.position), "error", err)
 	}
 	return nil
 }
@@ -117,7 +116,7 @@ func (stream *stream) run(ctx context.Context) error {
 		}
 		if stream.live {
 			select {
-			case <-time.After(streamTick - time.Duration(stream.settings.Now().UnixNano())%streamTick):
+			case <-time.After(streamTick - time.Duration(stream.Now().UnixNano())%streamTick):
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -130,7 +129,7 @@ func (stream *stream) run(ctx context.Context) error {
 		switch {
 		case stream.History.Store.Epoch().History != stream.epoch, head < stream.position: // it has seen another log
 			return errStreamEnds
-		case idle, stream.settings.Now().Sub(stream.sent) >= stream.settings.StreamBeat, stream.position-stream.told >= history.MaxLooked:
+		case idle, stream.Now().Sub(stream.sent) >= stream.StreamBeat, stream.position-stream.told >= history.MaxLooked:
 			text = []byte(": heartbeat\nid: " + stream.position.String() + "\n\n")
 		}
 		if stream.position < head {
@@ -152,7 +151,7 @@ func (stream *stream) look(ctx context.Context, head calendar.Position) (*answer
 	if !stream.live {
 		return stream.read(ctx, head)
 	}
-	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.settings.Now().UnixNano()/int64(streamTick),
+	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.Now().UnixNano()/int64(streamTick),
 		stream.caller, stream.language, stream.root.URL, stream.filter, stream.epoch, stream.position, head)
 	if piece, ok := stream.answers.Get(key); ok {
 		return piece, nil
@@ -169,9 +168,9 @@ func (stream *stream) read(ctx context.Context, head calendar.Position) (*answer
 		return nil, err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, stream.settings.ReadDeadline)
+	ctx, cancel := context.WithTimeout(ctx, stream.ReadDeadline)
 	defer cancel()
-	piece, rest := &answer{position: stream.position}, stream.pass.Pace(stream.streams, stream.settings.Now)
+	piece, rest := &answer{position: stream.position}, stream.pass.Pace(stream.streams, stream.Now)
 	walk := history.Walk{From: int64(stream.position) + 1, To: int64(min(head, stream.told+history.MaxLooked)), Ascending: true, Filter: stream.filter}
 	for entry, err := range stream.History.Entries(ctx, stream.viewer(), &walk) {
 		if err != nil {
@@ -195,11 +194,11 @@ func (stream *stream) read(ctx context.Context, head calendar.Position) (*answer
 // wait waits for the next entry until it is time to send something, and looks then
 // whether the caller is still one. It returns the head, and whether nothing came.
 func (stream *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
-	within, cancel := context.WithTimeout(ctx, max(0, stream.settings.StreamBeat-stream.settings.Now().Sub(stream.sent)))
+	within, cancel := context.WithTimeout(ctx, max(0, stream.StreamBeat-stream.Now().Sub(stream.sent)))
 	reached, err := eventstore.Wait(within, stream.History.Store, stream.position)
 	head = reached.Position
 	cancel()
-	work, cancel := context.WithTimeout(ctx, stream.settings.ReadDeadline)
+	work, cancel := context.WithTimeout(ctx, stream.ReadDeadline)
 	defer cancel()
 	if idle = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; idle {
 		head, err = stream.History.Head(work)
@@ -224,7 +223,7 @@ func (stream *stream) send(ctx context.Context, text []byte) error {
 	if text == nil {
 		return nil
 	}
-	if err := stream.control.SetWriteDeadline(time.Now().Add(stream.settings.StreamLate)); err != nil { // of the connection, so by its clock
+	if err := stream.control.SetWriteDeadline(time.Now().Add(stream.StreamLate)); err != nil { // of the connection, so by its clock
 		return err
 	}
 	if ctx.Err() != nil { // after the deadline: the one of the drain holds
@@ -237,6 +236,6 @@ func (stream *stream) send(ctx context.Context, text []byte) error {
 	if err != nil {
 		return errStreamEnds // the client went away, or was too slow
 	}
-	stream.sent, stream.told = stream.settings.Now(), stream.position
+	stream.sent, stream.told = stream.Now(), stream.position
 	return nil
 }

@@ -29,9 +29,9 @@ func (call *call) whole(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := call.settings.CalendarLimit
+	limit := call.CalendarLimit
 	if call.feed() {
-		limit = call.settings.ExportLimit
+		limit = call.ExportLimit
 	}
 	if selection.Total > limit {
 		selection.Close()
@@ -55,8 +55,8 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	for name, span := range zones {
 		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
-	if call.settings.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
-		err = selection.Gone(ctx, call.settings.Now().AddDate(0, 0, -call.settings.TombstoneDays), func(record *calendar.Record) {
+	if call.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
+		err = selection.Gone(ctx, call.Now().AddDate(0, 0, -call.TombstoneDays), func(record *calendar.Record) {
 			stone := formats.Tombstone{
 				Times: call.renderer.Times(record, false), ID: record.ID, UID: formats.UID(listing.Store, record.ID.String()), Version: record.Version, Touched: record.Changed,
 			}
@@ -65,7 +65,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 		})
 	}
 	if listing.Total+len(listing.Tombstones) == 0 {
-		listing.Zones.AddSite(call.settings.Site, call.settings.Now())
+		listing.Zones.AddSite(call.Site, call.Now())
 	}
 	return err
 }
@@ -157,10 +157,9 @@ func (sending *streamedAnswer) flush() (err error) {
 // begin sends the headers.
 func (sending *streamedAnswer) begin() {
 	encoding := sending.acceptanceOf(len(sending.data)).best
-	header := sending.writer.Header()
 	sending.setHeaders(sending.reply, sending.reply.etag)
-	header[headerType] = sending.reply.media
-	if setEncoding(header, encoding); encoding != encodingNone && sending.request.Method == http.MethodGet {
+	sending.header[headerType] = sending.reply.media
+	if sending.setEncoding(encoding); encoding != encodingNone && sending.request.Method == http.MethodGet {
 		sending.encoder = takeCompressor(encoding, sending)
 	}
 	if sending.pass.Stage() == admit.Work {

@@ -32,7 +32,7 @@ func writing(do func(Commands, context.Context, command.Request) (command.Result
 		if err != nil {
 			return err
 		}
-		call.begin(call.settings.WriteDeadline) // from here on: the body may have been long in coming
+		call.begin(call.WriteDeadline) // from here on: the body may have been long in coming
 		result, err := do(call.Commands, call.context, request)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (call *call) answerWrite(result command.Result, status int) error {
 		}
 		return call.showRecord(&view, shown)
 	}
-	reply, err := show(query.EmbedAll, render.Answer{Limit: call.settings.MaxAnswer})
+	reply, err := show(query.EmbedAll, render.Answer{Limit: call.MaxAnswer})
 	if errors.Is(err, query.ErrTooLarge) {
 		reply, err = show(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}
