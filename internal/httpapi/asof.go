@@ -17,10 +17,10 @@ import (
 // asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
 func (call *call) asksPast() (asks bool, err error) {
-	if asks = call.route.Past && call.sends(param.AsOf); asks {
-		err = call.mayReadPast()
-	} else {
+	if call.byHeader = !call.route.Past || !call.sends(param.AsOf); call.byHeader {
 		asks = call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil
+	} else {
+		asks, err = true, call.mayReadPast()
 	}
 	if asks {
 		call.fresh = valueAskBack
@@ -38,44 +38,46 @@ func (call *call) sends(name string) bool {
 	return false
 }
 
-// readPoint reads the point of a read that names one, and reports whether the header does.
-func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point param.Point, byHeader bool, err error) {
-	if !call.sends(param.AsOf) {
-		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.Now(), problems), true, nil
+// readPoint reads the point of a read that names one.
+func (call *call) readPoint() (err error) {
+	if call.byHeader {
+		call.point = param.ParseDatetime(headerAcceptTime, call.request.Header, call.Now(), &call.problems)
+		return nil
 	}
 	head, err := call.History.Head(call.context)
-	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.Now(), call.Site, head, problems), false, err
+	call.point = param.ParsePoint(call.input[param.AsOf], call.route.Single && !call.route.bySlug, call.Now(), call.Site, head, &call.problems)
+	return err
 }
 
 // then makes the answer to a single read of the past.
-func (asked *readParams) then(ctx context.Context) (*answer, error) {
-	found, err := asked.Past.Read(ctx, past.Request{
-		Kind: asked.route.kind, ID: asked.target.ID, Slug: asked.target.Slug, Caller: asked.caller, Lang: asked.language,
-		Embeds: query.EmbedsOf(asked.fields), Point: asked.point, FromFirst: asked.byHeader,
+func (call *call) then(ctx context.Context) (*answer, error) {
+	found, err := call.Past.Read(ctx, past.Request{
+		Kind: call.route.kind, ID: call.target.ID, Slug: call.target.Slug, Caller: call.caller, Lang: call.language,
+		Embeds: query.EmbedsOf(call.fields), Point: call.point, FromFirst: call.byHeader,
 	})
 	if err != nil {
 		return nil, err
 	}
-	answer, err := asked.recordAnswer(&found.View, found.Version.Time.Time)
+	answer, err := call.recordAnswer(&found.View, found.Version.Time.Time)
 	if err != nil {
 		return nil, err
 	}
 	answer.add(headerPosition, found.Version.Position.String())
 	whole := answer.name(found.View.Record.ID, embeddedIn(&found.View))
-	if asked.target.Slug == "" {
-		address := asked.root.Self(found.View.Record)
+	if call.target.Slug == "" {
+		address := call.root.Self(found.View.Record)
 		answer.add(headerMemento, mementoTime(found.Moment))
 		answer.add(headerLink, aroundLinks(address, &found.Mementos))
-		if asked.byHeader {
-			point := asked.point
+		if call.byHeader {
+			point := call.point
 			if found.Permanent {
 				point = param.Point{Version: found.Version.Number}
 			}
-			answer.add(headerContentLocation, asked.link(address, param.AsOf, point.String()))
+			answer.add(headerContentLocation, call.linkTo(address, param.AsOf, point.String()))
 		}
 	}
-	if found.Permanent && !asked.byHeader && whole {
-		asked.fresh = asked.permanent
+	if found.Permanent && !call.byHeader && whole {
+		call.fresh = call.permanent
 	}
 	return answer, nil
 }
@@ -92,37 +94,36 @@ func embeddedIn(view *query.View) (ids []calendar.ID) {
 
 // listThen answers a list of the past.
 func (call *call) listThen() error {
-	var problems calendar.Problems
 	request := call.listRequest(query.Request{Caller: call.caller})
-	point, byHeader, err := call.readPoint(request.Input, &problems)
+	err := call.readPoint()
 	if err != nil {
 		return err
 	}
 	delete(request.Input, param.AsOf)
+	problems := call.problems.Fields
 	var then past.PointInTime
-	if len(problems.Fields) == 0 {
-		if then, err = call.Past.Resolve(call.context, point); err != nil {
+	if len(problems) == 0 {
+		if then, err = call.Past.Resolve(call.context, call.point); err != nil {
 			return err
 		}
 	}
 	form := request // what is wrong with it is known before the lists are
-	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
-	_, refused := call.parse(form, call.Queries.Parse)
-	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
+	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems
+	refused := call.parse(form)
+	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems) > 0) {
 		return refused
 	}
 	lists, withdrawn, err := call.listsThen(then)
 	if err != nil {
 		return cmp.Or(refused, err)
 	}
-	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
+	request.Past, call.lists = query.Past{AsOf: call.point.String(), Now: then.Moment, Withdrawn: withdrawn}, lists
 	call.begin(call.ReadDeadline)
-	if call.criteria, err = call.parse(request, lists.Parse); err != nil {
+	if err := call.parse(request); err != nil {
 		return err
 	}
-	call.language = call.criteria.Lang
 	original, location := call.urlsThen()
-	if !byHeader {
+	if !call.byHeader {
 		location = ""
 	}
 	if call.state, err = lists.Generation(call.context); err != nil {
@@ -132,7 +133,7 @@ func (call *call) listThen() error {
 		asked: call.asked().Number(then.Moment.Unix()).Text(call.criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
 		make: func(ctx context.Context) (*answer, error) {
-			reply, err := call.runList(ctx, lists.Run, original)
+			reply, err := call.runList(ctx, original)
 			if err != nil {
 				return nil, err
 			}

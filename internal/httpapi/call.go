@@ -15,6 +15,7 @@ import (
 	"daybook/command"
 	"daybook/internal/formats"
 	"daybook/internal/httpapi/admit"
+	public "daybook/internal/pages"
 	"daybook/internal/param"
 	"daybook/query"
 )
@@ -33,11 +34,13 @@ type call struct {
 	route    *route         // nil: the path is none of the interface
 	page     *pageRequest   // nil: the path is none of a page
 	target   command.Target // the record that the path names
-	caller   calendar.Caller
-	counted  bool // in the rate
-	query    param.Pairs
-	format   *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
-	record   *query.View     // that the events of a list are of; nil for all
+	sentParams
+
+	caller  calendar.Caller
+	counted bool // in the rate
+	query   param.Pairs
+	format  *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
+	record  *query.View     // that the events of a list are of; nil for all
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
@@ -45,6 +48,7 @@ type call struct {
 	// made for this request alone.
 	state    query.Generation
 	cacheKey string
+	lists    public.Lists    // that are asked: those of the present, or of a point in time
 	criteria *query.Criteria // of a list
 	// lastGood is the key under which the answer is cached for the time in which the read model
 	// is out of reach; "": it is not, as the operator does not allow it.
@@ -71,7 +75,7 @@ type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
 func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	c := &call{api: api, writer: writer, header: writer.Header(), request: request, started: api.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
+	c := &call{api: api, lists: api.Queries, writer: writer, header: writer.Header(), request: request, started: api.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
 	c.location = api.roots.locate(request.URL.EscapedPath(), c.from.path)
 	c.language = c.location.language
 	if language, ok := calendar.ParseLang(c.query.Last("multilang_language")); ok {

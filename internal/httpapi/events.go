@@ -66,14 +66,14 @@ func (call *call) dress(ctx context.Context, listing *listing) error {
 	if err != nil {
 		return err
 	}
-	criteria, moments := listing.criteria, []time.Time{head.Time}
+	criteria, moments := call.criteria, []time.Time{head.Time}
 	if call.state.Due != 0 {
 		moments = append(moments, time.Unix(call.state.Due, 0))
 	}
 	if criteria.Moves {
 		moments = append(moments, call.midnight(0))
 	}
-	sent := param.LinksTo(listing.address, criteria.Sent)
+	sent := param.LinksTo(call.address(), criteria.Sent)
 	self, name := sent.Page(criteria.Page), cmp.Or(call.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
 	listing.Feed = formats.Feed{
 		Title: name, Calendar: name, Root: call.root.URL, Home: call.root.Site + "/", Self: self,
@@ -122,8 +122,9 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 		return nil, err
 	}
 	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
+	call.criteria = &query.Criteria{Lang: call.language}
 	return call.encode(&listing{
-		Feed:     formats.Feed{Single: true, Lang: call.language, Site: call.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
-		criteria: &query.Criteria{Lang: call.language}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
+		Feed: formats.Feed{Single: true, Lang: call.language, Site: call.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
+		list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
 	}, call.weakTag(key.String()))
 }

@@ -15,11 +15,9 @@ import (
 type listing struct {
 	formats.Feed
 
-	criteria *query.Criteria
-	list     *query.List // without views, where these come one after the other
-	address  string      // of the list, without its query
-	links    string      // value of Link
-	name     string      // of the file
+	list  *query.List // without views, where these come one after the other
+	links string      // value of Link
+	name  string      // of the file
 }
 
 // formatOf returns the format in which a request is answered: that of the ending of the
@@ -100,7 +98,7 @@ type encoder struct {
 
 // open begins to write a list.
 func (call *call) open(listing *listing) encoder {
-	criteria, list, fields := listing.criteria, listing.list, listing.criteria.Fields
+	criteria, list, fields := call.criteria, listing.list, call.criteria.Fields
 	listing.Collection, listing.Total, listing.TotalPages, listing.Cursor = criteria.Kind.Collection(), list.Total, list.TotalPages, list.Next
 	if listing.Facets = appendFacets(nil, list.Facets, criteria.Lang); criteria.Typos {
 		listing.Typos = formats.Object{"typos", list.Typos, "joined", list.Joined}
@@ -125,7 +123,7 @@ func (encoder *encoder) item(data []byte, view *query.View) ([]byte, error) {
 
 // appendList writes a list with its links; no answer is larger than it may be.
 func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error) {
-	listing.link()
+	call.link(listing)
 	encoder := call.open(listing)
 	data = encoder.Begin(data)
 	for i := range listing.list.Views {

@@ -22,38 +22,38 @@ const (
 
 // entries answers a page of entries: of one record (HISTORY 5), or of the log (HISTORY 10). It
 // ends early where it would become large or late.
-func (asked *readParams) entries(ctx context.Context) (*answer, error) {
-	walk := history.Walk{From: asked.numbers["after"] + 1, To: int64(asked.head), Ascending: asked.ascending, Filter: asked.filter}
-	format, address := entryFormats[0], asked.root.URL+"/changes"
-	if kind := asked.route.kind; kind == 0 {
-		format = entryFormatOf(asked.format, asked.request.Header)
+func (call *call) entries(ctx context.Context) (*answer, error) {
+	walk := history.Walk{From: call.numbers["after"] + 1, To: int64(call.head), Ascending: call.ascending, Filter: call.filter}
+	format, address := entryFormats[0], call.root.URL+"/changes"
+	if kind := call.route.kind; kind == 0 {
+		format = entryFormatOf(call.word, call.request.Header)
 	} else {
-		versions, err := asked.History.Present(ctx, asked.viewer(), kind, asked.target.ID)
+		versions, err := call.History.Present(ctx, call.viewer(), kind, call.target.ID)
 		if err != nil {
 			return nil, err
 		}
 		walk.Record, walk.To = versions.ID, versions.Version
-		address = asked.root.Self(versions.Record) + "/history"
+		address = call.root.Self(versions.Record) + "/history"
 	}
-	if before, sent := asked.numbers["before"]; sent {
+	if before, sent := call.numbers["before"]; sent {
 		walk.To = min(walk.To, before-1)
 	}
-	limit := min(cmp.Or(int(asked.numbers["limit"]), pageLimit), maxPageLimit)
-	late, count := asked.Now().Add(asked.ReadDeadline/2), 0
+	limit := min(cmp.Or(int(call.numbers["limit"]), pageLimit), maxPageLimit)
+	late, count := call.Now().Add(call.ReadDeadline/2), 0
 	data := []byte(format.begin)
 	var named []calendar.ID // the records that sentences name
-	rest := asked.pass.Pace(asked.past, asked.Now)
-	for entry, err := range asked.History.Entries(ctx, asked.viewer(), &walk) {
+	rest := call.pass.Pace(call.past, call.Now)
+	for entry, err := range call.History.Entries(ctx, call.viewer(), &walk) {
 		if err != nil {
 			return nil, err
 		}
 		rest(ctx)
 		if entry != nil {
-			data = format.item(data, count, asked.linked(entry))
+			data = format.item(data, count, call.linked(entry))
 			count++
 			named = append(named, entry.Named...)
 		}
-		if count == limit || len(data) >= asked.MaxAnswer/2 || asked.Now().After(late) {
+		if count == limit || len(data) >= call.MaxAnswer/2 || call.Now().After(late) {
 			break
 		}
 	}
@@ -63,21 +63,21 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 		if walk.Ascending {
 			bound = "after"
 		}
-		next = asked.link(address, bound, strconv.FormatInt(walk.LookedTo, 10))
+		next = call.linkTo(address, bound, strconv.FormatInt(walk.LookedTo, 10))
 	}
 	if format == entryFormats[0] {
-		members := formats.Object{"rest_url", asked.link(address, "", ""), "next_rest_url", formats.OptionalText(next)}
+		members := formats.Object{"rest_url", call.linkTo(address, "", ""), "next_rest_url", formats.OptionalText(next)}
 		if walk.LookedTo > 0 {
 			members = append(members, "looked_to", int(walk.LookedTo))
 		}
 		if walk.Record == 0 {
-			members = append(members, "head", int(asked.head))
+			members = append(members, "head", int(call.head))
 		}
 		data = append(formats.AppendMembers(append(data, ']'), members), '}')
 	}
-	answer := asked.newAnswer(data, format.Header, asked.weakTag(string(data)))
+	answer := call.newAnswer(data, format.Header, call.weakTag(string(data)))
 	if walk.Record == 0 {
-		answer.add(headerPosition, asked.head.String())
+		answer.add(headerPosition, call.head.String())
 	} else {
 		answer.name(walk.Record, named)
 	}

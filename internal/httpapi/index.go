@@ -20,7 +20,7 @@ type object = map[string]any
 // documents returns what answers the list of routes (8.1), or the OpenAPI document (8.2).
 func documents(form string) work {
 	return func(call *call) error {
-		if err := call.readParams(call.route.params).err(); err != nil {
+		if err := call.readParams(call.route.params); err != nil {
 			return err
 		}
 		if form == "index" && call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
@@ -33,7 +33,7 @@ func documents(form string) work {
 // options answers OPTIONS: Allow, and the entry of the route in the index.
 func (call *call) options() error {
 	call.preflight(call.route)
-	if err := call.readParams(languageTable).err(); err != nil {
+	if err := call.readParams(languageTable); err != nil {
 		return err
 	}
 	return call.document("options", &call.route.Route)

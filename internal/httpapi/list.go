@@ -45,7 +45,7 @@ func (call *call) present(ctx context.Context) (*answer, error) {
 	if call.feed() && !call.criteria.Paged {
 		return call.whole(ctx)
 	}
-	return call.runList(ctx, call.Queries.Run, "")
+	return call.runList(ctx, "")
 }
 
 // aliased names the answer to the query string of a list at this second, so that it is found
@@ -68,12 +68,12 @@ func (call *call) aliased() (alias string, reply *answer) {
 
 // runList makes the answer to a list on one page, with the URL of the list of the present that one
 // of the past is of.
-func (call *call) runList(ctx context.Context, run func(context.Context, *query.Criteria) (*query.List, error), original string) (*answer, error) {
-	list, err := run(ctx, call.criteria)
+func (call *call) runList(ctx context.Context, original string) (*answer, error) {
+	list, err := call.lists.Run(ctx, call.criteria)
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{criteria: call.criteria, list: list, address: call.address()}
+	l := &listing{list: list}
 	if original != "" {
 		l.addLink(originalLink(original))
 	}
@@ -87,17 +87,14 @@ func (call *call) runList(ctx context.Context, run func(context.Context, *query.
 
 // ask reads the parameters of a list of the present state, and answers the question for it.
 func (call *call) ask(request query.Request, refused error, question *question) error {
-	var problems calendar.Problems
-	call.sent = call.readPosition(headerMinPosition, &problems)
+	call.sent = call.readPosition(headerMinPosition)
 	request = call.listRequest(request)
-	request.Refused = problems.Fields
-	criteria, err := call.parse(request, call.Queries.Parse)
-	if err = cmp.Or(err, refused); err != nil {
+	request.Refused = call.problems.Fields
+	if err := cmp.Or(call.parse(request), refused); err != nil {
 		return err
 	}
-	call.criteria, call.language = criteria, criteria.Lang
 	question.lists, question.moves, question.turns, question.asked = true, true, call.turns, call.askedFor()
-	if question.streams = question.streams && !criteria.Paged; criteria.LooksUp {
+	if question.streams = question.streams && !call.criteria.Paged; call.criteria.LooksUp {
 		question.alias = ""
 	}
 	return call.read(question)
@@ -131,20 +128,24 @@ func (call *call) late(position calendar.Position) error {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (call *call) parse(request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (*query.Criteria, error) {
+func (call *call) parse(request query.Request) error {
 	leave, err := call.pass.Turn(call.context, call.turns, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer leave()
-	criteria, err := by(call.context, request)
-	if err == nil && call.feed() {
+	criteria, err := call.lists.Parse(call.context, request)
+	if err != nil {
+		return err
+	}
+	if call.feed() {
 		criteria.Embeds |= query.EmbedTouched
 		if !call.format.Facets {
 			criteria.Facets = nil
 		}
 	}
-	return criteria, err
+	call.criteria, call.language = criteria, criteria.Lang
+	return nil
 }
 
 // listRequest completes the request of a list as the read side takes it.
@@ -153,7 +154,8 @@ func (call *call) listRequest(request query.Request) query.Request {
 	if request.Params == nil {
 		request.Params = query.Params(request.Kind)
 	}
-	request.Input = call.query.Input(request.Params.IsList)
+	call.input = call.query.Input(request.Params.IsList)
+	request.Input = call.input
 	if !call.route.Past { // other lists have no past
 		delete(request.Input, param.AsOf)
 	}
@@ -198,10 +200,10 @@ func (call *call) sentLastGood(err error) bool {
 
 // readPosition reads a header that names a position: 0 where it was not sent, the greatest one for
 // one beyond all.
-func (call *call) readPosition(name string, problems *calendar.Problems) calendar.Position {
+func (call *call) readPosition(name string) calendar.Position {
 	text := call.request.Header.Get(name)
 	if text != "" && !calendar.IsDigits(text) {
-		problems.Add(name, calendar.ReasonHeaderPosition)
+		call.problems.Add(name, calendar.ReasonHeaderPosition)
 		return 0
 	}
 	number, _ := strconv.ParseUint(text, 10, 63)
@@ -225,12 +227,12 @@ func (listing *listing) addLink(link string) {
 }
 
 // link fills in the links of a list to its pages (4.3); one in steps has that to the next one.
-func (listing *listing) link() {
-	criteria, list := listing.criteria, listing.list
-	urls, page, steps := param.LinksTo(listing.address, criteria.Links), criteria.Page, criteria.InSteps()
+func (call *call) link(listing *listing) {
+	criteria, list, address := call.criteria, listing.list, call.address()
+	urls, page, steps := param.LinksTo(address, criteria.Links), criteria.Page, criteria.InSteps()
 	listing.Self = cmp.Or(listing.Self, urls.Page(page))
 	if steps && list.Next != "" {
-		next := param.LinksTo(listing.address, criteria.LinksOf(list.Next))
+		next := param.LinksTo(address, criteria.LinksOf(list.Next))
 		listing.Next = next.Page(1)
 	}
 	if !steps && page < list.TotalPages {

@@ -8,7 +8,7 @@ import (
 // me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
 func (call *call) me() error {
 	call.fresh = valueNoStore
-	if err := call.readParams(call.route.params).err(); err != nil {
+	if err := call.readParams(call.route.params); err != nil {
 		return err
 	}
 	who := call.caller

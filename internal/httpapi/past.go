@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,18 +11,12 @@ import (
 
 // reading returns what answers a read of the past with an answer of its own for each request. A
 // client could ask for less by the smaller parameters.
-func reading(answers func(asked *readParams, ctx context.Context) (*answer, error), smaller ...string) work {
+func reading(answers func(call *call, ctx context.Context) (*answer, error), smaller ...string) work {
 	return func(call *call) error {
-		asked, err := call.readPast()
-		if err == nil {
-			err = asked.err()
-		}
-		if err != nil {
+		if err := cmp.Or(call.readPast(), call.invalid()); err != nil {
 			return err
 		}
-		question := &question{smaller: smaller, turns: call.past, make: func(ctx context.Context) (*answer, error) {
-			return answers(asked, ctx)
-		}}
+		question := &question{smaller: smaller, turns: call.past, make: func(ctx context.Context) (*answer, error) { return answers(call, ctx) }}
 		if call.route.Proves {
 			question.turns = nil
 		}
@@ -31,21 +26,20 @@ func reading(answers func(asked *readParams, ctx context.Context) (*answer, erro
 
 // readPast reads the parameters of a read of the past, by those who may, and the head of the log
 // where the route is one of it.
-func (call *call) readPast() (*readParams, error) {
+func (call *call) readPast() (err error) {
 	call.fresh = valueAskBack
 	if err := call.mayReadPast(); err != nil && (!call.route.Proves || call.PublicHistory != PublicHistoryProofs) {
-		return nil, err
+		return err
 	}
-	asked := call.readParams(call.route.params)
+	_ = call.readParams(call.route.params)
 	if call.route.kind != 0 || call.route.Proves {
-		return asked, nil
+		return nil
 	}
-	var err error
-	asked.head, err = call.History.Head(call.context)
-	if asked.numbers["after"] > int64(asked.head) {
-		asked.problems.Add("after", calendar.ReasonAhead, asked.head.String())
+	call.head, err = call.History.Head(call.context)
+	if call.numbers["after"] > int64(call.head) {
+		call.problems.Add("after", calendar.ReasonAhead, call.head.String())
 	}
-	return asked, err
+	return err
 }
 
 // mayReadPast reports whether the setting lets a caller read the past (HISTORY 4.3): nil,

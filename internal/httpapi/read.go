@@ -37,32 +37,32 @@ func (call *call) readRecord() error {
 	if err != nil {
 		return err
 	}
-	asked := call.readParams(call.route.params)
+	_ = call.readParams(call.route.params)
 	if asksPast {
-		if asked.point, asked.byHeader, err = call.readPoint(asked.input, &asked.problems); err != nil {
+		if err := call.readPoint(); err != nil {
 			return err
 		}
 	}
-	if err := asked.err(); err != nil {
+	if err := call.invalid(); err != nil {
 		return err
 	}
-	question := &question{smaller: []string{"_fields"}, make: asked.single}
+	question := &question{smaller: []string{"_fields"}, make: call.single}
 	if asksPast {
-		question.make = asked.then
+		question.make = call.then
 		return call.read(question)
 	}
 	if call.format = call.formatOf(); call.feed() {
-		asked.fields = nil
+		call.fields = nil
 	}
-	if call.caller.Role == calendar.Anonymous && asked.password == "" { // those with a password share no answer
-		asked.share(question)
+	if call.caller.Role == calendar.Anonymous && call.password == "" { // those with a password share no answer
+		call.share(question)
 	}
 	return call.read(question)
 }
 
 // recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
-func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
-	answer, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.MaxAnswer})
+func (call *call) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
+	answer, err := call.showRecord(view, render.Answer{LD: true, Fields: call.fields, Limit: call.MaxAnswer})
 	if err == nil {
 		answer.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	}
@@ -73,34 +73,34 @@ func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*ans
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (asked *readParams) share(question *question) {
-	head, err := asked.Records.Head(asked.context)
+func (call *call) share(question *question) {
+	head, err := call.Records.Head(call.context)
 	if err != nil {
 		return
 	}
-	generation, err := asked.Queries.Generation(asked.context)
+	generation, err := call.Queries.Generation(call.context)
 	if err != nil || generation.Position < head {
 		return
 	}
-	asked.state, question.moves, question.asked = generation, true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(asked.target.ID)).Text(asked.target.Slug).Texts(asked.fields)
+	call.state, question.moves, question.asked = generation, true, call.asked().Number(int64(head)).Number(int64(call.language)).Number(int64(call.target.ID)).Text(call.target.Slug).Texts(call.fields)
 }
 
 // single makes the answer to a single read.
-func (asked *readParams) single(ctx context.Context) (*answer, error) {
-	embeds := query.EmbedsOf(asked.fields)
-	if asked.feed() {
+func (call *call) single(ctx context.Context) (*answer, error) {
+	embeds := query.EmbedsOf(call.fields)
+	if call.feed() {
 		embeds |= query.EmbedTouched
 	}
-	view, err := asked.Queries.Read(ctx, asked.route.kind, asked.target.ID, asked.target.Slug, asked.caller, asked.language, embeds, asked.opens(asked.password))
+	view, err := call.Queries.Read(ctx, call.route.kind, call.target.ID, call.target.Slug, call.caller, call.language, embeds, call.opens(call.password))
 	if err != nil {
 		return nil, err
 	}
-	if asked.feed() {
-		return asked.singleEvent(ctx, &view)
+	if call.feed() {
+		return call.singleEvent(ctx, &view)
 	}
-	answer, err := asked.recordAnswer(&view, view.Record.Changed)
-	if err == nil && asked.route.Timed && asked.mayReadPast() == nil {
-		answer.add(headerLink, resourceLinks(asked.root.Self(view.Record)))
+	answer, err := call.recordAnswer(&view, view.Record.Changed)
+	if err == nil && call.route.Timed && call.mayReadPast() == nil {
+		answer.add(headerLink, resourceLinks(call.root.Self(view.Record)))
 	}
 	return answer, err
 }

@@ -29,15 +29,15 @@ type route struct {
 	ListsEvents bool   // those of the record that it names
 	Proves      bool   // its reads are those of HISTORY 12
 
-	kind       calendar.Kind           // of the records in its answers, 0: of none alone
-	of         calendar.Kind           // of the record that its events are of; 0: all
-	collection bool                    // it lists and creates the records of a kind
-	bySlug     bool                    // it names a record by its slug
-	params     param.Table[readParams] // of its reads
-	works      map[string]work         // by method
-	writes     bool                    // one of its operations writes
-	allow      []string                // value of Allow with all methods
-	open       []string                // that with the methods that are open to everybody
+	kind       calendar.Kind     // of the records in its answers, 0: of none alone
+	of         calendar.Kind     // of the record that its events are of; 0: all
+	collection bool              // it lists and creates the records of a kind
+	bySlug     bool              // it names a record by its slug
+	params     param.Table[call] // of its reads
+	works      map[string]work   // by method
+	writes     bool              // one of its operations writes
+	allow      []string          // value of Allow with all methods
+	open       []string          // that with the methods that are open to everybody
 }
 
 // work carries out an operation.
@@ -49,10 +49,10 @@ var works = map[string]work{
 	"list": (*call).list, "read": (*call).readRecord,
 	"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
 	"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
-	"history": reading((*readParams).entries, "limit"), "timemap": reading((*readParams).timeMap), "diff": reading((*readParams).diff, "from", "to"),
-	"changes": reading((*readParams).entries, "limit"), "stream": (*call).stream,
-	"checkpoint": reading((*readParams).checkpoint), "checkpointKeys": reading((*readParams).checkpointKeys), "tile": reading((*readParams).tile),
-	"inclusionProof": reading((*readParams).inclusion), "consistencyProof": reading((*readParams).consistency),
+	"history": reading((*call).entries, "limit"), "timemap": reading((*call).timeMap), "diff": reading((*call).diff, "from", "to"),
+	"changes": reading((*call).entries, "limit"), "stream": (*call).stream,
+	"checkpoint": reading((*call).checkpoint), "checkpointKeys": reading((*call).checkpointKeys), "tile": reading((*call).tile),
+	"inclusionProof": reading((*call).inclusion), "consistencyProof": reading((*call).consistency),
 }
 
 // routesFile are groups of routes. Those of a group with kinds are there for each of them:

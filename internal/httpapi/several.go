@@ -39,9 +39,9 @@ func (call *call) several() error {
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
 // told at once.
 func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) {
-	var problems calendar.Problems
+	problems := &call.problems
 	asked := call.query.Input(nil)
-	call.language = calendar.Language(asked, call.location.language, &problems)
+	call.language = calendar.Language(asked, call.location.language, problems)
 	if input[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
 	}
@@ -73,11 +73,11 @@ func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) 
 				known[params[i].Name] = params[i].FromJSON(v)
 			}
 		}
-		criteria, err := call.parse(query.Request{
+		err := call.parse(query.Request{
 			Kind: call.route.kind, Input: known, Lang: call.location.language, Caller: call.caller, Past: query.Past{Now: now},
-		}, call.Queries.Parse)
+		})
 		if err == nil {
-			all, cost = append(all, criteria), cost+criteria.Cost
+			all, cost = append(all, call.criteria), cost+call.criteria.Cost
 			continue
 		}
 		problem, public := errors.AsType[*calendar.Error](err)
@@ -88,7 +88,7 @@ func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) 
 			problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
 		}
 	}
-	call.sent = call.readPosition(headerMinPosition, &problems)
+	call.sent = call.readPosition(headerMinPosition)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -97,14 +97,14 @@ func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) 
 
 // runSeveral runs several lists and writes them as each would be answered.
 func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*answer, error) {
-	address := call.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
 	body, err := written(func(data []byte) ([]byte, error) {
 		err := call.Queries.Several(ctx, criteria, func(i int, list *query.List) (err error) {
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
-			data, err = call.appendList(formats.AppendComma(data, i), &listing{criteria: criteria[i], list: list, address: address})
+			call.criteria = criteria[i]
+			data, err = call.appendList(formats.AppendComma(data, i), &listing{list: list})
 			return err
 		})
 		return append(data, "]}"...), err

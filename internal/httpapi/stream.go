@@ -31,7 +31,7 @@ const (
 
 // stream is one that is open.
 type stream struct {
-	*readParams
+	*call
 
 	control     *http.ResponseController
 	credentials string
@@ -47,13 +47,12 @@ var errStreamEnds = errors.New("the stream ends")
 
 // stream answers the changes as they come (HISTORY 11).
 func (call *call) stream() error {
-	asked, err := call.readPast()
-	if err != nil {
+	if err := call.readPast(); err != nil {
 		return err
 	}
 	call.fresh = valueNoStore
-	from := asked.begin()
-	if err := asked.err(); err != nil {
+	from := call.streamStart()
+	if err := call.invalid(); err != nil {
 		return err
 	}
 	if err := call.pass.Enter(admit.Stream, 1); err != nil { // in place of all else that it holds
@@ -79,7 +78,7 @@ func (call *call) stream() error {
 		}
 	}()
 	s := stream{
-		readParams: asked, control: control, position: from, told: from, epoch: call.History.Store.Epoch().History,
+		call: call, control: control, position: from, told: from, epoch: call.History.Store.Epoch().History,
 		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.Now(),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
@@ -89,22 +88,22 @@ func (call *call) stream() error {
 	return nil
 }
 
-// begin returns the position that a stream begins behind: that of Last-Event-ID, of after,
+// streamStart returns the position that a stream begins behind: that of Last-Event-ID, of after,
 // or the head.
-func (asked *readParams) begin() calendar.Position {
-	after, sent := asked.input["after"].(string)
+func (call *call) streamStart() calendar.Position {
+	after, sent := call.input["after"].(string)
 	if sent && !calendar.IsDigits(after) {
-		asked.problems.Add("after", calendar.ReasonTypeInteger)
+		call.problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	if asked.request.Header.Get(headerLastEvent) == "" {
+	if call.request.Header.Get(headerLastEvent) == "" {
 		if sent {
-			return calendar.Position(asked.numbers["after"])
+			return calendar.Position(call.numbers["after"])
 		}
-		return asked.head
+		return call.head
 	}
-	position := asked.readPosition(headerLastEvent, &asked.problems)
-	if position > asked.head {
-		asked.problems.Add(headerLastEvent, calendar.ReasonAhead, asked.head.String())
+	position := call.readPosition(headerLastEvent)
+	if position > call.head {
+		call.problems.Add(headerLastEvent, calendar.ReasonAhead, call.head.String())
 	}
 	return position
 }

@@ -21,7 +21,7 @@ func (call *call) calendarSource() error {
 
 // whole makes the answer to a list of events over all pages.
 func (call *call) whole(ctx context.Context) (*answer, error) {
-	l := &listing{criteria: call.criteria, address: call.address()}
+	l := &listing{}
 	if err := call.dress(ctx, l); err != nil {
 		return nil, err
 	}
