@@ -122,6 +122,7 @@ func (call *call) listThen() error {
 	if err := call.parse(request); err != nil {
 		return err
 	}
+	call.language = call.criteria.Lang
 	original, location := call.urlsThen()
 	if !call.byHeader {
 		location = ""

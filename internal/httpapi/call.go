@@ -115,7 +115,7 @@ func (call *call) answer() error {
 	}
 	call.commonHeaders()
 	if call.closed != "" {
-		return calendar.Fail(call.closed, 0)
+		return refusal(call.closed)
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
 	first := admit.Work
@@ -133,16 +133,16 @@ func (call *call) answer() error {
 	}
 	switch request := call.request; {
 	case len(request.Method)+len(request.RequestURI)+len(request.Proto)+2 > maxRequestLine:
-		return calendar.Fail(calendar.CodeURITooLong, 0)
+		return refusal(calendar.CodeURITooLong)
 	case request.Host != "" && !isHost(request.Host):
-		problems := calendar.Problems{Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
-		return problems.Err()
+		call.problems.Add("Host", calendar.ReasonHeaderHost)
+		return call.problems.Err()
 	case !utf8.ValidString(request.URL.Path):
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	case call.page != nil:
 		return call.answerPage()
 	case call.route == nil:
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	}
 	call.root, call.target = call.roots.root(call.from, call.location.mount), call.targetOf()
 	return call.answerRoute()
@@ -157,11 +157,11 @@ func (call *call) answerRoute() error {
 		call.header[headerAllow] = route.allow
 	}
 	if work == nil {
-		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+		return refusal(calendar.CodeMethodNotAllowed)
 	}
 	reads := call.reads()
 	if !reads && call.fromForeignPage() {
-		return cmp.Or[error](call.count(), calendar.Fail(calendar.CodeForbiddenOrigin, 0))
+		return cmp.Or[error](call.count(), refusal(calendar.CodeForbiddenOrigin))
 	}
 	if err := call.login(); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (call *call) answerPanic() {
 	}
 	call.log().ErrorContext(call.context, "request panicked", "panic", value, "stack", string(debug.Stack()))
 	if call.status == 0 {
-		call.fail(calendar.Fail(calendar.CodeInternal, 0))
+		call.fail(refusal(calendar.CodeInternal))
 	}
 }
 

@@ -50,6 +50,9 @@ func shownCode(problem *calendar.Error) string {
 	}
 }
 
+// refusal is the error of a code that is of no kind of records.
+func refusal(code calendar.Code) *calendar.Error { return calendar.Fail(code, 0) }
+
 // publicCodes are the codes of errors of the parts.
 var publicCodes = map[error]calendar.Code{
 	eventstore.ErrUnavailable: calendar.CodeUnavailable, eventstore.ErrClosed: calendar.CodeUnavailable, readmodel.ErrUnavailable: calendar.CodeUnavailable,
@@ -66,10 +69,10 @@ func publicError(err error) *calendar.Error {
 	}
 	for known, code := range publicCodes {
 		if errors.Is(err, known) {
-			return calendar.Fail(code, 0)
+			return refusal(code)
 		}
 	}
-	return calendar.Fail(calendar.CodeInternal, 0)
+	return refusal(calendar.CodeInternal)
 }
 
 // tooLarge is an error of a client when it says that the answer would be larger than it

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,10 +23,8 @@ const (
 // ends early where it would become large or late.
 func (call *call) entries(ctx context.Context) (*answer, error) {
 	walk := history.Walk{From: call.numbers["after"] + 1, To: int64(call.head), Ascending: call.ascending, Filter: call.filter}
-	format, address := entryFormats[0], call.root.URL+"/changes"
-	if kind := call.route.kind; kind == 0 {
-		format = entryFormatOf(call.word, call.request.Header)
-	} else {
+	format, address := call.entryFormat(), call.root.URL+"/changes"
+	if kind := call.route.kind; kind != 0 {
 		versions, err := call.History.Present(ctx, call.viewer(), kind, call.target.ID)
 		if err != nil {
 			return nil, err
@@ -40,7 +37,7 @@ func (call *call) entries(ctx context.Context) (*answer, error) {
 	}
 	limit := min(cmp.Or(int(call.numbers["limit"]), pageLimit), maxPageLimit)
 	late, count := call.Now().Add(call.ReadDeadline/2), 0
-	data := []byte(format.begin)
+	data := []byte(entryBegins[format])
 	var named []calendar.ID // the records that sentences name
 	rest := call.pass.Pace(call.past, call.Now)
 	for entry, err := range call.History.Entries(ctx, call.viewer(), &walk) {
@@ -49,7 +46,14 @@ func (call *call) entries(ctx context.Context) (*answer, error) {
 		}
 		rest(ctx)
 		if entry != nil {
-			data = format.item(data, count, call.linked(entry))
+			switch linked := call.linked(entry); format {
+			case &formats.CSVFormat:
+				data = appendRow(data, linked)
+			case &formats.NDJSON:
+				data = append(formats.AppendJSON(data, linked), '\n')
+			default:
+				data = formats.AppendJSON(formats.AppendComma(data, count), linked)
+			}
 			count++
 			named = append(named, entry.Named...)
 		}
@@ -65,7 +69,7 @@ func (call *call) entries(ctx context.Context) (*answer, error) {
 		}
 		next = call.linkTo(address, bound, strconv.FormatInt(walk.LookedTo, 10))
 	}
-	if format == entryFormats[0] {
+	if format == &formats.JSON {
 		members := formats.Object{"rest_url", call.linkTo(address, "", ""), "next_rest_url", formats.OptionalText(next)}
 		if walk.LookedTo > 0 {
 			members = append(members, "looked_to", int(walk.LookedTo))
@@ -119,33 +123,24 @@ func (call *call) linked(entry *history.Entry) *linkedEntry {
 	return result
 }
 
-// entryFormat is a format of lists as entries are answered in it.
-type entryFormat struct {
-	*formats.Format
+// entryFormats are the formats of changes (HISTORY 10.2), entryBegins what stands before the entries.
+var (
+	entryFormats = []*formats.Format{&formats.JSON, &formats.NDJSON, &formats.CSVFormat}
+	entryBegins  = map[*formats.Format]string{
+		&formats.JSON:      `{"entries":[`,
+		&formats.CSVFormat: "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n",
+	}
+)
 
-	begin string
-	item  func(data []byte, count int, entry *linkedEntry) []byte // n entries stand before it
-}
-
-// entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
-var entryFormats = []*entryFormat{
-	{&formats.JSON, `{"entries":[`, func(data []byte, count int, entry *linkedEntry) []byte {
-		return formats.AppendJSON(formats.AppendComma(data, count), entry)
-	}},
-	{&formats.NDJSON, "", func(data []byte, _ int, entry *linkedEntry) []byte {
-		return append(formats.AppendJSON(data, entry), '\n')
-	}},
-	{&formats.CSVFormat, "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n", appendRow},
-}
-
-// entryFormatOf returns the format that a request asks for, by its parameter before Accept.
-func entryFormatOf(name string, header http.Header) *entryFormat {
-	best, most := entryFormats[0], 0
+// entryFormat returns the format that a request asks for, by its parameter before Accept; histories
+// have the first.
+func (call *call) entryFormat() *formats.Format {
+	best, most := &formats.JSON, 0
 	for _, format := range entryFormats {
-		if format.Name == name {
+		if format.Name == call.word {
 			return format
 		}
-		if weight := weightIn(header, format.Media...); weight > most {
+		if weight := weightIn(call.request.Header, format.Media...); weight > most && call.route.kind == 0 {
 			best, most = format, weight
 		}
 	}
@@ -153,7 +148,7 @@ func entryFormatOf(name string, header http.Header) *entryFormat {
 }
 
 // appendRow writes an entry as a row of CSV.
-func appendRow(data []byte, _ int, entry *linkedEntry) []byte {
+func appendRow(data []byte, entry *linkedEntry) []byte {
 	var actor, name string
 	if entry.Actor != nil {
 		actor, name = entry.Actor.ID.String(), entry.Actor.Name

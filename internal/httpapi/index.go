@@ -24,7 +24,7 @@ func documents(form string) work {
 			return err
 		}
 		if form == "index" && call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
-			return calendar.Fail(calendar.CodeInvalidNamespace, 0)
+			return refusal(calendar.CodeInvalidNamespace)
 		}
 		return call.document(form, call.documents.Routes)
 	}

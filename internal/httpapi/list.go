@@ -93,6 +93,7 @@ func (call *call) ask(request query.Request, refused error, question *question) 
 	if err := cmp.Or(call.parse(request), refused); err != nil {
 		return err
 	}
+	call.language = call.criteria.Lang
 	question.lists, question.moves, question.turns, question.asked = true, true, call.turns, call.askedFor()
 	if question.streams = question.streams && !call.criteria.Paged; call.criteria.LooksUp {
 		question.alias = ""
@@ -122,7 +123,7 @@ func (call *call) reachedState() (query.Generation, error) {
 // only where that was asked for by its position.
 func (call *call) late(position calendar.Position) error {
 	if position < call.sent {
-		return calendar.Fail(calendar.CodePositionNotReached, 0)
+		return refusal(calendar.CodePositionNotReached)
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func (call *call) parse(request query.Request) error {
 			criteria.Facets = nil
 		}
 	}
-	call.criteria, call.language = criteria, criteria.Lang
+	call.criteria = criteria
 	return nil
 }
 
@@ -231,29 +232,26 @@ func (call *call) link(listing *listing) {
 	criteria, list, address := call.criteria, listing.list, call.address()
 	urls, page, steps := param.LinksTo(address, criteria.Links), criteria.Page, criteria.InSteps()
 	listing.Self = cmp.Or(listing.Self, urls.Page(page))
-	if steps && list.Next != "" {
+	var links []string
+	add := func(rel, url string) { links = append(links, "<"+url+`>; rel="`+rel+`"`) }
+	switch {
+	case !steps && page < list.TotalPages:
+		listing.Next = urls.Page(page + 1)
+	case steps && list.Next != "":
 		next := param.LinksTo(address, criteria.LinksOf(list.Next))
 		listing.Next = next.Page(1)
 	}
-	if !steps && page < list.TotalPages {
-		listing.Next = urls.Page(page + 1)
+	if listing.Next != "" {
+		add("next", listing.Next)
 	}
 	if !steps && page > 1 {
-		listing.Previous = urls.Page(page - 1)
-	}
-	var links []string
-	for _, link := range []struct {
-		rel, url string
-		stands   bool
-	}{
-		{"next", listing.Next, listing.Next != ""},
-		{"prev", listing.Previous, listing.Previous != "" && page-1 <= list.TotalPages},
-		{"first", urls.Page(1), !steps && list.Total > 0},
-		{"last", urls.Page(list.TotalPages), !steps && list.Total > 0},
-	} {
-		if link.stands {
-			links = append(links, "<"+link.url+`>; rel="`+link.rel+`"`)
+		if listing.Previous = urls.Page(page - 1); page-1 <= list.TotalPages {
+			add("prev", listing.Previous)
 		}
+	}
+	if !steps && list.Total > 0 {
+		add("first", urls.Page(1))
+		add("last", urls.Page(list.TotalPages))
 	}
 	listing.addLink(strings.Join(links, ", "))
 }

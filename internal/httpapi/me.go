@@ -13,7 +13,7 @@ func (call *call) me() error {
 	}
 	who := call.caller
 	if who.Role == calendar.Anonymous {
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
+		return refusal(calendar.CodeUnauthorized)
 	}
 	name, err := call.userName()
 	if err != nil {

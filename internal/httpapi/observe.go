@@ -70,13 +70,11 @@ const (
 )
 
 // requestID is what the log calls the request: X-Request-Id where the client
-// sent a short and plain one: nothing that a line of a log would have to quote.
+// sent a short and plain one: nothing that a line of a log would have to quote. Otherwise it is
+// made up, and no secret.
 func (call *call) requestID() string {
 	if sent := call.request.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
 		return sent[0]
 	}
-	return call.RequestID()
+	return fmt.Sprintf("%016x", rand.Uint64())
 }
-
-// randomID returns a name for a line of the log, which is no secret.
-func randomID() string { return fmt.Sprintf("%016x", rand.Uint64()) }

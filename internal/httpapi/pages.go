@@ -102,7 +102,7 @@ func (call *call) answerPage() error {
 	page.plain = page.other
 	switch route := page.Route; {
 	case page.other:
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	case method == http.MethodOptions && route.Open:
 		call.preflight(nil)
 		call.header.Set(headerAllow, route.Methods())
@@ -110,7 +110,7 @@ func (call *call) answerPage() error {
 		return nil
 	case !isRead(method) && (method != http.MethodPost || !route.Unlocks):
 		call.header.Set(headerAllow, route.Methods())
-		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+		return refusal(calendar.CodeMethodNotAllowed)
 	case route.Asset:
 		return call.sendAsset()
 	case !isRead(method):
@@ -129,7 +129,7 @@ func (call *call) preview() error {
 	}
 	page := call.page
 	if page.Caller = call.caller; call.caller.Role == calendar.Anonymous {
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
+		return refusal(calendar.CodeUnauthorized)
 	}
 	var err error
 	if page.User, err = call.userName(); err != nil {
@@ -142,7 +142,7 @@ func (call *call) preview() error {
 func (call *call) unlock() error {
 	call.page.Unlock = true
 	if call.fromForeignPage() {
-		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+		return refusal(calendar.CodeForbiddenOrigin)
 	}
 	body, err := call.receive(maxPasswordForm)
 	if err != nil {

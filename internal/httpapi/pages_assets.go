@@ -29,7 +29,7 @@ func (call *call) sendAsset() error {
 	name, present := call.Pages.FilePath(call.page.Route)
 	answer := call.files[name]
 	if answer == nil {
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	}
 	cached := "no-cache"
 	if present {

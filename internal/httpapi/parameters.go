@@ -28,12 +28,8 @@ var parametersFile []byte
 
 var parameters = func() (all map[string]*parameter) {
 	decodeFile(parametersFile, &all)
-	for name, row := range all {
-		row.Name, row.In = cmp.Or(row.Name, name), cmp.Or(row.In, "query")
-		row.Read = readers[row.Name]
-		if row.Read == nil && row.Type == "integer" {
-			row.Read = readNumber
-		}
+	for _, row := range all {
+		row.Read = (*call).readParam
 	}
 	all["language"] = &parameter{Row: languageTable[0]}
 	all["format"].Enum = formats.Names(func(format *formats.Format) bool { return format.Single || format.Disposition == "" })
@@ -72,54 +68,58 @@ func (call *call) readParams(table param.Table[call]) error {
 // invalid names all that was found to be wrong with a request.
 func (call *call) invalid() error { return cmp.Or(call.missing, call.problems.Err()) }
 
-// readers are those of parameters by their names; what is listed alone has none.
-var readers = map[string]func(call *call, value *param.Value){
-	"namespace": readText,
-	"context":   readText,
-	"password": func(call *call, value *param.Value) {
+// readParam reads a parameter; what is listed alone is not read.
+func (call *call) readParam(value *param.Value) {
+	switch value.Name {
+	case "namespace", "context":
+		value.Raw() // a text
+	case "password":
 		text, _ := value.Raw()
 		call.password = calendar.Trim(text) // as where it is set
 		value.Fits(call.password)
-	},
-	"_fields": func(call *call, value *param.Value) { call.fields = value.Fields() },
-	"format":  func(call *call, value *param.Value) { call.word, _ = value.Word() },
-	"order": func(call *call, value *param.Value) {
+	case "_fields":
+		call.fields = value.Fields()
+	case "format":
+		call.word, _ = value.Word()
+	case "order":
 		word, _ := value.Word()
 		call.ascending = word == "asc"
-	},
-	"kind": func(call *call, value *param.Value) {
+	case "kind":
 		for _, word := range value.WordsOf(words(kindsFor(call.caller))) {
 			kind, _ := calendar.ParseKind(word)
 			call.filter.Kinds = append(call.filter.Kinds, kind)
 		}
-	},
-	"action": func(call *call, value *param.Value) {
+	case "action":
 		call.filter.Actions = value.WordsOf(history.Actions[:])
-	},
-	"field": func(call *call, value *param.Value) {
+	case "field":
 		call.filter.Fields = value.WordsOf(history.FieldNames(kindsFor(call.caller)...))
-	},
-	"id": func(call *call, value *param.Value) { call.filter.IDs = readIDs(value, 1) },
-	"actor": func(call *call, value *param.Value) { // 0 is the service itself
+	case "id":
+		call.filter.IDs = readIDs(value, 1)
+	case "actor": // 0 is the service itself
 		if _, sent := value.Sent(); sent && !call.caller.ReadsAll() {
 			value.Refuse(calendar.ReasonReaders)
 			return
 		}
 		call.filter.Actors = readIDs(value, 0)
-	},
-	"since":   func(call *call, value *param.Value) { call.filter.Since = call.readMoment(value) },
-	"until":   func(call *call, value *param.Value) { call.filter.Until = call.readMoment(value) },
-	"records": func(call *call, value *param.Value) { call.records, _ = value.Bool() },
+	case "since":
+		call.filter.Since = call.readMoment(value)
+	case "until":
+		call.filter.Until = call.readMoment(value)
+	case "records":
+		call.records, _ = value.Bool()
+	default:
+		call.readNumber(value)
+	}
 }
-
-// readText checks that a parameter is a text.
-func readText(_ *call, value *param.Value) { value.Raw() }
 
 // noBefore is more than every version and position that requests name.
 const noBefore = 1<<63 - 1
 
 // readNumber reads a whole number from the least one on.
-func readNumber(call *call, value *param.Value) {
+func (call *call) readNumber(value *param.Value) {
+	if value.Type != "integer" {
+		return
+	}
 	if number, ok := value.Whole(); ok {
 		if call.numbers == nil {
 			call.numbers = map[string]int64{}

@@ -49,9 +49,9 @@ func (call *call) mayReadPast() error {
 	case call.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
 		return nil
 	case call.caller.Role == calendar.Anonymous:
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
+		return refusal(calendar.CodeUnauthorized)
 	default:
-		return calendar.Fail(calendar.CodeForbidden, 0)
+		return refusal(calendar.CodeForbidden)
 	}
 }
 

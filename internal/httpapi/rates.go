@@ -44,7 +44,7 @@ func (call *call) count() error {
 	}
 	if over {
 		call.header[headerRateRemaining] = []string{"0"}
-		return calendar.Fail(calendar.CodeTooManyRequests, 0)
+		return refusal(calendar.CodeTooManyRequests)
 	}
 	return nil
 }

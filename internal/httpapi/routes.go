@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -29,15 +28,14 @@ type route struct {
 	ListsEvents bool   // those of the record that it names
 	Proves      bool   // its reads are those of HISTORY 12
 
-	kind       calendar.Kind     // of the records in its answers, 0: of none alone
-	of         calendar.Kind     // of the record that its events are of; 0: all
-	collection bool              // it lists and creates the records of a kind
-	bySlug     bool              // it names a record by its slug
-	params     param.Table[call] // of its reads
-	works      map[string]work   // by method
-	writes     bool              // one of its operations writes
-	allow      []string          // value of Allow with all methods
-	open       []string          // that with the methods that are open to everybody
+	kind   calendar.Kind     // of the records in its answers, 0: of none alone
+	of     calendar.Kind     // of the record that its events are of; 0: all
+	bySlug bool              // it names a record by its slug
+	params param.Table[call] // of its reads
+	works  map[string]work   // by method
+	writes bool              // one of its operations writes
+	allow  []string          // value of Allow with all methods
+	open   []string          // that with the methods that are open to everybody
 }
 
 // work carries out an operation.
@@ -123,8 +121,6 @@ func (route *route) complete(kind calendar.Kind) {
 	path := cmp.Or(route.Template, route.Pattern)
 	route.Tag, route.Template = cmp.Or(route.Tag, route.kind.Collection()), inTemplate.ReplaceAllString(path, "{$1}")
 	route.Key = cmp.Or(route.Key, strings.TrimSuffix(inKey.Replace(route.Pattern), "/"))
-	route.writes = slices.ContainsFunc(route.Operations, func(operation openapi.Operation) bool { return operation.Writes })
-	route.collection = route.writes && !route.Single
 	var all, open []string
 	for i := range route.Operations {
 		operation := &route.Operations[i]
@@ -135,7 +131,9 @@ func (route *route) complete(kind calendar.Kind) {
 		for _, method := range methods {
 			route.works[method] = do
 		}
-		if all = append(all, methods...); !operation.Writes {
+		if all = append(all, methods...); operation.Writes {
+			route.writes = true
+		} else {
 			open = append(open, methods...)
 		}
 	}
