@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type answer struct {
 	etag string
 	// headers are those of 200 and 304; the length and type of the body come
 	// next to them.
-	headers  []headerRow
+	headers  http.Header
 	media    []string                        // value of Content-Type
 	encoded  [encodings]atomic.Pointer[body] // the body in the encodings that were asked for
 	file     bool                            // it is a file of pages, which is worth more time to encode
@@ -55,15 +56,9 @@ type body struct {
 
 func newBody(data []byte) body { return body{data, []string{strconv.Itoa(len(data))}} }
 
-type headerRow struct {
-	name  string
-	value []string
-}
-
 // newAnswer makes an answer with the headers that all reads have.
-func newAnswer(data []byte, media []string, etag string, language calendar.Lang) *answer {
-	reply := &answer{body: newBody(data), media: media, etag: etag}
-	reply.add(headerLanguage, language.Tag())
+func (call *call) newAnswer(data []byte, media []string, etag string) *answer {
+	reply := &answer{body: newBody(data), media: media, etag: etag, headers: http.Header{headerLanguage: {call.language.Tag()}}}
 	if etag != "" {
 		reply.add(headerETag, etag)
 	}
@@ -79,12 +74,12 @@ func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, er
 	if err != nil {
 		return nil, err
 	}
-	return newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields))), call.language), nil
+	return call.newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields)))), nil
 }
 
 // add adds a header.
 func (answer *answer) add(name, value string) {
-	answer.headers = append(answer.headers, headerRow{name, []string{value}})
+	answer.headers[name] = []string{value}
 }
 
 // show sets the position that a list shows.
@@ -139,16 +134,15 @@ func (call *call) sendAnswer(answer *answer) error {
 	if answer.selection != nil {
 		return call.sendSelection(answer)
 	}
-	encoding, shown := call.encodedBody(call.client, &call.pass, best, answer, false)
+	encoding, shown := call.encodedBody(call.client, best, answer, false)
 	if len(shown.bytes) <= admit.SmallAnswer || call.request.Method == http.MethodHead {
 		call.pass.Leave()
 	} else if err := call.pass.Enter(admit.Answer, int64(len(shown.bytes))); err != nil && answer.status == 0 {
 		return err
 	}
 	call.setHeaders(answer, encodedTag(answer.etag, encoding))
-	header := call.writer.Header()
-	setEncoding(header, encoding)
-	header[headerType], header[headerLength] = answer.media, shown.length
+	call.setEncoding(encoding)
+	call.header[headerType], call.header[headerLength] = answer.media, shown.length
 	call.writeStatus(cmp.Or(answer.status, http.StatusOK))
 	call.writeBody(shown)
 	return nil
@@ -172,18 +166,15 @@ func (call *call) writeBody(shown *body) {
 
 // setHeaders sets the headers that an answer has whether the client has it or not.
 func (call *call) setHeaders(answer *answer, tag string) {
-	header := call.writer.Header()
-	for i := range answer.headers {
-		header[answer.headers[i].name] = answer.headers[i].value
-	}
+	maps.Copy(call.header, answer.headers)
 	if tag != answer.etag {
-		header[headerETag] = []string{tag}
+		call.header[headerETag] = []string{tag}
 	}
 	if shown := call.modifiedShown(answer.modified); shown != "" {
-		header[headerModified] = []string{shown}
+		call.header[headerModified] = []string{shown}
 	}
 	if answer.target != nil {
-		header[headerLocation] = []string{answer.target(call.request.URL.RawQuery)}
+		call.header[headerLocation] = []string{answer.target(call.request.URL.RawQuery)}
 	}
 	call.code = cmp.Or(answer.code, call.code)
 }
@@ -220,8 +211,8 @@ func written(write func(data []byte) ([]byte, error)) ([]byte, error) {
 // answerSize is what an answer takes that is cached under a key.
 func answerSize(key string, answer *answer) int {
 	count := len(key) + cap(answer.bytes)
-	for _, headerRow := range answer.headers {
-		count += len(headerRow.value[0])
+	for _, values := range answer.headers {
+		count += len(values[0])
 	}
 	for i := range answer.encoded {
 		if body := answer.encoded[i].Load(); body != nil {

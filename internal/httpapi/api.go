@@ -136,9 +136,6 @@ type Options struct {
 	AllowedOrigins []string    `placeholder:"LIST" pattern:"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+$" must:"be an origin, as https://calendar.example.org" help:"other origins whose pages may write; writes of pages from all other origins are refused"` // other origins whose pages may write
 	TotalHeaders   [][2]string `placeholder:"LIST" type:"headers" help:"further names of the two total headers, as pairs NAME:NAME"`                                                                                                                  // further names of X-Total and X-TotalPages
 
-	// MaxConcurrent is the number of anonymous requests that are worked on at once,
-	// and that of requests with credentials; more are answered 503. 0: 1024.
-	MaxConcurrent int `kong:"-"`
 	// MakeAtOnce is how many lists that are not in the cache are made at once for one
 	// anonymous client; more wait for their turn. It is for an index in the process,
 	// whose work takes its processors, and less than these. 0: any number.
@@ -161,10 +158,9 @@ type Options struct {
 	// the read model is out of reach.
 	ServeStale bool `default:"false" help:"answer lists with the last good answer, marked as stale, while the read model is unavailable"`
 
-	Now       func() time.Time `kong:"-"` // nil: time.Now
-	Log       *slog.Logger     `kong:"-"` // nil: slog.Default
-	RequestID func() string    `kong:"-"` // nil: 8 random bytes in hexadecimal
-	Pages     *public.Pages    `kong:"-"` // the pages for people; nil: none
+	Now   func() time.Time `kong:"-"` // nil: time.Now
+	Log   *slog.Logger     `kong:"-"` // nil: slog.Default
+	Pages *public.Pages    `kong:"-"` // the pages for people; nil: none
 
 	// Observe, when set, is called when a request begins, with its id: the work is done under
 	// the context that it returns, and end gets the answer. Many requests call it at once.
@@ -193,6 +189,10 @@ const (
 	maxKey         = 255      // characters of an Idempotency-Key
 )
 
+// slots are how many anonymous requests are worked on at once, and how many with credentials; more
+// are answered 503.
+const slots = 1024
+
 const (
 	// Namespace is the namespace of the interface.
 	Namespace  = "calendar/events/v1"
@@ -206,7 +206,8 @@ type Handler = api
 // api is the handler.
 type api struct {
 	Deps
-	settings  Options
+	Options
+
 	roots     *rootTable
 	closed    calendar.Code // that every request is answered with; "": it works
 	rooms     *admit.Control
@@ -270,9 +271,9 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	}
 	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	a := &api{
-		Deps: deps, settings: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
+		Deps: deps, Options: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
 		rooms: admit.New(admit.Limits{
-			Slots: options.MaxConcurrent, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
+			Slots: slots, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
 		past: admit.NewTurns(atOnce, pastAtOnce), streams: admit.NewTurns(atOnce, streamsAtOnce),
 		encoders:  admit.NewTurns(atOnce, max(1, runtime.GOMAXPROCS(0)/2)), // half of the processors are left to others
@@ -309,13 +310,13 @@ func (options *Options) seed() uint64 {
 func setDefaults(options *Options) {
 	defaults := reflect.ValueOf(Options{
 		Prefix: "api", Site: time.UTC, Currency: calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"},
-		PerPageMax: 100, PositionWait: 5 * time.Second, MaxConcurrent: 1024,
+		PerPageMax: 100, PositionWait: 5 * time.Second,
 		PublicHistory: PublicHistoryAll, HistoryMaxAge: 300,
 		Streams: 100, StreamsOfOne: 10, StreamBeat: 15 * time.Second, StreamLate: 30 * time.Second,
 		ReadDeadline: 5 * time.Second, WriteDeadline: 10 * time.Second,
 		MaxAnswer: 8 << 20, AnswerBytes: 12 << 20, FragmentBytes: 4 << 20,
 		FeedRefresh: time.Hour, FeedMaxAge: 300, ExportLimit: 100_000, WholeAnswers: 8, CalendarLimit: 10_000, TombstoneDays: 90,
-		Log: slog.Default(), Now: time.Now, RequestID: randomID,
+		Log: slog.Default(), Now: time.Now,
 	})
 	settings := reflect.ValueOf(options).Elem()
 	for i := range settings.NumField() {

@@ -17,15 +17,15 @@ import (
 // asksPast reports whether a read names a point in time, by the parameter or by the header,
 // and whether the caller may. Answers to it are those of the past from then on.
 func (call *call) asksPast() (asks bool, err error) {
-	if call.route.Past && call.sends(param.AsOf) {
-		call.fresh = valueAskBack
-		return true, call.mayReadPast()
+	if call.byHeader = !call.route.Past || !call.sends(param.AsOf); call.byHeader {
+		asks = call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil
+	} else {
+		asks, err = true, call.mayReadPast()
 	}
-	if call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil {
+	if asks {
 		call.fresh = valueAskBack
-		return true, nil
 	}
-	return false, nil
+	return asks, err
 }
 
 // sends reports whether the query has a parameter.
@@ -38,45 +38,46 @@ func (call *call) sends(name string) bool {
 	return false
 }
 
-// readPoint reads the point of a read that names one, and reports whether the header does.
-func (call *call) readPoint(input calendar.Input, problems *calendar.Problems) (point param.Point, byHeader bool, err error) {
-	if !call.sends(param.AsOf) {
-		return param.ParseDatetime(headerAcceptTime, call.request.Header, call.settings.Now(), problems), true, nil
+// readPoint reads the point of a read that names one.
+func (call *call) readPoint() (err error) {
+	if call.byHeader {
+		call.point = param.ParseDatetime(headerAcceptTime, call.request.Header, call.Now(), &call.problems)
+		return nil
 	}
-	head, err := call.History.Head(call.request.Context())
-	return param.ParsePoint(input[param.AsOf], call.route.Single && !call.route.bySlug, call.settings.Now(), call.settings.Site, head, problems), false, err
+	head, err := call.History.Head(call.context)
+	call.point = param.ParsePoint(call.input[param.AsOf], call.route.Single && !call.route.bySlug, call.Now(), call.Site, head, &call.problems)
+	return err
 }
 
 // then makes the answer to a single read of the past.
-func (asked *readParams) then(ctx context.Context, _ answerState) (*answer, error) {
-	target := asked.targetOf()
-	found, err := asked.Past.Read(ctx, past.Request{
-		Kind: asked.route.kind, ID: target.id, Slug: target.slug, Caller: asked.caller, Lang: asked.language,
-		Embeds: query.EmbedsOf(asked.fields), Point: asked.point, FromFirst: asked.byHeader,
+func (call *call) then(ctx context.Context) (*answer, error) {
+	found, err := call.Past.Read(ctx, past.Request{
+		Kind: call.route.kind, ID: call.target.ID, Slug: call.target.Slug, Caller: call.caller, Lang: call.language,
+		Embeds: query.EmbedsOf(call.fields), Point: call.point, FromFirst: call.byHeader,
 	})
 	if err != nil {
 		return nil, err
 	}
-	answer, err := asked.recordAnswer(&found.View, found.Version.Time.Time)
+	answer, err := call.recordAnswer(&found.View, found.Version.Time.Time)
 	if err != nil {
 		return nil, err
 	}
 	answer.add(headerPosition, found.Version.Position.String())
 	whole := answer.name(found.View.Record.ID, embeddedIn(&found.View))
-	if target.slug == "" {
-		address := asked.root.Self(found.View.Record)
+	if call.target.Slug == "" {
+		address := call.root.Self(found.View.Record)
 		answer.add(headerMemento, mementoTime(found.Moment))
 		answer.add(headerLink, aroundLinks(address, &found.Mementos))
-		if asked.byHeader {
-			point := asked.point
+		if call.byHeader {
+			point := call.point
 			if found.Permanent {
 				point = param.Point{Version: found.Version.Number}
 			}
-			answer.add(headerContentLocation, asked.link(address, param.AsOf, point.String()))
+			answer.add(headerContentLocation, call.linkTo(address, param.AsOf, point.String()))
 		}
 	}
-	if found.Permanent && !asked.byHeader && whole {
-		asked.fresh = asked.permanent
+	if found.Permanent && !call.byHeader && whole {
+		call.fresh = call.permanent
 	}
 	return answer, nil
 }
@@ -93,48 +94,47 @@ func embeddedIn(view *query.View) (ids []calendar.ID) {
 
 // listThen answers a list of the past.
 func (call *call) listThen() error {
-	var problems calendar.Problems
 	request := call.listRequest(query.Request{Caller: call.caller})
-	point, byHeader, err := call.readPoint(request.Input, &problems)
+	err := call.readPoint()
 	if err != nil {
 		return err
 	}
 	delete(request.Input, param.AsOf)
+	problems := call.problems.Fields
 	var then past.PointInTime
-	if len(problems.Fields) == 0 {
-		if then, err = call.Past.Resolve(call.request.Context(), point); err != nil {
+	if len(problems) == 0 {
+		if then, err = call.Past.Resolve(call.context, call.point); err != nil {
 			return err
 		}
 	}
 	form := request // what is wrong with it is known before the lists are
-	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems.Fields
-	_, refused := call.parse(call.request.Context(), form, call.Queries.Parse)
-	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems.Fields) > 0) {
+	form.Past, form.Refused = query.Past{FormOnly: true, Now: then.Moment}, problems
+	refused := call.parse(form)
+	if problem, ok := errors.AsType[*calendar.Error](refused); refused != nil && (!ok || problem.Code != calendar.CodeInvalidParam || len(problems) > 0) {
 		return refused
 	}
 	lists, withdrawn, err := call.listsThen(then)
 	if err != nil {
 		return cmp.Or(refused, err)
 	}
-	request.Past = query.Past{AsOf: point.String(), Now: then.Moment, Withdrawn: withdrawn}
-	ctx, cancel := call.within(call.settings.ReadDeadline)
-	defer cancel()
-	criteria, err := call.parse(ctx, request, lists.Parse)
-	if err != nil {
+	request.Past, call.lists = query.Past{AsOf: call.point.String(), Now: then.Moment, Withdrawn: withdrawn}, lists
+	call.begin(call.ReadDeadline)
+	if err := call.parse(request); err != nil {
 		return err
 	}
-	call.language = criteria.Lang
-	original, location := call.urlsThen(criteria)
-	if !byHeader {
+	call.language = call.criteria.Lang
+	original, location := call.urlsThen()
+	if !call.byHeader {
 		location = ""
 	}
-	run := call.runList(lists.Run, criteria, original)
+	if call.state, err = lists.Generation(call.context); err != nil {
+		return err
+	}
 	return call.read(&question{
-		state: lists.Generation,
-		asked: call.asked().Number(then.Moment.Unix()).Text(criteria.Key).Text(original).Text(location),
+		asked: call.asked().Number(then.Moment.Unix()).Text(call.criteria.Key).Text(original).Text(location),
 		turns: call.turns, smaller: []string{"per_page", "_fields"},
-		make: func(ctx context.Context, state answerState) (*answer, error) {
-			reply, err := run(ctx, state)
+		make: func(ctx context.Context) (*answer, error) {
+			reply, err := call.runList(ctx, original)
 			if err != nil {
 				return nil, err
 			}
@@ -158,10 +158,10 @@ func (call *call) listsThen(then past.PointInTime) (*query.Service, query.Withdr
 
 // urlsThen returns the URL of a list of the past as it was sent, without the point and with
 // it.
-func (call *call) urlsThen(criteria *query.Criteria) (without, with string) {
-	sent := criteria.Sent
+func (call *call) urlsThen() (without, with string) {
+	sent := call.criteria.Sent
 	if call.sends("page") {
-		sent = slices.Concat([]param.LinkParam{{Name: "page", Value: strconv.Itoa(criteria.Page)}}, sent)
+		sent = slices.Concat([]param.LinkParam{{Name: "page", Value: strconv.Itoa(call.criteria.Page)}}, sent)
 	}
 	dated := param.LinksTo(call.address(), sent)
 	original := param.LinksTo(call.address(), slices.DeleteFunc(slices.Clone(sent), func(linkParam param.LinkParam) bool {

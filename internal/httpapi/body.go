@@ -18,7 +18,7 @@ func (call *call) receive(limit int64) ([]byte, error) {
 	size := call.request.ContentLength
 	switch {
 	case size > limit:
-		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
+		return nil, refusal(calendar.CodeBodyTooLarge)
 	case size == 0:
 		return nil, nil
 	case size < 0:
@@ -31,11 +31,11 @@ func (call *call) receive(limit int64) ([]byte, error) {
 	buffer.Grow(int(size) + bytes.MinRead)
 	_, err := buffer.ReadFrom(http.MaxBytesReader(call.writer, call.request.Body, limit))
 	_, large := errors.AsType[*http.MaxBytesError](err)
-	switch late := call.request.Context().Err(); {
+	switch late := call.context.Err(); {
 	case err == nil:
 		return buffer.Bytes(), call.pass.Enter(admit.Work, 1)
 	case large:
-		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
+		return nil, refusal(calendar.CodeBodyTooLarge)
 	// After a body that is late or cut, the context has ended too; the client may
 	// still be there.
 	case errors.Is(err, os.ErrDeadlineExceeded):

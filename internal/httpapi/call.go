@@ -12,8 +12,10 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/command"
 	"daybook/internal/formats"
 	"daybook/internal/httpapi/admit"
+	public "daybook/internal/pages"
 	"daybook/internal/param"
 	"daybook/query"
 )
@@ -23,21 +25,31 @@ type call struct {
 	*api
 
 	writer   http.ResponseWriter
-	request  *http.Request // its context ends with the time for the work, or when the client goes away
+	header   http.Header // of the answer
+	request  *http.Request
 	chi      chi.Context
 	location location
 	from     origin
-	root     *root        // nil when the path has no known namespace
-	route    *route       // nil: the path is none of the interface
-	page     *pageRequest // nil: the path is none of a page
-	caller   calendar.Caller
-	counted  bool // in the rate
-	query    param.Pairs
-	format   *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
-	record   *query.View     // that the events of a list are of; nil for all
+	root     *root          // nil when the path has no known namespace
+	route    *route         // nil: the path is none of the interface
+	page     *pageRequest   // nil: the path is none of a page
+	target   command.Target // the record that the path names
+	sentParams
+
+	caller  calendar.Caller
+	counted bool // in the rate
+	query   param.Pairs
+	format  *formats.Format // of the list, and of a single event in another one than JSON; nil elsewhere
+	record  *query.View     // that the events of a list are of; nil for all
 	// reached is the position that a list waited for, of which sent was asked for: the
 	// answer is not older.
 	reached, sent calendar.Position
+	// state is what the answer is made from, and cacheKey names the answer within it; "": it is
+	// made for this request alone.
+	state    query.Generation
+	cacheKey string
+	lists    public.Lists    // that are asked: those of the present, or of a point in time
+	criteria *query.Criteria // of a list
 	// lastGood is the key under which the answer is cached for the time in which the read model
 	// is out of reach; "": it is not, as the operator does not allow it.
 	lastGood string
@@ -53,36 +65,36 @@ type call struct {
 	cache    CacheUse
 	code     calendar.Code // of the error that was answered
 	pass     admit.Pass    // used by the goroutine of the request alone
-	// client ends when the client goes away. The context of the request stands on it and
-	// ends with the time for the work, which begins again after waiting.
-	client context.Context //nolint:containedctx // as http.Request has one
+	// client ends when the client goes away. The context stands on it and ends with the time for the
+	// work, which begins again after waiting; end ends it.
+	client, context context.Context //nolint:containedctx // as http.Request has one
+	end             context.CancelFunc
 }
 
 type callKey struct{}
 
 // ServeHTTP implements http.Handler: the way of every request.
 func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	c := &call{api: api, writer: writer, request: request, started: api.settings.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
+	c := &call{api: api, lists: api.Queries, writer: writer, header: writer.Header(), request: request, started: api.Now(), from: api.roots.origin(request), query: param.ParsePairs(request.URL.RawQuery)}
 	c.location = api.roots.locate(request.URL.EscapedPath(), c.from.path)
 	c.language = c.location.language
 	if language, ok := calendar.ParseLang(c.query.Last("multilang_language")); ok {
 		c.language = language
 	}
 	c.id[0] = c.requestID()
-	writer.Header()[headerRequestID] = c.id[:]
+	c.header[headerRequestID] = c.id[:]
 	ctx := request.Context()
 	var report func(Answered)
-	if api.settings.Observe != nil {
-		ctx, report = api.settings.Observe(request, c.id[0])
+	if api.Observe != nil {
+		ctx, report = api.Observe(request, c.id[0])
 	}
 	c.client = context.WithValue(ctx, callKey{}, c)
-	limit := api.settings.ReadDeadline
+	limit := api.ReadDeadline
 	if !isRead(request.Method) {
-		limit = api.settings.WriteDeadline
+		limit = api.WriteDeadline
 	}
-	ctx, cancel := c.within(limit)
-	defer cancel()
-	c.request = request.WithContext(ctx)
+	c.begin(limit)
+	defer func() { c.end() }()
 	defer c.finish(report)
 	defer c.pass.Leave()
 	defer c.answerPanic()
@@ -103,7 +115,7 @@ func (call *call) answer() error {
 	}
 	call.commonHeaders()
 	if call.closed != "" {
-		return calendar.Fail(call.closed, 0)
+		return refusal(call.closed)
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
 	first := admit.Work
@@ -121,35 +133,35 @@ func (call *call) answer() error {
 	}
 	switch request := call.request; {
 	case len(request.Method)+len(request.RequestURI)+len(request.Proto)+2 > maxRequestLine:
-		return calendar.Fail(calendar.CodeURITooLong, 0)
+		return refusal(calendar.CodeURITooLong)
 	case request.Host != "" && !isHost(request.Host):
-		problems := calendar.Problems{Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}}
-		return problems.Err()
+		call.problems.Add("Host", calendar.ReasonHeaderHost)
+		return call.problems.Err()
 	case !utf8.ValidString(request.URL.Path):
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	case call.page != nil:
 		return call.answerPage()
 	case call.route == nil:
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	}
-	call.root = call.roots.root(call.from, call.location.mount)
+	call.root, call.target = call.roots.root(call.from, call.location.mount), call.targetOf()
 	return call.answerRoute()
 }
 
 // answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
 // writes where they come from, credentials, and on writes the general right.
 func (call *call) answerRoute() error {
-	route, header, method := call.route, call.writer.Header(), call.request.Method
+	route, method := call.route, call.request.Method
 	work := route.works[method]
 	if work == nil || method == http.MethodOptions {
-		header[headerAllow] = route.allow
+		call.header[headerAllow] = route.allow
 	}
 	if work == nil {
-		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+		return refusal(calendar.CodeMethodNotAllowed)
 	}
 	reads := call.reads()
 	if !reads && call.fromForeignPage() {
-		return cmp.Or[error](call.count(), calendar.Fail(calendar.CodeForbiddenOrigin, 0))
+		return cmp.Or[error](call.count(), refusal(calendar.CodeForbiddenOrigin))
 	}
 	if err := call.login(); err != nil {
 		return err
@@ -158,7 +170,7 @@ func (call *call) answerRoute() error {
 	if !reads || call.caller.Role != calendar.Anonymous {
 		refused = calendar.MayWrite(call.caller, route.kind)
 		if route.writes && refused == nil {
-			header[headerAllow] = route.allow
+			call.header[headerAllow] = route.allow
 		}
 	}
 	if reads { // writes name all that is wrong at once
@@ -171,9 +183,12 @@ func (call *call) answerRoute() error {
 	return work(call)
 }
 
-// within returns the context of work that begins now and may take so long.
-func (call *call) within(limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(call.client, limit)
+// begin begins work that may take so long, in place of that of before.
+func (call *call) begin(limit time.Duration) {
+	if call.end != nil {
+		call.end()
+	}
+	call.context, call.end = context.WithTimeout(call.client, limit)
 }
 
 // sendsCredentials reports whether a request comes with credentials that are read: pages read
@@ -192,15 +207,15 @@ func (call *call) answerPanic() {
 	case http.ErrAbortHandler:
 		panic(value)
 	}
-	call.log().ErrorContext(call.request.Context(), "request panicked", "panic", value, "stack", string(debug.Stack()))
+	call.log().ErrorContext(call.context, "request panicked", "panic", value, "stack", string(debug.Stack()))
 	if call.status == 0 {
-		call.fail(calendar.Fail(calendar.CodeInternal, 0))
+		call.fail(refusal(calendar.CodeInternal))
 	}
 }
 
 // login reads the credentials of a request, and brings it to work.
 func (call *call) login() error {
-	caller, err := call.Users.Authenticate(call.request.Context(), strings.Join(call.request.Header["Authorization"], ", "))
+	caller, err := call.Users.Authenticate(call.context, strings.Join(call.request.Header["Authorization"], ", "))
 	call.caller = caller
 	if err = cmp.Or(call.count(), err); err != nil {
 		return err

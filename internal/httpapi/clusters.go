@@ -3,33 +3,28 @@ package httpapi
 import (
 	"context"
 
-	"daybook/internal/formats"
 	"daybook/query"
 )
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (call *call) clusters() error {
-	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("map")})
+	return call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("map")}, nil, &question{make: call.geoMap})
+}
+
+func (call *call) geoMap(ctx context.Context) (*answer, error) {
+	found, err := call.Queries.Clusters(ctx, call.criteria)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	question.make = func(ctx context.Context, state answerState) (*answer, error) {
-		found, err := call.Queries.Clusters(ctx, criteria)
-		if err != nil {
-			return nil, err
-		}
-		reply := newAnswer(formats.AppendJSON(nil, call.mapOf(criteria, found)), valueGeoJSON, call.weakTag(state.key), criteria.Lang)
-		reply.show(found.Position)
-		call.addTotals(reply, found.Total, "")
-		return reply, nil
-	}
-	return call.read(question)
+	reply := call.shown(call.mapOf(found), valueGeoJSON, found.Position)
+	call.addTotals(reply, found.Total, "")
+	return reply, nil
 }
 
 var valueGeoJSON = []string{"application/geo+json"}
 
 // mapOf is the GeoJSON of clusters.
-func (call *call) mapOf(criteria *query.Criteria, found *query.Clusters) object {
+func (call *call) mapOf(found *query.Clusters) object {
 	features := make([]object, len(found.Clusters))
 	for i := range found.Clusters {
 		cluster := &found.Clusters[i]
@@ -40,8 +35,8 @@ func (call *call) mapOf(criteria *query.Criteria, found *query.Clusters) object 
 		switch {
 		case len(cluster.Venues) == 1:
 			record := cluster.Venues[0]
-			name, _ := record.Name(criteria.Lang)
-			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.settings.Now()))}
+			name, _ := record.Name(call.language)
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.Now()))}
 		case cluster.Expansion > 0:
 			properties["expansion_zoom"] = cluster.Expansion
 		}

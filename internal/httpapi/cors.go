@@ -39,16 +39,16 @@ func (call *call) reads() bool {
 
 // crossOrigin sets the headers of section 2.11: reads are open to every origin,
 // answers to writes to those of the setting.
-func (call *call) crossOrigin(header http.Header) {
+func (call *call) crossOrigin() {
 	allowed := valueAny
 	if !call.reads() {
 		from := call.request.Header.Get("Origin")
-		if !slices.Contains(call.settings.AllowedOrigins, from) {
+		if !slices.Contains(call.AllowedOrigins, from) {
 			return
 		}
 		allowed = []string{from}
 	}
-	header["Access-Control-Allow-Origin"], header["Access-Control-Expose-Headers"] = allowed, call.expose
+	call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = allowed, call.expose
 }
 
 // fromForeignPage reports whether a page of another site sent a request (2.11): a browser
@@ -60,7 +60,7 @@ func (call *call) fromForeignPage() bool {
 	if origin == "" || call.page != nil && (foreign || origin == "null" && site == "same-origin") {
 		return foreign
 	}
-	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.settings.AllowedOrigins, origin))
+	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.AllowedOrigins, origin))
 }
 
 // isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
@@ -86,22 +86,22 @@ func hostPort(text string) string {
 
 // preflight sets what a browser asks for before a request to a route, nil for a read that
 // is none of the interface.
-func (call *call) preflight(header http.Header, route *route) {
+func (call *call) preflight(route *route) {
 	wanted := call.request.Header.Get("Access-Control-Request-Method")
 	from := call.request.Header.Get("Origin")
 	if wanted == "" && from == "" {
 		return
 	}
-	header["Access-Control-Allow-Methods"] = corsReadMethods
-	if route != nil && slices.Contains(call.settings.AllowedOrigins, from) || route.asks() {
-		header["Access-Control-Allow-Methods"] = route.allow
+	call.header["Access-Control-Allow-Methods"] = corsReadMethods
+	if route != nil && slices.Contains(call.AllowedOrigins, from) || route.asks() {
+		call.header["Access-Control-Allow-Methods"] = route.allow
 	}
 	names := corsRequest
 	if wanted == http.MethodGet || wanted == http.MethodHead {
 		names = withRequested(names, call.request.Header.Values("Access-Control-Request-Headers"))
 	}
-	header["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
-	header["Access-Control-Max-Age"] = corsMaxAge
+	call.header["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
+	call.header["Access-Control-Max-Age"] = corsMaxAge
 }
 
 // The header names of a preflight that are answered.

@@ -13,8 +13,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"daybook/internal/httpapi/admit"
 )
 
 // encoding is a content coding of answers (2.8). Of those that a client weighs the
@@ -142,23 +140,23 @@ func encodedTag(etag string, encoding encoding) string {
 	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[encoding][0] + `"`
 }
 
-func setEncoding(header http.Header, encoding encoding) {
+func (call *call) setEncoding(encoding encoding) {
 	if encoding != encodingNone {
-		header[headerEncoding] = valuesEncoding[encoding]
+		call.header[headerEncoding] = valuesEncoding[encoding]
 	}
 }
 
 // encodedBody returns the body of an answer in an encoding, or as it is where there is no turn
 // for that. It is encoded once, in a turn, as that takes a processor for longer than making most
 // answers does; turn reports whether the client has its turn.
-func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding encoding, answer *answer, turn bool) (encoding, *body) {
+func (call *call) encodedBody(ctx context.Context, encoding encoding, answer *answer, turn bool) (encoding, *body) {
 	if encoding == encodingNone {
 		return encoding, &answer.body
 	}
 	if body := answer.encoded[encoding].Load(); body != nil {
 		return encoding, body
 	}
-	leave, err := pass.Turn(ctx, api.encoders, turn)
+	leave, err := call.pass.Turn(ctx, call.encoders, turn)
 	if err != nil {
 		return encodingNone, &answer.body
 	}
@@ -173,7 +171,7 @@ func (api *api) encodedBody(ctx context.Context, pass *admit.Pass, encoding enco
 	result := newBody(data)
 	answer.encoded[encoding].Store(&result)
 	if answer.key != "" {
-		api.answers.Set(answer.key, answer) // it is larger now
+		call.answers.Set(answer.key, answer) // it is larger now
 	}
 	return encoding, &result
 }

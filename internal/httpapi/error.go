@@ -11,6 +11,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/formats"
+	"daybook/internal/proof"
 	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -49,21 +50,29 @@ func shownCode(problem *calendar.Error) string {
 	}
 }
 
-// publicError is what a client may read of an error: itself, "unavailable" when
-// a part is out of reach, else "internal".
+// refusal is the error of a code that is of no kind of records.
+func refusal(code calendar.Code) *calendar.Error { return calendar.Fail(code, 0) }
+
+// publicCodes are the codes of errors of the parts.
+var publicCodes = map[error]calendar.Code{
+	eventstore.ErrUnavailable: calendar.CodeUnavailable, eventstore.ErrClosed: calendar.CodeUnavailable, readmodel.ErrUnavailable: calendar.CodeUnavailable,
+	context.DeadlineExceeded: calendar.CodeUnavailable, eventstore.ErrKeyReused: calendar.CodeKeyReused,
+	eventstore.ErrHistory: calendar.CodeUnavailable, // it goes over to another one just now
+	proof.ErrNoCheckpoint: calendar.CodeNoCheckpoint, proof.ErrNoTile: calendar.CodeNoTile,
+}
+
+// publicError is what a client may read of an error: itself, what its code is by publicCodes, else
+// "internal".
 func publicError(err error) *calendar.Error {
 	if problem, ok := errors.AsType[*calendar.Error](err); ok {
 		return problem
 	}
-	switch {
-	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed),
-		errors.Is(err, readmodel.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	case errors.Is(err, eventstore.ErrKeyReused):
-		return calendar.Fail(calendar.CodeKeyReused, 0)
-	default:
-		return calendar.Fail(calendar.CodeInternal, 0)
+	for known, code := range publicCodes {
+		if errors.Is(err, known) {
+			return refusal(code)
+		}
 	}
+	return refusal(calendar.CodeInternal)
 }
 
 // tooLarge is an error of a client when it says that the answer would be larger than it
@@ -74,7 +83,7 @@ func (api *api) tooLarge(err error, params ...string) error {
 	}
 	var problems calendar.Problems
 	for _, name := range params {
-		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.settings.MaxAnswer))
+		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.MaxAnswer))
 	}
 	return cmp.Or(problems.Err(), err)
 }
@@ -90,11 +99,11 @@ func (call *call) fail(err error) {
 		if errors.Is(err, context.Canceled) && call.client.Err() != nil {
 			status = statusClientGone // nobody reads it
 		} else if problem.Code == calendar.CodeInternal {
-			call.log().ErrorContext(call.request.Context(), "request failed", "error", err)
+			call.log().ErrorContext(call.context, "request failed", "error", err)
 		} else if problem.Code == calendar.CodeUnavailable && err.Error() != problem.Error() { // there is a cause to tell
-			call.log().WarnContext(call.request.Context(), "part unavailable", "error", err)
-			if call.settings.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
-				call.settings.ListFailed(err)
+			call.log().WarnContext(call.context, "part unavailable", "error", err)
+			if call.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
+				call.ListFailed(err)
 			}
 		}
 	}
@@ -106,7 +115,7 @@ func (call *call) fail(err error) {
 	if accepts(call.request.Header, "application/problem+json") {
 		media, instance = valueProblem, call.request.URL.EscapedPath()
 	}
-	answer := newAnswer(errorBody(problem, status, call.language, instance), media, "", call.language)
+	answer := call.newAnswer(errorBody(problem, status, call.language, instance), media, "")
 	answer.fail(problem, status, challenges)
 	_ = call.sendAnswer(answer)
 }
@@ -125,12 +134,12 @@ func (answer *answer) fail(problem *calendar.Error, status int, challenges []str
 	case status == http.StatusServiceUnavailable:
 		answer.add(headerRetry, retryAfter)
 	case status == http.StatusUnauthorized:
-		answer.headers = append(answer.headers, headerRow{headerChallenge, challenges})
+		answer.headers[headerChallenge] = challenges
 	}
 }
 
 // accepts reports whether Accept names a media type, given in lower case.
-func accepts(header http.Header, media string) bool { return weightIn(header, []string{media}) > 0 }
+func accepts(header http.Header, media string) bool { return weightIn(header, media) > 0 }
 
 // errorBody returns an error as JSON: as problem details of the path instance (RFC 9457), and
 // without one in the shape of section 7.1.

@@ -17,11 +17,11 @@ import (
 
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (call *call) findOf(ctx context.Context) (kind query.Of, err error) {
+func (call *call) findOf() (kind query.Of, err error) {
 	if call.route.of == 0 {
 		return kind, nil
 	}
-	view, err := call.Queries.Read(ctx, call.route.of, call.targetOf().id, "", call.caller, call.location.language, query.EmbedNone, nil)
+	view, err := call.Queries.Read(call.context, call.route.of, call.target.ID, "", call.caller, call.location.language, query.EmbedNone, nil)
 	if err == nil {
 		call.record = &view
 		kind = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}
@@ -41,22 +41,14 @@ func (call *call) address() string {
 	return address + "/"
 }
 
-// askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
-// and since when it stands.
-func (call *call) askedFor(criteria *query.Criteria) cache.Key {
-	key := call.asked().Text(criteria.Key)
-	if !call.feed() {
-		return key
+// askedFor begins the key of a list that is parsed. A feed shows how it was asked for, and since when
+// it stands.
+func (call *call) askedFor() cache.Key {
+	key := call.asked().Text(call.criteria.Key)
+	if call.feed() {
+		key = key.Text(call.request.URL.RawQuery)
 	}
-	paged := int64(0)
-	if criteria.Paged {
-		paged = 1
-	}
-	key = key.Number(paged).Number(int64(len(criteria.Sent)))
-	for _, linkParam := range criteria.Sent {
-		key = key.Text(linkParam.Name).Text(linkParam.Value)
-	}
-	if criteria.Moves {
+	if call.feed() && call.criteria.Moves {
 		key = key.Number(call.midnight(0).Unix())
 	}
 	return key
@@ -64,34 +56,34 @@ func (call *call) askedFor(criteria *query.Criteria) cache.Key {
 
 // midnight is when a day of the site begins: the present one, or one some days later.
 func (api *api) midnight(later int) time.Time {
-	year, month, days := api.settings.Now().In(api.settings.Site).Date()
-	return calendar.WallToInstant(calendar.Wall(time.Date(year, month, days+later, 0, 0, 0, 0, time.UTC).Unix()), api.settings.Site)
+	year, month, days := api.Now().In(api.Site).Date()
+	return calendar.WallToInstant(calendar.Wall(time.Date(year, month, days+later, 0, 0, 0, 0, time.UTC).Unix()), api.Site)
 }
 
 // dress fills in what a feed says besides its events.
-func (call *call) dress(ctx context.Context, listing *listing, generation query.Generation) error {
-	head, err := call.Records.HeadAt(ctx, generation.Position)
+func (call *call) dress(ctx context.Context, listing *listing) error {
+	head, err := call.Records.HeadAt(ctx, call.state.Position)
 	if err != nil {
 		return err
 	}
-	criteria, moments := listing.criteria, []time.Time{head.Time}
-	if generation.Due != 0 {
-		moments = append(moments, time.Unix(generation.Due, 0))
+	criteria, moments := call.criteria, []time.Time{head.Time}
+	if call.state.Due != 0 {
+		moments = append(moments, time.Unix(call.state.Due, 0))
 	}
 	if criteria.Moves {
 		moments = append(moments, call.midnight(0))
 	}
-	sent := param.LinksTo(listing.address, criteria.Sent)
-	self, name := sent.Page(criteria.Page), cmp.Or(call.settings.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
+	sent := param.LinksTo(call.address(), criteria.Sent)
+	self, name := sent.Page(criteria.Page), cmp.Or(call.CalendarName, texts.Messages.In("feed.events", criteria.Lang))
 	listing.Feed = formats.Feed{
-		Title: name, Calendar: name, Root: listing.root.URL, Home: listing.root.Site + "/", Self: self,
-		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(listing.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.settings.FeedRefresh, Site: call.settings.Site,
+		Title: name, Calendar: name, Root: call.root.URL, Home: call.root.Site + "/", Self: self,
+		ID: "urn:uuid:" + formats.UID(head.UUID, self[len(call.root.Base):]), Lang: criteria.Lang, Modified: slices.MaxFunc(moments, time.Time.Compare), Refresh: call.FeedRefresh, Site: call.Site,
 		Store: head.UUID, Zone: criteria.Zone, Columns: criteria.Fields, Venues: criteria.Venues, BOM: criteria.BOM, Raw: criteria.Raw,
 	}
 	listing.name = calendar.KindEvent.Collection()
 	if view := call.record; view != nil {
 		of, _ := view.Record.Name(criteria.Lang)
-		listing.Title, listing.Home, listing.name = of+" – "+name, listing.root.Page(view.Record, view.Status), fileOf(view.Record)
+		listing.Title, listing.Home, listing.name = of+" – "+name, call.root.Page(view.Record, view.Status), fileOf(view.Record)
 	}
 	return nil
 }
@@ -107,7 +99,7 @@ const settled = 2 * time.Second
 
 // modifiedShown is the value of Last-Modified of a feed, "" for none.
 func (call *call) modifiedShown(modified time.Time) string {
-	if modified.IsZero() || call.settings.Now().Sub(modified) < settled {
+	if modified.IsZero() || call.Now().Sub(modified) < settled {
 		return ""
 	}
 	return modified.UTC().Format(http.TimeFormat)
@@ -119,9 +111,8 @@ func (call *call) unmodified(modified time.Time) bool {
 	if len(since) == 0 || len(call.request.Header["If-None-Match"]) > 0 {
 		return false
 	}
-	shown := call.modifiedShown(modified)
 	instant, err := http.ParseTime(since[0])
-	return shown != "" && err == nil && instant.UTC().Format(http.TimeFormat) == shown
+	return err == nil && call.modifiedShown(modified) != "" && instant.Unix() == modified.Unix()
 }
 
 // singleEvent makes the answer of a single event in another format than JSON: a list of one.
@@ -131,8 +122,9 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 		return nil, err
 	}
 	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
+	call.criteria = &query.Criteria{Lang: call.language}
 	return call.encode(&listing{
-		Feed: formats.Feed{Single: true, Lang: call.language, Site: call.settings.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
-		root: call.root, criteria: &query.Criteria{Lang: call.language}, list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
+		Feed: formats.Feed{Single: true, Lang: call.language, Site: call.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},
+		list: &query.List{Views: []query.View{*view}, Position: head.Position}, name: fileOf(view.Record),
 	}, call.weakTag(key.String()))
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,12 +15,9 @@ import (
 type listing struct {
 	formats.Feed
 
-	root     *root
-	criteria *query.Criteria
-	list     *query.List // without views, where these come one after the other
-	address  string      // of the list, without its query
-	links    string      // value of Link
-	name     string      // of the file
+	list  *query.List // without views, where these come one after the other
+	links string      // value of Link
+	name  string      // of the file
 }
 
 // formatOf returns the format in which a request is answered: that of the ending of the
@@ -41,7 +37,7 @@ func (call *call) formatOf() *formats.Format {
 			return format
 		}
 	}
-	for media, weight := range accepted(call.request.Header) {
+	for media, weight := range weighted(call.request.Header["Accept"]) {
 		if weight <= most {
 			continue
 		}
@@ -54,21 +50,24 @@ func (call *call) formatOf() *formats.Format {
 	return best
 }
 
-// accepted yields the media types of Accept, in lower case, with their weights.
-func accepted(header http.Header) iter.Seq2[string, int] { return weighted(header["Accept"]) }
-
 // feed reports whether events are answered in another format than JSON.
 func (call *call) feed() bool { return call.format != nil && call.format.Exports() }
 
 // weightIn returns the greatest weight that Accept has for one of some media types, in lower
 // case: 0 where it has none.
-func weightIn(header http.Header, media []string) (greatest int) {
-	for member, weight := range accepted(header) {
+func weightIn(header http.Header, media ...string) (greatest int) {
+	for member, weight := range weighted(header["Accept"]) {
 		if weight > greatest && slices.Contains(media, member) {
 			greatest = weight
 		}
 	}
 	return greatest
+}
+
+// prefers reports whether a client weighs a media type more than JSON.
+func (call *call) prefers(media string) bool {
+	header := call.request.Header
+	return weightIn(header, media) > weightIn(header, formats.JSON.Media...)
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.
@@ -78,7 +77,7 @@ func (call *call) encode(listing *listing, etag string) (*answer, error) {
 			listing.Zones.Add(new(call.renderer.Times(listing.list.Views[i].Record, listing.list.Views[i].Blanked)))
 		}
 		if len(listing.list.Views) == 0 {
-			listing.Zones.AddSite(call.settings.Site, call.settings.Now())
+			listing.Zones.AddSite(call.Site, call.Now())
 		}
 	}
 	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, listing) })
@@ -99,7 +98,7 @@ type encoder struct {
 
 // open begins to write a list.
 func (call *call) open(listing *listing) encoder {
-	criteria, list, fields := listing.criteria, listing.list, listing.criteria.Fields
+	criteria, list, fields := call.criteria, listing.list, call.criteria.Fields
 	listing.Collection, listing.Total, listing.TotalPages, listing.Cursor = criteria.Kind.Collection(), list.Total, list.TotalPages, list.Next
 	if listing.Facets = appendFacets(nil, list.Facets, criteria.Lang); criteria.Typos {
 		listing.Typos = formats.Object{"typos", list.Typos, "joined", list.Joined}
@@ -108,7 +107,7 @@ func (call *call) open(listing *listing) encoder {
 		fields = nil
 	}
 	return encoder{Writer: call.format.Open(&listing.Feed), whole: call.format.Records, records: call.renderer.Writer(render.Answer{
-		Store: &listing.Store, Links: &listing.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.settings.MaxAnswer,
+		Store: &listing.Store, Links: &call.root.Links, Lang: criteria.Lang, Fields: fields, Limit: call.MaxAnswer,
 		Highlighter: criteria.Highlighter(list.Spelling), HighlightLength: criteria.HighlightLength,
 	})}
 }
@@ -124,14 +123,14 @@ func (encoder *encoder) item(data []byte, view *query.View) ([]byte, error) {
 
 // appendList writes a list with its links; no answer is larger than it may be.
 func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error) {
-	listing.link()
+	call.link(listing)
 	encoder := call.open(listing)
 	data = encoder.Begin(data)
 	for i := range listing.list.Views {
 		if data, err = encoder.item(data, &listing.list.Views[i]); err != nil {
 			return data, err
 		}
-		if len(data) > call.settings.MaxAnswer {
+		if len(data) > call.MaxAnswer {
 			return data, query.ErrTooLarge
 		}
 	}
@@ -140,7 +139,7 @@ func (call *call) appendList(data []byte, listing *listing) (_ []byte, err error
 
 // listAnswer makes the answer of a list that is written, with its headers.
 func (call *call) listAnswer(listing *listing, body []byte, etag string) *answer {
-	answer := newAnswer(body, call.format.Header, etag, listing.criteria.Lang)
+	answer := call.newAnswer(body, call.format.Header, etag)
 	answer.show(listing.list.Position)
 	switch {
 	case listing.Single:

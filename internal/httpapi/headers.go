@@ -60,22 +60,21 @@ var (
 
 // commonHeaders sets what every answer carries, whatever happens next.
 func (call *call) commonHeaders() {
-	header := call.writer.Header()
-	if call.settings.Pages != nil && call.settings.Pages.NoRobots() {
-		header["X-Robots-Tag"] = valueNoIndex
+	if call.Pages != nil && call.Pages.NoRobots() {
+		call.header["X-Robots-Tag"] = valueNoIndex
 	}
 	if call.page != nil {
-		call.setPageHeaders(header)
+		call.setPageHeaders()
 		return
 	}
-	header["X-Content-Type-Options"] = valueNosniff
-	header["Vary"] = valueVary
+	call.header["X-Content-Type-Options"] = valueNosniff
+	call.header["Vary"] = valueVary
 	if route := call.route; route != nil {
-		if header[headerAllow] = route.open; route.Timed && isRead(call.request.Method) {
-			header["Vary"] = valueVaryTime
+		if call.header[headerAllow] = route.open; route.Timed && isRead(call.request.Method) {
+			call.header["Vary"] = valueVaryTime
 		}
 	}
-	call.crossOrigin(header)
+	call.crossOrigin()
 }
 
 // writeStatus sends the headers of an answer.
@@ -83,7 +82,7 @@ func (call *call) writeStatus(status int) {
 	call.status = status
 	if call.page == nil {
 		if texts := call.cacheControl(status); texts != nil {
-			call.writer.Header()[headerCache] = texts
+			call.header[headerCache] = texts
 		}
 	}
 	call.writer.WriteHeader(status)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,38 +21,43 @@ const (
 
 // entries answers a page of entries: of one record (HISTORY 5), or of the log (HISTORY 10). It
 // ends early where it would become large or late.
-func (asked *readParams) entries(ctx context.Context) (*answer, error) {
-	walk := history.Walk{From: asked.numbers["after"] + 1, To: int64(asked.head), Ascending: asked.ascending, Filter: asked.filter}
-	format, address := entryFormats[0], asked.root.URL+"/changes"
-	if kind := asked.route.kind; kind == 0 {
-		format = entryFormatOf(asked.format, asked.request.Header)
-	} else {
-		versions, err := asked.History.Present(ctx, asked.viewer(), kind, asked.targetOf().id)
+func (call *call) entries(ctx context.Context) (*answer, error) {
+	walk := history.Walk{From: call.numbers["after"] + 1, To: int64(call.head), Ascending: call.ascending, Filter: call.filter}
+	format, address := call.entryFormat(), call.root.URL+"/changes"
+	if kind := call.route.kind; kind != 0 {
+		versions, err := call.History.Present(ctx, call.viewer(), kind, call.target.ID)
 		if err != nil {
 			return nil, err
 		}
 		walk.Record, walk.To = versions.ID, versions.Version
-		address = asked.root.Self(versions.Record) + "/history"
+		address = call.root.Self(versions.Record) + "/history"
 	}
-	if before, sent := asked.numbers["before"]; sent {
+	if before, sent := call.numbers["before"]; sent {
 		walk.To = min(walk.To, before-1)
 	}
-	limit := min(cmp.Or(int(asked.numbers["limit"]), pageLimit), maxPageLimit)
-	late, count := asked.settings.Now().Add(asked.settings.ReadDeadline/2), 0
-	data := []byte(format.begin)
+	limit := min(cmp.Or(int(call.numbers["limit"]), pageLimit), maxPageLimit)
+	late, count := call.Now().Add(call.ReadDeadline/2), 0
+	data := []byte(entryBegins[format])
 	var named []calendar.ID // the records that sentences name
-	rest := asked.pass.Pace(asked.past, asked.settings.Now)
-	for entry, err := range asked.History.Entries(ctx, asked.viewer(), &walk) {
+	rest := call.pass.Pace(call.past, call.Now)
+	for entry, err := range call.History.Entries(ctx, call.viewer(), &walk) {
 		if err != nil {
 			return nil, err
 		}
 		rest(ctx)
 		if entry != nil {
-			data = format.item(data, count, asked.linked(entry))
+			switch linked := call.linked(entry); format {
+			case &formats.CSVFormat:
+				data = appendRow(data, linked)
+			case &formats.NDJSON:
+				data = append(formats.AppendJSON(data, linked), '\n')
+			default:
+				data = formats.AppendJSON(formats.AppendComma(data, count), linked)
+			}
 			count++
 			named = append(named, entry.Named...)
 		}
-		if count == limit || len(data) >= asked.settings.MaxAnswer/2 || asked.settings.Now().After(late) {
+		if count == limit || len(data) >= call.MaxAnswer/2 || call.Now().After(late) {
 			break
 		}
 	}
@@ -63,21 +67,21 @@ func (asked *readParams) entries(ctx context.Context) (*answer, error) {
 		if walk.Ascending {
 			bound = "after"
 		}
-		next = asked.link(address, bound, strconv.FormatInt(walk.LookedTo, 10))
+		next = call.linkTo(address, bound, strconv.FormatInt(walk.LookedTo, 10))
 	}
-	if format == entryFormats[0] {
-		members := formats.Object{"rest_url", asked.link(address, "", ""), "next_rest_url", formats.OptionalText(next)}
+	if format == &formats.JSON {
+		members := formats.Object{"rest_url", call.linkTo(address, "", ""), "next_rest_url", formats.OptionalText(next)}
 		if walk.LookedTo > 0 {
 			members = append(members, "looked_to", int(walk.LookedTo))
 		}
 		if walk.Record == 0 {
-			members = append(members, "head", int(asked.head))
+			members = append(members, "head", int(call.head))
 		}
 		data = append(formats.AppendMembers(append(data, ']'), members), '}')
 	}
-	answer := newAnswer(data, format.Header, asked.weakTag(string(data)), asked.language)
+	answer := call.newAnswer(data, format.Header, call.weakTag(string(data)))
 	if walk.Record == 0 {
-		answer.add(headerPosition, asked.head.String())
+		answer.add(headerPosition, call.head.String())
 	} else {
 		answer.name(walk.Record, named)
 	}
@@ -119,33 +123,24 @@ func (call *call) linked(entry *history.Entry) *linkedEntry {
 	return result
 }
 
-// entryFormat is a format of lists as entries are answered in it.
-type entryFormat struct {
-	*formats.Format
+// entryFormats are the formats of changes (HISTORY 10.2), entryBegins what stands before the entries.
+var (
+	entryFormats = []*formats.Format{&formats.JSON, &formats.NDJSON, &formats.CSVFormat}
+	entryBegins  = map[*formats.Format]string{
+		&formats.JSON:      `{"entries":[`,
+		&formats.CSVFormat: "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n",
+	}
+)
 
-	begin string
-	item  func(data []byte, count int, entry *linkedEntry) []byte // n entries stand before it
-}
-
-// entryFormats are the formats of changes (HISTORY 10.2); histories have the first.
-var entryFormats = []*entryFormat{
-	{&formats.JSON, `{"entries":[`, func(data []byte, count int, entry *linkedEntry) []byte {
-		return formats.AppendJSON(formats.AppendComma(data, count), entry)
-	}},
-	{&formats.NDJSON, "", func(data []byte, _ int, entry *linkedEntry) []byte {
-		return append(formats.AppendJSON(data, entry), '\n')
-	}},
-	{&formats.CSVFormat, "position,time,kind,id,version,action,actor,actor_name,client,request,reason,name,fields,summary\r\n", appendRow},
-}
-
-// entryFormatOf returns the format that a request asks for, by its parameter before Accept.
-func entryFormatOf(name string, header http.Header) *entryFormat {
-	best, most := entryFormats[0], 0
+// entryFormat returns the format that a request asks for, by its parameter before Accept; histories
+// have the first.
+func (call *call) entryFormat() *formats.Format {
+	best, most := &formats.JSON, 0
 	for _, format := range entryFormats {
-		if format.Name == name {
+		if format.Name == call.word {
 			return format
 		}
-		if weight := weightIn(header, format.Media); weight > most {
+		if weight := weightIn(call.request.Header, format.Media...); weight > most && call.route.kind == 0 {
 			best, most = format, weight
 		}
 	}
@@ -153,7 +148,7 @@ func entryFormatOf(name string, header http.Header) *entryFormat {
 }
 
 // appendRow writes an entry as a row of CSV.
-func appendRow(data []byte, _ int, entry *linkedEntry) []byte {
+func appendRow(data []byte, entry *linkedEntry) []byte {
 	var actor, name string
 	if entry.Actor != nil {
 		actor, name = entry.Actor.ID.String(), entry.Actor.Name

@@ -17,29 +17,23 @@ import (
 
 type object = map[string]any
 
-// index answers the list of routes (8.1).
-func (call *call) index() error {
-	if err := call.readParams(call.route.params).err(); err != nil {
-		return err
+// documents returns what answers the list of routes (8.1), or the OpenAPI document (8.2).
+func documents(form string) work {
+	return func(call *call) error {
+		if err := call.readParams(call.route.params); err != nil {
+			return err
+		}
+		if form == "index" && call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
+			return refusal(calendar.CodeInvalidNamespace)
+		}
+		return call.document(form, call.documents.Routes)
 	}
-	if call.sends("namespace") && call.query.Last("namespace") != call.root.namespace {
-		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
-	}
-	return call.document("index", call.documents.Routes)
-}
-
-// documentation answers the OpenAPI document (8.2).
-func (call *call) documentation() error {
-	if err := call.readParams(call.route.params).err(); err != nil {
-		return err
-	}
-	return call.document("doc", call.documents.Routes)
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
 func (call *call) options() error {
-	call.preflight(call.writer.Header(), call.route)
-	if err := call.readParams(languageTable).err(); err != nil {
+	call.preflight(call.route)
+	if err := call.readParams(languageTable); err != nil {
 		return err
 	}
 	return call.document("options", &call.route.Route)
@@ -50,19 +44,18 @@ func (call *call) options() error {
 func (call *call) document(form string, of any) error {
 	name, root := cache.Key(nil).Text(form), call.root
 	if form != "doc" {
-		name = name.Text(call.settings.Now().In(call.settings.Site).Format(time.DateOnly))
+		name = name.Text(call.Now().In(call.Site).Format(time.DateOnly))
 	}
 	return call.read(&question{
-		state: func(context.Context) (state query.Generation, _ error) { return state, nil },
 		asked: call.asked().Join(name).Number(int64(call.language)),
-		make: func(_ context.Context, state answerState) (*answer, error) {
+		make: func(context.Context) (*answer, error) {
 			tag := ""
 			if isRead(call.request.Method) {
-				tag = call.weakTag(state.key)
+				tag = call.weakTag(call.cacheKey)
 			}
-			further := root.URL != root.Site+"/"+call.settings.Prefix+"/"+Namespace
+			further := root.URL != root.Site+"/"+call.Prefix+"/"+Namespace
 			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.language, of))
-			return newAnswer(data, valueJSON, tag, call.language), err
+			return call.newAnswer(data, valueJSON, tag), err
 		},
 	})
 }

@@ -26,104 +26,86 @@ func (call *call) list() error {
 		call.format = &formats.JSON
 		return call.listThen()
 	}
-	alias := call.aliasOf()
-	if answer := call.aliased(alias); answer != nil {
+	alias, answer := call.aliased()
+	if answer != nil {
 		call.cache = CacheHit
 		return call.sendAnswer(answer)
 	}
-	if call.settings.ServeStale {
-		call.lastGood = call.lastGoodKey()
+	if call.ServeStale {
+		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
-	kind, notFound := call.findOf(call.request.Context()) // reported when the parameters are good
-	criteria, question, err := call.ask(query.Request{Caller: call.caller, Of: kind})
-	if err = cmp.Or(err, notFound); err != nil {
+	kind, notFound := call.findOf() // reported when the parameters are good
+	return call.ask(query.Request{Caller: call.caller, Of: kind}, notFound, &question{
+		smaller: []string{"per_page", "_fields"}, alias: alias, streams: call.feed(), make: call.present,
+	})
+}
+
+// present makes the answer to a list.
+func (call *call) present(ctx context.Context) (*answer, error) {
+	if call.feed() && !call.criteria.Paged {
+		return call.whole(ctx)
+	}
+	return call.runList(ctx, "")
+}
+
+// aliased names the answer to the query string of a list at this second, so that it is found
+// without reading parameters, and returns it where it is cached. "": whether there is one hangs on
+// more than that.
+func (call *call) aliased() (alias string, reply *answer) {
+	if call.caller.Role != calendar.Anonymous || call.route.of != 0 || call.request.Header.Get(headerMinPosition) != "" {
+		return "", nil
+	}
+	generation, err := call.Queries.Generation(call.context)
+	if err != nil {
+		return "", nil
+	}
+	alias = call.key(aliasKey, generation, call.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
+	if named, ok := call.answers.Get(alias); ok {
+		reply, _ = call.answers.Get(named.key)
+	}
+	return alias, reply
+}
+
+// runList makes the answer to a list on one page, with the URL of the list of the present that one
+// of the past is of.
+func (call *call) runList(ctx context.Context, original string) (*answer, error) {
+	list, err := call.lists.Run(ctx, call.criteria)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{list: list}
+	if original != "" {
+		l.addLink(originalLink(original))
+	}
+	if call.feed() {
+		if err := call.dress(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	return call.encode(l, call.weakTag(call.cacheKey))
+}
+
+// ask reads the parameters of a list of the present state, and answers the question for it.
+func (call *call) ask(request query.Request, refused error, question *question) error {
+	call.sent = call.readPosition(headerMinPosition)
+	request = call.listRequest(request)
+	request.Refused = call.problems.Fields
+	if err := cmp.Or(call.parse(request), refused); err != nil {
 		return err
 	}
-	question.smaller = []string{"per_page", "_fields"}
-	if !criteria.LooksUp {
-		question.alias = alias
-	}
-	question.make = call.runList(call.Queries.Run, criteria, "")
-	if call.feed() && !criteria.Paged {
-		question.streams, question.make = true, call.whole(criteria)
+	call.language = call.criteria.Lang
+	question.lists, question.moves, question.turns, question.asked = true, true, call.turns, call.askedFor()
+	if question.streams = question.streams && !call.criteria.Paged; call.criteria.LooksUp {
+		question.alias = ""
 	}
 	return call.read(question)
 }
 
-// aliasOf names the answer to the query string of a list at this second, so that the answer
-// is found without reading parameters. "": whether there is one hangs on more than that.
-func (call *call) aliasOf() string {
-	if call.caller.Role != calendar.Anonymous || call.route.of != 0 || call.request.Header.Get(headerMinPosition) != "" {
-		return ""
-	}
-	generation, err := call.Queries.Generation(call.request.Context())
-	if err != nil {
-		return ""
-	}
-	return call.key(aliasKey, generation, call.settings.Now().Unix(), call.asked().Text(call.request.URL.RawQuery))
-}
-
-// aliased returns the answer that is cached under an alias, else nil.
-func (api *api) aliased(alias string) *answer {
-	if alias == "" {
-		return nil
-	}
-	answer, ok := api.answers.Get(alias)
-	if !ok {
-		return nil
-	}
-	reply, _ := api.answers.Get(answer.key)
-	return reply
-}
-
-// setAlias caches the key of an answer under an alias. The answer itself would stay in
-// memory there when its key has gone.
-func (api *api) setAlias(alias string, reply *answer) {
-	if alias != "" && reply.key != "" {
-		api.answers.Set(alias, &answer{key: reply.key})
-	}
-}
-
-// runList returns what makes the answer to a list, with the URL of the list of the present that
-// one of the past is of.
-func (call *call) runList(run func(context.Context, *query.Criteria) (*query.List, error), criteria *query.Criteria, original string) maker {
-	return func(ctx context.Context, state answerState) (*answer, error) {
-		list, err := run(ctx, criteria)
-		if err != nil {
-			return nil, err
-		}
-		l := &listing{root: call.root, criteria: criteria, list: list, address: call.address()}
-		if original != "" {
-			l.addLink(originalLink(original))
-		}
-		if call.feed() {
-			if err := call.dress(ctx, l, state.Generation); err != nil {
-				return nil, err
-			}
-		}
-		return call.encode(l, call.weakTag(state.key))
-	}
-}
-
-// ask reads the parameters of a list of the present state, and begins the question for it.
-func (call *call) ask(request query.Request) (*query.Criteria, *question, error) {
-	request.Refused = call.readLeast()
-	request = call.listRequest(request)
-	criteria, err := call.parse(call.request.Context(), request, call.Queries.Parse)
-	if err != nil {
-		return nil, nil, err
-	}
-	call.language = criteria.Lang
-	question := call.present()
-	question.asked = call.askedFor(criteria)
-	return criteria, question, nil
-}
-
 // reachedState returns the state that lists show. Where another generation of the read
 // model answers than the one that was waited for, it waits for that one.
-func (call *call) reachedState(ctx context.Context) (query.Generation, error) {
+func (call *call) reachedState() (query.Generation, error) {
 	for {
-		generation, err := call.Queries.Generation(ctx)
+		generation, err := call.Queries.Generation(call.context)
 		if err != nil || generation.Position >= call.reached {
 			return generation, err
 		}
@@ -141,26 +123,30 @@ func (call *call) reachedState(ctx context.Context) (query.Generation, error) {
 // only where that was asked for by its position.
 func (call *call) late(position calendar.Position) error {
 	if position < call.sent {
-		return calendar.Fail(calendar.CodePositionNotReached, 0)
+		return refusal(calendar.CodePositionNotReached)
 	}
 	return nil
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (call *call) parse(ctx context.Context, request query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (*query.Criteria, error) {
-	leave, err := call.pass.Turn(ctx, call.turns, false)
+func (call *call) parse(request query.Request) error {
+	leave, err := call.pass.Turn(call.context, call.turns, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer leave()
-	criteria, err := by(ctx, request)
-	if err == nil && call.feed() {
+	criteria, err := call.lists.Parse(call.context, request)
+	if err != nil {
+		return err
+	}
+	if call.feed() {
 		criteria.Embeds |= query.EmbedTouched
 		if !call.format.Facets {
 			criteria.Facets = nil
 		}
 	}
-	return criteria, err
+	call.criteria = criteria
+	return nil
 }
 
 // listRequest completes the request of a list as the read side takes it.
@@ -169,7 +155,8 @@ func (call *call) listRequest(request query.Request) query.Request {
 	if request.Params == nil {
 		request.Params = query.Params(request.Kind)
 	}
-	request.Input = call.query.Input(request.Params.IsList)
+	call.input = call.query.Input(request.Params.IsList)
+	request.Input = call.input
 	if !call.route.Past { // other lists have no past
 		delete(request.Input, param.AsOf)
 	}
@@ -179,7 +166,7 @@ func (call *call) listRequest(request query.Request) query.Request {
 // asked begins the key of what a request asks for, whatever the state of the read
 // model: its root, its route and the format. The handler adds the rest.
 func (call *call) asked() cache.Key {
-	key := make(cache.Key, 0, 256).Text(call.root.key).Number(int64(call.route.number))
+	key := make(cache.Key, 0, 256).Text(call.root.key).Text(call.route.Pattern)
 	if call.format != nil {
 		key = key.Text(call.format.Name)
 	}
@@ -197,11 +184,6 @@ func (call *call) key(space byte, generation query.Generation, now int64, asked 
 	return generation.Key(key).Number(now).Join(asked).String()
 }
 
-// lastGoodKey names the last good answer of a request, whatever the state.
-func (call *call) lastGoodKey() string {
-	return call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
-}
-
 // sentLastGood sends the last good answer in the place of an error that says that the read model
 // is out of reach, where the operator allows it, and reports whether it did.
 func (call *call) sentLastGood(err error) bool {
@@ -213,25 +195,20 @@ func (call *call) sentLastGood(err error) bool {
 		return false
 	}
 	call.cache = CacheStale
-	call.writer.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	call.header[headerWarning] = []string{`110 - "Response is Stale"`}
 	return call.sendAnswer(answer) == nil
 }
 
-// readLeast reads Daybook-Min-Position (2.10), and returns what is wrong with it.
-func (call *call) readLeast() []calendar.FieldError {
-	text := call.request.Header.Get(headerMinPosition)
-	if text == "" {
-		return nil
+// readPosition reads a header that names a position: 0 where it was not sent, the greatest one for
+// one beyond all.
+func (call *call) readPosition(name string) calendar.Position {
+	text := call.request.Header.Get(name)
+	if text != "" && !calendar.IsDigits(text) {
+		call.problems.Add(name, calendar.ReasonHeaderPosition)
+		return 0
 	}
-	if !calendar.IsDigits(text) {
-		return []calendar.FieldError{{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}}
-	}
-	number, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		number = 1<<63 - 1 // beyond every position: waits in vain
-	}
-	call.sent = calendar.Position(number)
-	return nil
+	number, _ := strconv.ParseUint(text, 10, 63)
+	return calendar.Position(number)
 }
 
 // maxLinks bounds the header Link, in bytes. Each of its links holds all that the
@@ -251,33 +228,30 @@ func (listing *listing) addLink(link string) {
 }
 
 // link fills in the links of a list to its pages (4.3); one in steps has that to the next one.
-func (listing *listing) link() {
-	criteria, list := listing.criteria, listing.list
-	urls, page, steps := param.LinksTo(listing.address, criteria.Links), criteria.Page, criteria.InSteps()
+func (call *call) link(listing *listing) {
+	criteria, list, address := call.criteria, listing.list, call.address()
+	urls, page, steps := param.LinksTo(address, criteria.Links), criteria.Page, criteria.InSteps()
 	listing.Self = cmp.Or(listing.Self, urls.Page(page))
-	if steps && list.Next != "" {
-		next := param.LinksTo(listing.address, criteria.LinksOf(list.Next))
+	var links []string
+	add := func(rel, url string) { links = append(links, "<"+url+`>; rel="`+rel+`"`) }
+	switch {
+	case !steps && page < list.TotalPages:
+		listing.Next = urls.Page(page + 1)
+	case steps && list.Next != "":
+		next := param.LinksTo(address, criteria.LinksOf(list.Next))
 		listing.Next = next.Page(1)
 	}
-	if !steps && page < list.TotalPages {
-		listing.Next = urls.Page(page + 1)
+	if listing.Next != "" {
+		add("next", listing.Next)
 	}
 	if !steps && page > 1 {
-		listing.Previous = urls.Page(page - 1)
-	}
-	var links []string
-	for _, link := range []struct {
-		rel, url string
-		stands   bool
-	}{
-		{"next", listing.Next, listing.Next != ""},
-		{"prev", listing.Previous, listing.Previous != "" && page-1 <= list.TotalPages},
-		{"first", urls.Page(1), !steps && list.Total > 0},
-		{"last", urls.Page(list.TotalPages), !steps && list.Total > 0},
-	} {
-		if link.stands {
-			links = append(links, "<"+link.url+`>; rel="`+link.rel+`"`)
+		if listing.Previous = urls.Page(page - 1); page-1 <= list.TotalPages {
+			add("prev", listing.Previous)
 		}
+	}
+	if !steps && list.Total > 0 {
+		add("first", urls.Page(1))
+		add("last", urls.Page(list.TotalPages))
 	}
 	listing.addLink(strings.Join(links, ", "))
 }

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"context"
-
 	"daybook/calendar"
 	"daybook/internal/formats"
 )
@@ -10,32 +8,32 @@ import (
 // me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
 func (call *call) me() error {
 	call.fresh = valueNoStore
-	if err := call.readParams(call.route.params).err(); err != nil {
+	if err := call.readParams(call.route.params); err != nil {
 		return err
 	}
 	who := call.caller
 	if who.Role == calendar.Anonymous {
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
+		return refusal(calendar.CodeUnauthorized)
 	}
-	name, err := call.userName(call.request.Context())
+	name, err := call.userName()
 	if err != nil {
 		return err
 	}
 	can := func(err error) bool { return err == nil }
 	body := formats.AppendJSON(nil, object{
-		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.settings.Site.String(),
+		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.Site.String(),
 		"can": object{
 			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
 			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
 	})
-	return call.sendAnswer(newAnswer(body, valueJSON, "", call.language))
+	return call.sendAnswer(call.newAnswer(body, valueJSON, ""))
 }
 
 // userName returns the name of the caller, "" where there is none.
-func (call *call) userName(ctx context.Context) (string, error) {
-	users, err := call.Records.Load(ctx, call.caller.ID)
+func (call *call) userName() (string, error) {
+	users, err := call.Records.Load(call.context, call.caller.ID)
 	if err != nil || users[0] == nil {
 		return "", err
 	}

@@ -47,12 +47,12 @@ func RequestID(ctx context.Context) string {
 
 // finish logs and reports the answer to a request.
 func (call *call) finish(report func(Answered)) {
-	answered := Answered{Status: call.status, Took: call.settings.Now().Sub(call.started), Cache: call.cache, Code: call.code}
+	answered := Answered{Status: call.status, Took: call.Now().Sub(call.started), Cache: call.cache, Code: call.code}
 	if call.route != nil {
 		answered.Route = call.route.Template
 	}
-	if ctx := call.request.Context(); call.settings.Log.Enabled(ctx, slog.LevelDebug) {
-		call.settings.Log.DebugContext(ctx, "request answered", "method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
+	if ctx := call.context; call.Log.Enabled(ctx, slog.LevelDebug) {
+		call.Log.DebugContext(ctx, "request answered", "method", call.request.Method, "route", answered.Route, "status", answered.Status, "duration", answered.Took)
 	}
 	if report != nil {
 		report(answered)
@@ -61,7 +61,7 @@ func (call *call) finish(report func(Answered)) {
 
 // log is the log for what is wrong with a request.
 func (call *call) log() *slog.Logger {
-	return call.settings.Log.With("method", call.request.Method, "path", call.request.URL.Path)
+	return call.Log.With("method", call.request.Method, "path", call.request.URL.Path)
 }
 
 const (
@@ -70,13 +70,11 @@ const (
 )
 
 // requestID is what the log calls the request: X-Request-Id where the client
-// sent a short and plain one: nothing that a line of a log would have to quote.
+// sent a short and plain one: nothing that a line of a log would have to quote. Otherwise it is
+// made up, and no secret.
 func (call *call) requestID() string {
 	if sent := call.request.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
 		return sent[0]
 	}
-	return call.settings.RequestID()
+	return fmt.Sprintf("%016x", rand.Uint64())
 }
-
-// randomID returns a name for a line of the log, which is no secret.
-func randomID() string { return fmt.Sprintf("%016x", rand.Uint64()) }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (route *route) takes(operation *openapi.Operation) (args []param.Param) {
 		}
 	}
 	if operation.Body != nil && operation.Body.Forms {
-		args = fieldArguments(route)
+		args = fieldArguments(route, operation)
 	}
 	args = slices.DeleteFunc(args, func(parameter param.Param) bool {
 		return parameter.Name == param.AsOf && !route.Past
@@ -95,7 +96,7 @@ var reasonField = calendar.Field{
 }
 
 // fieldArguments are the fields that a write of a route takes.
-func fieldArguments(route *route) []param.Param {
+func fieldArguments(route *route, operation *openapi.Operation) []param.Param {
 	fields := append(slices.Clip(calendar.SpecOf(route.kind).Fields), reasonField)
 	args := make([]param.Param, 0, len(fields))
 	for i := range fields {
@@ -105,7 +106,7 @@ func fieldArguments(route *route) []param.Param {
 		}
 		parameter := param.Param{
 			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", route.kind, field.Name),
-			Required: field.Required && route.collection, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
+			Required: field.Required && operation.Status == http.StatusCreated, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
 		}
 		if parameter.Default == "null" { // it is no value to show
 			parameter.Default = ""

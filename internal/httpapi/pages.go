@@ -54,13 +54,13 @@ type pageRequest struct {
 // findPage returns the page that a request asks for, nil for none. A browser gets a page for
 // paths that lead nowhere, too, but for those of the interface.
 func (call *call) findPage() *pageRequest {
-	if call.settings.Pages == nil {
+	if call.Pages == nil {
 		return nil
 	}
 	path, _ := cutPath(call.request.URL.EscapedPath(), call.from.path)
 	request := &pageRequest{plain: true}
 	route, found := public.Find(path)
-	if !found || !call.settings.Pages.Served(route) {
+	if !found || !call.Pages.Served(route) {
 		if call.roots.isInterface(normalize(path)) || !accepts(call.request.Header, "text/html") {
 			return nil
 		}
@@ -76,23 +76,23 @@ func (call *call) findPage() *pageRequest {
 }
 
 // setPageHeaders sets what every answer of a page carries, whatever happens next.
-func (call *call) setPageHeaders(header http.Header) {
+func (call *call) setPageHeaders() {
 	for _, row := range pageHeaders {
-		header.Set(row[0], row[1])
+		call.header.Set(row[0], row[1])
 	}
-	header.Set("Content-Security-Policy", call.settings.Pages.Policy(call.page.Route))
+	call.header.Set("Content-Security-Policy", call.Pages.Policy(call.page.Route))
 	if route := call.page.Route; route.Desk && !route.Asset {
-		header.Set("Referrer-Policy", "no-referrer")
-		header["X-Robots-Tag"] = valueNoIndex
+		call.header.Set("Referrer-Policy", "no-referrer")
+		call.header["X-Robots-Tag"] = valueNoIndex
 	}
 	if strings.HasPrefix(call.from.base, "https:") {
-		header.Set("Strict-Transport-Security", "max-age=31536000")
+		call.header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	if call.page.other {
-		header.Set("Vary", "Accept, Accept-Encoding")
+		call.header.Set("Vary", "Accept, Accept-Encoding")
 	}
 	if call.page.Route.Open {
-		call.openToAll(header)
+		call.openToAll()
 	}
 }
 
@@ -102,16 +102,15 @@ func (call *call) answerPage() error {
 	page.plain = page.other
 	switch route := page.Route; {
 	case page.other:
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	case method == http.MethodOptions && route.Open:
-		header := call.writer.Header()
-		call.preflight(header, nil)
-		header.Set(headerAllow, route.Methods())
+		call.preflight(nil)
+		call.header.Set(headerAllow, route.Methods())
 		call.writeStatus(http.StatusOK)
 		return nil
 	case !isRead(method) && (method != http.MethodPost || !route.Unlocks):
-		call.writer.Header().Set(headerAllow, route.Methods())
-		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+		call.header.Set(headerAllow, route.Methods())
+		return refusal(calendar.CodeMethodNotAllowed)
 	case route.Asset:
 		return call.sendAsset()
 	case !isRead(method):
@@ -119,11 +118,7 @@ func (call *call) answerPage() error {
 	case page.Preview:
 		return call.preview()
 	}
-	question, err := call.pageQuestion(call.request.Context())
-	if err != nil {
-		return err
-	}
-	return call.read(question)
+	return call.sharedPage()
 }
 
 // preview answers with a page for its caller, who sees their own writes. Credentials are read
@@ -134,20 +129,20 @@ func (call *call) preview() error {
 	}
 	page := call.page
 	if page.Caller = call.caller; call.caller.Role == calendar.Anonymous {
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
+		return refusal(calendar.CodeUnauthorized)
 	}
 	var err error
-	if page.User, err = call.userName(call.request.Context()); err != nil {
+	if page.User, err = call.userName(); err != nil {
 		return err
 	}
-	return call.read(&question{waits: true, make: call.makePage})
+	return call.read(&question{lists: true, make: call.makePage})
 }
 
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
 func (call *call) unlock() error {
 	call.page.Unlock = true
 	if call.fromForeignPage() {
-		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+		return refusal(calendar.CodeForbiddenOrigin)
 	}
 	body, err := call.receive(maxPasswordForm)
 	if err != nil {
@@ -161,40 +156,33 @@ func (call *call) unlock() error {
 	return call.read(&question{make: call.makePage})
 }
 
-// The first byte of keys of pages, see aliasKey.
-const (
-	lastPageKey = 'H' // the last good answer
-	// errorPageKey is of pages of errors that are the same for all paths.
-	errorPageKey = 'E'
-)
+// errorPageKey is the first byte of keys of pages of errors that are the same for all paths, see
+// aliasKey.
+const errorPageKey = 'E'
 
-// pageQuestion finds the state that a page shows.
-func (call *call) pageQuestion(ctx context.Context) (*question, error) {
+// sharedPage answers with a page that is the same for everybody, from the state that it shows.
+func (call *call) sharedPage() error {
 	page := call.page
-	asked := call.settings.Pages.Key(&page.Request)
-	if call.settings.ServeStale {
-		call.lastGood = string(cache.Key{lastPageKey}.Text(asked))
+	asked := call.Pages.Key(&page.Request)
+	if call.ServeStale {
+		call.lastGood = string(cache.Key{lastKey}.Text(asked))
 	}
-	call.writer.Header().Set(headerCache, call.pageCache()) // unless the answer has another one
-	var state query.Generation
-	q := &question{
-		asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage,
-		state: func(context.Context) (query.Generation, error) { return state, nil },
-	}
+	call.header.Set(headerCache, call.pageCache()) // unless the answer has another one
+	q := &question{asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage}
 	if page.Route.Still {
-		return q, nil
+		return call.read(q)
 	}
 	var err error
-	state, err = call.Queries.Generation(ctx)
+	call.state, err = call.Queries.Generation(call.context)
 	away := errors.Is(err, readmodel.ErrUnavailable)
 	if err != nil && (!away || !page.Route.Stays) {
-		return nil, err
+		return err
 	}
-	q.moves, q.turns, page.Position = !away, call.turns, state.Position
+	q.moves, q.turns, page.Position = !away, call.turns, call.state.Position
 	if page.Route.Stays {
-		head, err := call.Records.Head(ctx)
+		head, err := call.Records.Head(call.context)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if q.asked = q.asked.Number(int64(head)); away {
 			q.asked, page.Position = q.asked.Number(-1), head // -1: no position
@@ -202,46 +190,44 @@ func (call *call) pageQuestion(ctx context.Context) (*question, error) {
 	}
 	if page.IsPast() { // histories link the proofs that there are
 		q.turns = call.past
-		newest, err := call.Proofs.Checkpoint(ctx, 0)
+		newest, err := call.Proofs.Checkpoint(call.context, 0)
 		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
-			return nil, err
+			return err
 		}
 		q.asked = q.asked.Number(int64(newest.Size))
 	}
-	return q, nil
+	return call.read(q)
 }
 
 // makePage makes the answer to a page.
-func (call *call) makePage(ctx context.Context, stated answerState) (*answer, error) {
+func (call *call) makePage(ctx context.Context) (*answer, error) {
 	page := &call.page.Request
 	page.Position = max(page.Position, call.reached)
-	made, err := call.settings.Pages.Serve(ctx, page)
+	made, err := call.Pages.Serve(ctx, page)
 	if err != nil {
 		return nil, err
 	}
-	return call.pageAnswer(made, page, stated.key), nil
+	return call.pageAnswer(made, page), nil
 }
 
 // pageAnswer is a page as an answer, which is cached where it is one for everybody.
-func (api *api) pageAnswer(made *public.Answer, request *public.Request, key string) *answer {
-	language := request.Route.Lang()
-	if made.Status == http.StatusOK {
-		language = made.Lang // that of an address that is embedded may be another one
+func (call *call) pageAnswer(made *public.Answer, request *public.Request) *answer {
+	tag, cached, whole := "", cmp.Or(cacheOf[made.Status], "no-store"), made.Status == http.StatusOK
+	if call.language = request.Route.Lang(); whole {
+		call.language = made.Lang // that of an address that is embedded may be another one
 	}
-	answer := newAnswer(made.Body, nil, "", language)
+	if request.Preview || request.Unlock {
+		cached, whole = "no-store, private", false
+	} else if whole {
+		tag, cached = call.weakTag(call.cacheKey+strconv.FormatInt(made.Since.Unix(), 10)), request.Route.Cache
+	}
+	answer := call.newAnswer(made.Body, nil, tag)
 	answer.until = made.Until
 	if made.Type != "" {
 		answer.media = []string{made.Type}
 	}
 	if made.Position > 0 {
 		answer.add(headerPosition, made.Position.String())
-	}
-	cached, whole := cmp.Or(cacheOf[made.Status], "no-store"), made.Status == http.StatusOK
-	if request.Preview || request.Unlock {
-		cached, whole = "no-store, private", false
-	} else if whole {
-		answer.etag, cached = api.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), request.Route.Cache
-		answer.add(headerETag, answer.etag)
 	}
 	if cached != "" {
 		answer.add(headerCache, cached)
@@ -265,20 +251,20 @@ func (api *api) pageAnswer(made *public.Answer, request *public.Request, key str
 // pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
 // is another day.
 func (api *api) pageCache() string {
-	shared := min(api.settings.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.settings.Now())/time.Second)))
+	shared := min(api.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.Now())/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
 }
 
 // openToAll lets pages of every origin load an answer, as reads of the interface.
-func (api *api) openToAll(header http.Header) {
-	header["Access-Control-Allow-Origin"], header["Access-Control-Expose-Headers"] = valueAny, api.expose
-	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+func (call *call) openToAll() {
+	call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = valueAny, call.expose
+	call.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // errorPage makes the page of an error. One that is the same for all paths is cached: a flood
 // of refused requests is not to cost what pages do.
 func (call *call) errorPage(problem *calendar.Error, status int) *answer {
-	ctx, page, key := call.request.Context(), call.page.Request, ""
+	ctx, page, key := call.context, call.page.Request, ""
 	if call.page.plain {
 		page = public.Request{Route: public.Nowhere(page.Route.Lang()), Base: page.Base, Path: page.Path}
 		key = string(cache.Key{errorPageKey}.Text(page.Base).Text(page.Path).Number(int64(page.Route.Lang())).Text(string(problem.Code)))
@@ -286,12 +272,12 @@ func (call *call) errorPage(problem *calendar.Error, status int) *answer {
 			return answer
 		}
 	}
-	made, err := call.settings.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
+	made, err := call.Pages.Fail(ctx, &page, problem, status, shownCode(problem))
 	if err != nil {
 		call.log().ErrorContext(ctx, "page of an error failed", "error", err)
 		made, key = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError)), Error: problem}, ""
 	}
-	reply := call.pageAnswer(made, &page, "")
+	reply := call.pageAnswer(made, &page)
 	if reply.key = key; key != "" {
 		call.answers.Set(key, reply)
 	}

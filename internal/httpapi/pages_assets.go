@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"path"
 	"strconv"
 	"strings"
@@ -13,10 +14,10 @@ import (
 func pageFiles(pages *public.Pages) map[string]*answer {
 	result := map[string]*answer{}
 	for _, file := range pages.Files() {
-		reply := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: strconv.Quote(path.Base(file.Path)), file: true}
+		tag := strconv.Quote(path.Base(file.Path))
+		reply := &answer{body: newBody(file.Body), media: []string{file.Media}, etag: tag, headers: http.Header{headerETag: {tag}}, file: true}
 		kind, form, _ := strings.Cut(file.Media, "/")
 		reply.small = kind == "font" || kind == "image" && form != "svg+xml"
-		reply.add(headerETag, reply.etag)
 		result[file.Path] = reply
 	}
 	return result
@@ -25,15 +26,15 @@ func pageFiles(pages *public.Pages) map[string]*answer {
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
 // is not to be kept, so that pages of another version work.
 func (call *call) sendAsset() error {
-	name, present := call.settings.Pages.FilePath(call.page.Route)
+	name, present := call.Pages.FilePath(call.page.Route)
 	answer := call.files[name]
 	if answer == nil {
-		return calendar.Fail(calendar.CodeNoRoute, 0)
+		return refusal(calendar.CodeNoRoute)
 	}
 	cached := "no-cache"
 	if present {
 		cached = cacheForever
 	}
-	call.writer.Header().Set(headerCache, cached)
+	call.header.Set(headerCache, cached)
 	return call.sendAnswer(answer)
 }

@@ -15,7 +15,7 @@ import (
 // parameter is one row of parameters.json: what a request may send that is no parameter of a
 // list and no field of a record, under the name by which routes take it.
 type parameter struct {
-	param.Row[readParams]
+	param.Row[call]
 
 	OfEvents bool // records of other kinds have none
 }
@@ -28,12 +28,8 @@ var parametersFile []byte
 
 var parameters = func() (all map[string]*parameter) {
 	decodeFile(parametersFile, &all)
-	for name, row := range all {
-		row.Name, row.In = cmp.Or(row.Name, name), cmp.Or(row.In, "query")
-		row.Read = readers[row.Name]
-		if row.Read == nil && row.Type == "integer" {
-			row.Read = readNumber
-		}
+	for _, row := range all {
+		row.Read = (*call).readParam
 	}
 	all["language"] = &parameter{Row: languageTable[0]}
 	all["format"].Enum = formats.Names(func(format *formats.Format) bool { return format.Single || format.Disposition == "" })
@@ -41,14 +37,13 @@ var parameters = func() (all map[string]*parameter) {
 }()
 
 // languageTable are the parameters of what has a language only.
-var languageTable = param.Table[readParams]{param.Language(func(asked *readParams) *calendar.Lang { return &asked.language })}
+var languageTable = param.Table[call]{param.Language(func(call *call) *calendar.Lang { return &call.language })}
 
-// readParams is what the parameters of a request say (section 5.2; HISTORY 5, 8.4, 9 to 12).
-type readParams struct {
-	*call
+// sentParams is what the parameters of a request say (section 5.2; HISTORY 5, 8.4, 9 to 12).
+type sentParams struct {
 	numbers   map[string]int64 // those that were sent, by the names of their parameters
 	ascending bool
-	format    string // "" where it was not sent
+	word      string // the format; "" where it was not sent
 	filter    history.Filter
 	records   bool // of a difference
 	password  string
@@ -61,72 +56,75 @@ type readParams struct {
 	missing   error
 }
 
-// readParams reads the parameters of a table.
-func (call *call) readParams(table param.Table[readParams]) *readParams {
-	asked := &readParams{call: call, input: call.query.Input(table.IsList)}
-	call.language = call.location.language
-	value := param.NewValue(asked.input, &asked.problems)
-	table.Read(value, asked)
-	asked.missing = value.Missing()
-	return asked
+// readParams reads the parameters of a table, and names all that is wrong with them.
+func (call *call) readParams(table param.Table[call]) error {
+	call.input, call.language = call.query.Input(table.IsList), call.location.language
+	value := param.NewValue(call.input, &call.problems)
+	table.Read(value, call)
+	call.missing = value.Missing()
+	return call.invalid()
 }
 
-// err names all that is wrong with a request.
-func (asked *readParams) err() error { return cmp.Or(asked.missing, asked.problems.Err()) }
+// invalid names all that was found to be wrong with a request.
+func (call *call) invalid() error { return cmp.Or(call.missing, call.problems.Err()) }
 
-// readers are those of parameters by their names; what is listed alone has none.
-var readers = map[string]func(asked *readParams, value *param.Value){
-	"namespace": readText,
-	"context":   readText,
-	"password": func(asked *readParams, value *param.Value) {
+// readParam reads a parameter; what is listed alone is not read.
+func (call *call) readParam(value *param.Value) {
+	switch value.Name {
+	case "namespace", "context":
+		value.Raw() // a text
+	case "password":
 		text, _ := value.Raw()
-		asked.password = calendar.Trim(text) // as where it is set
-		value.Fits(asked.password)
-	},
-	"_fields": func(asked *readParams, value *param.Value) { asked.fields = value.Fields() },
-	"format":  func(asked *readParams, value *param.Value) { asked.format, _ = value.Word() },
-	"order": func(asked *readParams, value *param.Value) {
+		call.password = calendar.Trim(text) // as where it is set
+		value.Fits(call.password)
+	case "_fields":
+		call.fields = value.Fields()
+	case "format":
+		call.word, _ = value.Word()
+	case "order":
 		word, _ := value.Word()
-		asked.ascending = word == "asc"
-	},
-	"kind": func(asked *readParams, value *param.Value) {
-		for _, word := range value.WordsOf(words(kindsFor(asked.caller))) {
+		call.ascending = word == "asc"
+	case "kind":
+		for _, word := range value.WordsOf(words(kindsFor(call.caller))) {
 			kind, _ := calendar.ParseKind(word)
-			asked.filter.Kinds = append(asked.filter.Kinds, kind)
+			call.filter.Kinds = append(call.filter.Kinds, kind)
 		}
-	},
-	"action": func(asked *readParams, value *param.Value) {
-		asked.filter.Actions = value.WordsOf(history.Actions[:])
-	},
-	"field": func(asked *readParams, value *param.Value) {
-		asked.filter.Fields = value.WordsOf(history.FieldNames(kindsFor(asked.caller)...))
-	},
-	"id": func(asked *readParams, value *param.Value) { asked.filter.IDs = readIDs(value, 1) },
-	"actor": func(asked *readParams, value *param.Value) { // 0 is the service itself
-		if _, sent := value.Sent(); sent && !asked.caller.ReadsAll() {
+	case "action":
+		call.filter.Actions = value.WordsOf(history.Actions[:])
+	case "field":
+		call.filter.Fields = value.WordsOf(history.FieldNames(kindsFor(call.caller)...))
+	case "id":
+		call.filter.IDs = readIDs(value, 1)
+	case "actor": // 0 is the service itself
+		if _, sent := value.Sent(); sent && !call.caller.ReadsAll() {
 			value.Refuse(calendar.ReasonReaders)
 			return
 		}
-		asked.filter.Actors = readIDs(value, 0)
-	},
-	"since":   func(asked *readParams, value *param.Value) { asked.filter.Since = asked.readMoment(value) },
-	"until":   func(asked *readParams, value *param.Value) { asked.filter.Until = asked.readMoment(value) },
-	"records": func(asked *readParams, value *param.Value) { asked.records, _ = value.Bool() },
+		call.filter.Actors = readIDs(value, 0)
+	case "since":
+		call.filter.Since = call.readMoment(value)
+	case "until":
+		call.filter.Until = call.readMoment(value)
+	case "records":
+		call.records, _ = value.Bool()
+	default:
+		call.readNumber(value)
+	}
 }
-
-// readText checks that a parameter is a text.
-func readText(_ *readParams, value *param.Value) { value.Raw() }
 
 // noBefore is more than every version and position that requests name.
 const noBefore = 1<<63 - 1
 
 // readNumber reads a whole number from the least one on.
-func readNumber(asked *readParams, value *param.Value) {
+func (call *call) readNumber(value *param.Value) {
+	if value.Type != "integer" {
+		return
+	}
 	if number, ok := value.Whole(); ok {
-		if asked.numbers == nil {
-			asked.numbers = map[string]int64{}
+		if call.numbers == nil {
+			call.numbers = map[string]int64{}
 		}
-		asked.numbers[value.Name] = min(number, noBefore-1)
+		call.numbers[value.Name] = min(number, noBefore-1)
 	}
 }
 
@@ -161,25 +159,25 @@ func readIDs(value *param.Value, least calendar.ID) (ids []calendar.ID) {
 }
 
 // readMoment reads a moment of the log.
-func (asked *readParams) readMoment(value *param.Value) time.Time {
+func (call *call) readMoment(value *param.Value) time.Time {
 	text, ok := value.Plain(calendar.ReasonDate)
 	if !ok {
 		return time.Time{}
 	}
-	instant, _, ok := param.ParseMoment(text, asked.settings.Now(), asked.settings.Site)
+	instant, _, ok := param.ParseMoment(text, call.Now(), call.Site)
 	if !ok {
 		value.Refuse(calendar.ReasonDate)
 	}
 	return instant
 }
 
-// link is an address with the parameters that were sent, in the order of the route, and one of
+// linkTo is an address with the parameters that were sent, in the order of the route, and one of
 // them with another value.
-func (asked *readParams) link(address, replaced, value string) string {
+func (call *call) linkTo(address, replaced, value string) string {
 	var params []param.LinkParam
-	for i := range asked.route.params {
-		row := &asked.route.params[i]
-		sent, ok := asked.input[row.Name]
+	for i := range call.route.params {
+		row := &call.route.params[i]
+		sent, ok := call.input[row.Name]
 		if row.Name == replaced {
 			sent, ok = value, true
 		}

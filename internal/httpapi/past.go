@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -8,56 +9,49 @@ import (
 	"daybook/calendar"
 )
 
-// pastRead is a read of the past by those who may read it.
-type pastRead struct {
-	answer  func(asked *readParams, ctx context.Context) (*answer, error)
-	stream  func(asked *readParams) error // in place of answer
-	smaller []string                      // the parameters by which a client could ask for less
-	proof   bool                          // of HISTORY 12
-}
-
-// serve answers a request.
-func (pastRead *pastRead) serve(call *call) error {
-	call.fresh = valueAskBack
-	if err := call.mayReadPast(); err != nil && (!pastRead.proof || call.settings.PublicHistory != PublicHistoryProofs) {
-		return err
-	}
-	asked := call.readParams(call.route.params)
-	if call.route.kind == 0 && !pastRead.proof {
-		var err error
-		if asked.head, err = call.History.Head(call.request.Context()); err != nil {
+// reading returns what answers a read of the past with an answer of its own for each request. A
+// client could ask for less by the smaller parameters.
+func reading(answers func(call *call, ctx context.Context) (*answer, error), smaller ...string) work {
+	return func(call *call) error {
+		if err := cmp.Or(call.readPast(), call.invalid()); err != nil {
 			return err
 		}
-		if asked.numbers["after"] > int64(asked.head) {
-			asked.problems.Add("after", calendar.ReasonAhead, asked.head.String())
+		question := &question{smaller: smaller, turns: call.past, make: func(ctx context.Context) (*answer, error) { return answers(call, ctx) }}
+		if call.route.Proves {
+			question.turns = nil
 		}
+		return call.read(question)
 	}
-	if pastRead.stream != nil {
-		return pastRead.stream(asked)
-	}
-	if err := asked.err(); err != nil {
+}
+
+// readPast reads the parameters of a read of the past, by those who may, and the head of the log
+// where the route is one of it.
+func (call *call) readPast() (err error) {
+	call.fresh = valueAskBack
+	if err := call.mayReadPast(); err != nil && (!call.route.Proves || call.PublicHistory != PublicHistoryProofs) {
 		return err
 	}
-	question := &question{smaller: pastRead.smaller, make: func(ctx context.Context, _ answerState) (*answer, error) {
-		reply, err := pastRead.answer(asked, ctx)
-		return reply, refusedProof(err)
-	}}
-	if !pastRead.proof {
-		question.turns = call.past
+	_ = call.readParams(call.route.params)
+	if call.route.kind != 0 || call.route.Proves {
+		return nil
 	}
-	return call.read(question)
+	call.head, err = call.History.Head(call.context)
+	if call.numbers["after"] > int64(call.head) {
+		call.problems.Add("after", calendar.ReasonAhead, call.head.String())
+	}
+	return err
 }
 
 // mayReadPast reports whether the setting lets a caller read the past (HISTORY 4.3): nil,
 // CodeUnauthorized or CodeForbidden.
 func (call *call) mayReadPast() error {
 	switch {
-	case call.settings.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
+	case call.PublicHistory == PublicHistoryAll || call.caller.ReadsAll():
 		return nil
 	case call.caller.Role == calendar.Anonymous:
-		return calendar.Fail(calendar.CodeUnauthorized, 0)
+		return refusal(calendar.CodeUnauthorized)
 	default:
-		return calendar.Fail(calendar.CodeForbidden, 0)
+		return refusal(calendar.CodeForbidden)
 	}
 }
 

@@ -38,14 +38,13 @@ func (call *call) count() error {
 		key = "address " + call.pass.Address.String()
 	}
 	over := call.rates.OnLimit(call.writer, call.request, key)
-	header := call.writer.Header()
 	// The limiter gives a moment; the header has seconds from now on.
-	if instant, err := strconv.ParseInt(header.Get(headerRateReset), 10, 64); err == nil {
-		header[headerRateReset] = []string{strconv.FormatInt(max(instant-time.Now().Unix(), 0), 10)} // by the clock of the limiter
+	if instant, err := strconv.ParseInt(call.header.Get(headerRateReset), 10, 64); err == nil {
+		call.header[headerRateReset] = []string{strconv.FormatInt(max(instant-time.Now().Unix(), 0), 10)} // by the clock of the limiter
 	}
 	if over {
-		header[headerRateRemaining] = []string{"0"}
-		return calendar.Fail(calendar.CodeTooManyRequests, 0)
+		call.header[headerRateRemaining] = []string{"0"}
+		return refusal(calendar.CodeTooManyRequests)
 	}
 	return nil
 }

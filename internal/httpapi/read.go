@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -9,31 +10,25 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/command"
 	"daybook/internal/render"
 	"daybook/query"
 )
 
-// target is the record that a path names.
-type target struct {
-	id   calendar.ID // 0 when it is no id that can be
-	slug string      // "" on routes by id
-}
-
-// targetOf reads the record from the path; a slug is percent-decoded and
-// lower-cased (3.7).
-func (call *call) targetOf() target {
-	if call.route.bySlug {
-		slug := call.chi.URLParam("slug")
-		if plain, err := url.PathUnescape(slug); err == nil {
-			slug = plain
+// targetOf reads the record that the path names, with the id 0 where it is none that can be; a slug
+// is percent-decoded and lower-cased (3.7).
+func (call *call) targetOf() (target command.Target) {
+	if !call.route.bySlug {
+		if id, err := strconv.ParseInt(cmp.Or(call.chi.URLParam("id"), "0"), 10, 64); err == nil {
+			target.ID = calendar.ID(id)
 		}
-		return target{slug: strings.ToLower(slug)}
+		return target
 	}
-	number, err := strconv.ParseInt(call.chi.URLParam("id"), 10, 64)
-	if err != nil {
-		number = 0
+	slug := call.chi.URLParam("slug")
+	if plain, err := url.PathUnescape(slug); err == nil {
+		slug = plain
 	}
-	return target{id: calendar.ID(number)}
+	return command.Target{Slug: strings.ToLower(slug)}
 }
 
 // readRecord answers a single read by id or slug (5.2).
@@ -42,32 +37,32 @@ func (call *call) readRecord() error {
 	if err != nil {
 		return err
 	}
-	asked := call.readParams(call.route.params)
+	_ = call.readParams(call.route.params)
 	if asksPast {
-		if asked.point, asked.byHeader, err = call.readPoint(asked.input, &asked.problems); err != nil {
+		if err := call.readPoint(); err != nil {
 			return err
 		}
 	}
-	if err := asked.err(); err != nil {
+	if err := call.invalid(); err != nil {
 		return err
 	}
-	question := &question{smaller: []string{"_fields"}, make: asked.single}
+	question := &question{smaller: []string{"_fields"}, make: call.single}
 	if asksPast {
-		question.make = asked.then
+		question.make = call.then
 		return call.read(question)
 	}
 	if call.format = call.formatOf(); call.feed() {
-		asked.fields = nil
+		call.fields = nil
 	}
-	if call.caller.Role == calendar.Anonymous && asked.password == "" { // those with a password share no answer
-		asked.share(call.request.Context(), question)
+	if call.caller.Role == calendar.Anonymous && call.password == "" { // those with a password share no answer
+		call.share(question)
 	}
 	return call.read(question)
 }
 
 // recordAnswer renders a record that was changed at a time, or returns query.ErrTooLarge.
-func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
-	answer, err := asked.showRecord(view, render.Answer{LD: true, Fields: asked.fields, Limit: asked.settings.MaxAnswer})
+func (call *call) recordAnswer(view *query.View, changed time.Time) (*answer, error) {
+	answer, err := call.showRecord(view, render.Answer{LD: true, Fields: call.fields, Limit: call.MaxAnswer})
 	if err == nil {
 		answer.add(headerModified, changed.UTC().Format(http.TimeFormat))
 	}
@@ -78,37 +73,34 @@ func (asked *readParams) recordAnswer(view *query.View, changed time.Time) (*ans
 // password, by the record as asked for, the head of the store and the state of the read
 // model (for counts and due publications). While one of these cannot be had, or the read
 // model lags behind the store, nothing is shared.
-func (asked *readParams) share(ctx context.Context, question *question) {
-	head, err := asked.Records.Head(ctx)
+func (call *call) share(question *question) {
+	head, err := call.Records.Head(call.context)
 	if err != nil {
 		return
 	}
-	generation, err := asked.Queries.Generation(ctx)
+	generation, err := call.Queries.Generation(call.context)
 	if err != nil || generation.Position < head {
 		return
 	}
-	question.state = func(context.Context) (query.Generation, error) { return generation, nil }
-	target := asked.targetOf()
-	question.moves, question.asked = true, asked.asked().Number(int64(head)).Number(int64(asked.language)).Number(int64(target.id)).Text(target.slug).Texts(asked.fields)
+	call.state, question.moves, question.asked = generation, true, call.asked().Number(int64(head)).Number(int64(call.language)).Number(int64(call.target.ID)).Text(call.target.Slug).Texts(call.fields)
 }
 
 // single makes the answer to a single read.
-func (asked *readParams) single(ctx context.Context, _ answerState) (*answer, error) {
-	target := asked.targetOf()
-	embeds := query.EmbedsOf(asked.fields)
-	if asked.feed() {
+func (call *call) single(ctx context.Context) (*answer, error) {
+	embeds := query.EmbedsOf(call.fields)
+	if call.feed() {
 		embeds |= query.EmbedTouched
 	}
-	view, err := asked.Queries.Read(ctx, asked.route.kind, target.id, target.slug, asked.caller, asked.language, embeds, asked.opens(asked.password))
+	view, err := call.Queries.Read(ctx, call.route.kind, call.target.ID, call.target.Slug, call.caller, call.language, embeds, call.opens(call.password))
 	if err != nil {
 		return nil, err
 	}
-	if asked.feed() {
-		return asked.singleEvent(ctx, &view)
+	if call.feed() {
+		return call.singleEvent(ctx, &view)
 	}
-	answer, err := asked.recordAnswer(&view, view.Record.Changed)
-	if err == nil && asked.route.Timed && asked.mayReadPast() == nil {
-		answer.add(headerLink, resourceLinks(asked.root.Self(view.Record)))
+	answer, err := call.recordAnswer(&view, view.Record.Changed)
+	if err == nil && call.route.Timed && call.mayReadPast() == nil {
+		answer.add(headerLink, resourceLinks(call.root.Self(view.Record)))
 	}
 	return answer, err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -27,45 +26,32 @@ type route struct {
 	Timed       bool   // and by a header, too (HISTORY 8.1)
 	OnlyPosts   bool   // terms have no such route
 	ListsEvents bool   // those of the record that it names
+	Proves      bool   // its reads are those of HISTORY 12
 
-	kind       calendar.Kind           // of the records in its answers, 0: of none alone
-	of         calendar.Kind           // of the record that its events are of; 0: all
-	collection bool                    // it lists and creates the records of a kind
-	bySlug     bool                    // it names a record by its slug
-	number     int                     // its place in routes, from 1
-	params     param.Table[readParams] // of its reads
-	works      map[string]work         // by method
-	writes     bool                    // one of its operations writes
-	allow      []string                // value of Allow with all methods
-	open       []string                // that with the methods that are open to everybody
+	kind   calendar.Kind     // of the records in its answers, 0: of none alone
+	of     calendar.Kind     // of the record that its events are of; 0: all
+	bySlug bool              // it names a record by its slug
+	params param.Table[call] // of its reads
+	works  map[string]work   // by method
+	writes bool              // one of its operations writes
+	allow  []string          // value of Allow with all methods
+	open   []string          // that with the methods that are open to everybody
 }
 
 // work carries out an operation.
 type work func(request *call) error
 
-// works are what operations do, by the names in routes.json; pastReads are those that read
-// the past.
-var (
-	works = map[string]work{
-		"index": (*call).index, "doc": (*call).documentation,
-		"list": (*call).list, "read": (*call).readRecord,
-		"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
-		"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
-	}
-	pastReads = map[string]*pastRead{
-		"history": {answer: (*readParams).entries, smaller: []string{"limit"}},
-		"timemap": {answer: (*readParams).timeMap},
-		"diff":    {answer: (*readParams).diff, smaller: []string{"from", "to"}},
-		"changes": {answer: (*readParams).entries, smaller: []string{"limit"}},
-		"stream":  {stream: (*readParams).stream},
-
-		"checkpoint":       {answer: (*readParams).checkpoint, proof: true},
-		"checkpointKeys":   {answer: (*readParams).checkpointKeys, proof: true},
-		"inclusionProof":   {answer: (*readParams).inclusion, proof: true},
-		"consistencyProof": {answer: (*readParams).consistency, proof: true},
-		"tile":             {answer: (*readParams).tile, proof: true},
-	}
-)
+// works are what operations do, by the names in routes.json.
+var works = map[string]work{
+	"index": documents("index"), "doc": documents("doc"),
+	"list": (*call).list, "read": (*call).readRecord,
+	"create": writing(Commands.Create, http.StatusCreated), "update": writing(Commands.Update, http.StatusOK), "delete": writing(Commands.Delete, http.StatusOK),
+	"source": (*call).calendarSource, "several": (*call).several, "clusters": (*call).clusters, "suggest": (*call).suggest, "me": (*call).me,
+	"history": reading((*call).entries, "limit"), "timemap": reading((*call).timeMap), "diff": reading((*call).diff, "from", "to"),
+	"changes": reading((*call).entries, "limit"), "stream": (*call).stream,
+	"checkpoint": reading((*call).checkpoint), "checkpointKeys": reading((*call).checkpointKeys), "tile": reading((*call).tile),
+	"inclusionProof": reading((*call).inclusion), "consistencyProof": reading((*call).consistency),
+}
 
 // routesFile are groups of routes. Those of a group with kinds are there for each of them:
 // its names take the place of <kind>, <kinds>, and so on.
@@ -97,7 +83,7 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 					continue
 				}
 				all = append(all, rt)
-				rt.complete(kind, len(all))
+				rt.complete(kind)
 				byPattern[rt.Pattern] = rt
 			}
 		}
@@ -126,8 +112,8 @@ func named(routes []byte, kind calendar.Kind) []byte {
 }
 
 // complete fills in what follows from the row.
-func (route *route) complete(kind calendar.Kind, number int) {
-	route.number, route.works = number, map[string]work{http.MethodOptions: (*call).options}
+func (route *route) complete(kind calendar.Kind) {
+	route.works = map[string]work{http.MethodOptions: (*call).options}
 	if route.kind = kind; route.ListsEvents {
 		route.kind, route.of = calendar.KindEvent, kind
 	}
@@ -135,8 +121,6 @@ func (route *route) complete(kind calendar.Kind, number int) {
 	path := cmp.Or(route.Template, route.Pattern)
 	route.Tag, route.Template = cmp.Or(route.Tag, route.kind.Collection()), inTemplate.ReplaceAllString(path, "{$1}")
 	route.Key = cmp.Or(route.Key, strings.TrimSuffix(inKey.Replace(route.Pattern), "/"))
-	route.writes = slices.ContainsFunc(route.Operations, func(operation openapi.Operation) bool { return operation.Writes })
-	route.collection = route.writes && !route.Single
 	var all, open []string
 	for i := range route.Operations {
 		operation := &route.Operations[i]
@@ -147,7 +131,9 @@ func (route *route) complete(kind calendar.Kind, number int) {
 		for _, method := range methods {
 			route.works[method] = do
 		}
-		if all = append(all, methods...); !operation.Writes {
+		if all = append(all, methods...); operation.Writes {
+			route.writes = true
+		} else {
 			open = append(open, methods...)
 		}
 	}
@@ -179,9 +165,6 @@ func (route *route) describe(operation *openapi.Operation, path string) work {
 	}
 	if operation.Body != nil && !operation.Body.Forms {
 		operation.Body.Elements = listArguments(route.kind, "several")
-	}
-	if read := pastReads[operation.Work]; read != nil {
-		return read.serve
 	}
 	work, known := works[operation.Work]
 	if !known {

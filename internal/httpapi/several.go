@@ -24,25 +24,24 @@ func (call *call) several() error {
 	if err != nil {
 		return err
 	}
-	all, err := call.parseSeveral(call.request.Context(), input)
+	all, err := call.parseSeveral(input)
 	if err != nil {
 		return err
 	}
-	question := call.present()
-	question.smaller, question.asked = []string{paramSearches}, call.asked().Number(int64(call.language))
+	question := &question{lists: true, moves: true, turns: call.turns, smaller: []string{paramSearches}, asked: call.asked().Number(int64(call.language))}
 	for _, criteria := range all {
 		question.asked = question.asked.Text(criteria.Key)
 	}
-	question.make = func(ctx context.Context, _ answerState) (*answer, error) { return call.runSeveral(ctx, all) }
+	question.make = func(ctx context.Context) (*answer, error) { return call.runSeveral(ctx, all) }
 	return call.read(question)
 }
 
 // parseSeveral reads the body of several searches: all that is wrong with any of them is
 // told at once.
-func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*query.Criteria, error) {
-	var problems calendar.Problems
+func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) {
+	problems := &call.problems
 	asked := call.query.Input(nil)
-	call.language = calendar.Language(asked, call.location.language, &problems)
+	call.language = calendar.Language(asked, call.location.language, problems)
 	if input[paramSearches] == nil {
 		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
 	}
@@ -57,7 +56,7 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 		searches = nil
 	}
 	var all []*query.Criteria
-	params, now, cost := query.ParamsOf("several"), call.settings.Now(), 0 // the same day for all of them
+	params, now, cost := query.ParamsOf("several"), call.Now(), 0 // the same day for all of them
 	for i, value := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := value.(map[string]any)
@@ -74,11 +73,11 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 				known[params[i].Name] = params[i].FromJSON(v)
 			}
 		}
-		criteria, err := call.parse(ctx, query.Request{
+		err := call.parse(query.Request{
 			Kind: call.route.kind, Input: known, Lang: call.location.language, Caller: call.caller, Past: query.Past{Now: now},
-		}, call.Queries.Parse)
+		})
 		if err == nil {
-			all, cost = append(all, criteria), cost+criteria.Cost
+			all, cost = append(all, call.criteria), cost+call.criteria.Cost
 			continue
 		}
 		problem, public := errors.AsType[*calendar.Error](err)
@@ -89,7 +88,7 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 			problems.Add(name+"."+fieldError.Field, fieldError.Reason, fieldError.Args...)
 		}
 	}
-	problems.Fields = append(problems.Fields, call.readLeast()...)
+	call.sent = call.readPosition(headerMinPosition)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -98,14 +97,14 @@ func (call *call) parseSeveral(ctx context.Context, input calendar.Input) ([]*qu
 
 // runSeveral runs several lists and writes them as each would be answered.
 func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*answer, error) {
-	address := call.root.Collection(calendar.KindEvent) + "/"
 	var position calendar.Position
 	body, err := written(func(data []byte) ([]byte, error) {
 		err := call.Queries.Several(ctx, criteria, func(i int, list *query.List) (err error) {
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position
 			}
-			data, err = call.appendList(formats.AppendComma(data, i), &listing{root: call.root, criteria: criteria[i], list: list, address: address})
+			call.criteria = criteria[i]
+			data, err = call.appendList(formats.AppendComma(data, i), &listing{list: list})
 			return err
 		})
 		return append(data, "]}"...), err
@@ -113,7 +112,7 @@ func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*
 	if err != nil {
 		return nil, err
 	}
-	answer := newAnswer(body, valueJSON, "", call.language)
+	answer := call.newAnswer(body, valueJSON, "")
 	answer.show(position)
 	return answer, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ const (
 
 // stream is one that is open.
 type stream struct {
-	*readParams
+	*call
 
 	control     *http.ResponseController
 	credentials string
@@ -47,21 +46,22 @@ type stream struct {
 var errStreamEnds = errors.New("the stream ends")
 
 // stream answers the changes as they come (HISTORY 11).
-func (asked *readParams) stream() error {
-	call := asked.call
+func (call *call) stream() error {
+	if err := call.readPast(); err != nil {
+		return err
+	}
 	call.fresh = valueNoStore
-	from := asked.begin()
-	if err := asked.err(); err != nil {
+	from := call.streamStart()
+	if err := call.invalid(); err != nil {
 		return err
 	}
 	if err := call.pass.Enter(admit.Stream, 1); err != nil { // in place of all else that it holds
 		return err
 	}
 	defer call.pass.Leave()
-	header := call.writer.Header()
-	header[headerType] = []string{"text/event-stream; charset=utf-8"}
-	header[headerLanguage] = []string{call.language.Tag()}
-	header["X-Accel-Buffering"] = []string{"no"}
+	call.header[headerType] = []string{"text/event-stream; charset=utf-8"}
+	call.header[headerLanguage] = []string{call.language.Tag()}
+	call.header["X-Accel-Buffering"] = []string{"no"}
 	call.writeStatus(http.StatusOK)
 	if call.request.Method == http.MethodHead {
 		return nil
@@ -71,45 +71,41 @@ func (asked *readParams) stream() error {
 	control := http.NewResponseController(call.writer)
 	go func() {
 		select {
-		case <-call.settings.Draining:
+		case <-call.Draining:
 			cancel()
 			_ = control.SetWriteDeadline(time.Now().Add(streamEnd)) // a client that reads nothing holds nobody up
 		case <-ctx.Done():
 		}
 	}()
 	s := stream{
-		readParams: asked, control: control, position: from, told: from, epoch: call.History.Store.Epoch().History,
-		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.settings.Now(),
+		call: call, control: control, position: from, told: from, epoch: call.History.Store.Epoch().History,
+		credentials: strings.Join(call.request.Header["Authorization"], ", "), sent: call.Now(),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
-		call.settings.Log.WarnContext(ctx, "stream ended", "position", uint64(s.position), "error", err)
+		call.Log.WarnContext(ctx, "stream ended", "position", uint64(s.position), "error", err)
 	}
 	return nil
 }
 
-// begin returns the position that a stream begins behind: that of Last-Event-ID, of after,
+// streamStart returns the position that a stream begins behind: that of Last-Event-ID, of after,
 // or the head.
-func (asked *readParams) begin() calendar.Position {
-	after, sent := asked.input["after"].(string)
+func (call *call) streamStart() calendar.Position {
+	after, sent := call.input["after"].(string)
 	if sent && !calendar.IsDigits(after) {
-		asked.problems.Add("after", calendar.ReasonTypeInteger)
+		call.problems.Add("after", calendar.ReasonTypeInteger)
 	}
-	last := asked.request.Header.Get(headerLastEvent)
-	if last == "" {
+	if call.request.Header.Get(headerLastEvent) == "" {
 		if sent {
-			return calendar.Position(asked.numbers["after"])
+			return calendar.Position(call.numbers["after"])
 		}
-		return asked.head
+		return call.head
 	}
-	number, err := strconv.ParseUint(last, 10, 63)
-	switch {
-	case !calendar.IsDigits(last):
-		asked.problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
-	case err != nil, calendar.Position(number) > asked.head:
-		asked.problems.Add(headerLastEvent, calendar.ReasonAhead, asked.head.String())
+	position := call.readPosition(headerLastEvent)
+	if position > call.head {
+		call.problems.Add(headerLastEvent, calendar.ReasonAhead, call.head.String())
 	}
-	return calendar.Position(number)
+	return position
 }
 
 func (stream *stream) run(ctx context.Context) error {
@@ -119,7 +115,7 @@ func (stream *stream) run(ctx context.Context) error {
 		}
 		if stream.live {
 			select {
-			case <-time.After(streamTick - time.Duration(stream.settings.Now().UnixNano())%streamTick):
+			case <-time.After(streamTick - time.Duration(stream.Now().UnixNano())%streamTick):
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -132,7 +128,7 @@ func (stream *stream) run(ctx context.Context) error {
 		switch {
 		case stream.History.Store.Epoch().History != stream.epoch, head < stream.position: // it has seen another log
 			return errStreamEnds
-		case idle, stream.settings.Now().Sub(stream.sent) >= stream.settings.StreamBeat, stream.position-stream.told >= history.MaxLooked:
+		case idle, stream.Now().Sub(stream.sent) >= stream.StreamBeat, stream.position-stream.told >= history.MaxLooked:
 			text = []byte(": heartbeat\nid: " + stream.position.String() + "\n\n")
 		}
 		if stream.position < head {
@@ -154,14 +150,12 @@ func (stream *stream) look(ctx context.Context, head calendar.Position) (*answer
 	if !stream.live {
 		return stream.read(ctx, head)
 	}
-	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.settings.Now().UnixNano()/int64(streamTick),
+	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.Now().UnixNano()/int64(streamTick),
 		stream.caller, stream.language, stream.root.URL, stream.filter, stream.epoch, stream.position, head)
 	if piece, ok := stream.answers.Get(key); ok {
 		return piece, nil
 	}
-	done := <-stream.once(ctx, key, func(ctx context.Context, _ *admit.Pass) (*answer, error) { return stream.read(ctx, head) })
-	piece, _ := done.Val.(*answer)
-	return piece, done.Err
+	return stream.once(ctx, key, func(ctx context.Context) (*answer, error) { return stream.read(ctx, head) })
 }
 
 // read reads entries up to the head, or until a heartbeat is due. What lies behind, it reads in
@@ -173,9 +167,9 @@ func (stream *stream) read(ctx context.Context, head calendar.Position) (*answer
 		return nil, err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, stream.settings.ReadDeadline)
+	ctx, cancel := context.WithTimeout(ctx, stream.ReadDeadline)
 	defer cancel()
-	piece, rest := &answer{position: stream.position}, stream.pass.Pace(stream.streams, stream.settings.Now)
+	piece, rest := &answer{position: stream.position}, stream.pass.Pace(stream.streams, stream.Now)
 	walk := history.Walk{From: int64(stream.position) + 1, To: int64(min(head, stream.told+history.MaxLooked)), Ascending: true, Filter: stream.filter}
 	for entry, err := range stream.History.Entries(ctx, stream.viewer(), &walk) {
 		if err != nil {
@@ -199,11 +193,11 @@ func (stream *stream) read(ctx context.Context, head calendar.Position) (*answer
 // wait waits for the next entry until it is time to send something, and looks then
 // whether the caller is still one. It returns the head, and whether nothing came.
 func (stream *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
-	within, cancel := context.WithTimeout(ctx, max(0, stream.settings.StreamBeat-stream.settings.Now().Sub(stream.sent)))
+	within, cancel := context.WithTimeout(ctx, max(0, stream.StreamBeat-stream.Now().Sub(stream.sent)))
 	reached, err := eventstore.Wait(within, stream.History.Store, stream.position)
 	head = reached.Position
 	cancel()
-	work, cancel := context.WithTimeout(ctx, stream.settings.ReadDeadline)
+	work, cancel := context.WithTimeout(ctx, stream.ReadDeadline)
 	defer cancel()
 	if idle = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; idle {
 		head, err = stream.History.Head(work)
@@ -228,7 +222,7 @@ func (stream *stream) send(ctx context.Context, text []byte) error {
 	if text == nil {
 		return nil
 	}
-	if err := stream.control.SetWriteDeadline(time.Now().Add(stream.settings.StreamLate)); err != nil { // of the connection, so by its clock
+	if err := stream.control.SetWriteDeadline(time.Now().Add(stream.StreamLate)); err != nil { // of the connection, so by its clock
 		return err
 	}
 	if ctx.Err() != nil { // after the deadline: the one of the drain holds
@@ -241,6 +235,6 @@ func (stream *stream) send(ctx context.Context, text []byte) error {
 	if err != nil {
 		return errStreamEnds // the client went away, or was too slow
 	}
-	stream.sent, stream.told = stream.settings.Now(), stream.position
+	stream.sent, stream.told = stream.Now(), stream.position
 	return nil
 }

@@ -13,20 +13,22 @@ import (
 // suggest answers what may be meant by what was typed so far.
 func (call *call) suggest() error {
 	// The public view, no matter who asks.
-	criteria, question, err := call.ask(query.Request{Params: query.ParamsOf("suggest")})
+	return call.ask(query.Request{Params: query.ParamsOf("suggest")}, nil, &question{make: call.suggestions})
+}
+
+func (call *call) suggestions(ctx context.Context) (*answer, error) {
+	all, position, err := call.Queries.Suggest(ctx, call.criteria)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	question.make = func(ctx context.Context, state answerState) (*answer, error) {
-		all, position, err := call.Queries.Suggest(ctx, criteria)
-		if err != nil {
-			return nil, err
-		}
-		reply := newAnswer(formats.AppendJSON(nil, suggestionsOf(call.root, criteria, all)), valueJSON, call.weakTag(state.key), criteria.Lang)
-		reply.show(position)
-		return reply, nil
-	}
-	return call.read(question)
+	return call.shown(suggestionsOf(call.root, call.criteria, all), valueJSON, position), nil
+}
+
+// shown is the answer to a list in a form of its own.
+func (call *call) shown(value any, media []string, position calendar.Position) *answer {
+	reply := call.newAnswer(formats.AppendJSON(nil, value), media, call.weakTag(call.cacheKey))
+	reply.show(position)
+	return reply
 }
 
 func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) formats.Object {

@@ -21,41 +21,41 @@ const (
 )
 
 // diff answers the difference of two versions (HISTORY 9).
-func (asked *readParams) diff(ctx context.Context) (*answer, error) {
-	id, from, until := asked.targetOf().id, asked.numbers["from"], asked.numbers["to"]
-	diff, err := asked.History.Diff(ctx, asked.viewer(), asked.route.kind, id, from, until)
+func (call *call) diff(ctx context.Context) (*answer, error) {
+	id, from, until := call.target.ID, call.numbers["from"], call.numbers["to"]
+	diff, err := call.History.Diff(ctx, call.viewer(), call.route.kind, id, from, until)
 	if err != nil {
 		return nil, err
 	}
-	if !asked.records {
+	if !call.records {
 		diff.From.Members, diff.To.Members = nil, nil
 	}
 	media, shown := valueJSON, any(diff)
-	if patch := []string{jsonPatch}; weightIn(asked.request.Header, patch) > weightIn(asked.request.Header, formats.JSON.Media) {
-		media, shown = patch, diff.Patch
+	if call.prefers(jsonPatch) {
+		media, shown = []string{jsonPatch}, diff.Patch
 	}
 	body := formats.AppendJSON(nil, shown)
-	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
+	answer := call.newAnswer(body, media, call.weakTag(string(body)))
 	if answer.name(id, diff.Named) && from > 0 && until > 0 {
-		asked.fresh = asked.permanent
+		call.fresh = call.permanent
 	}
 	return answer, nil
 }
 
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
-func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
-	id := asked.targetOf().id
-	found, err := asked.History.TimeMap(ctx, asked.viewer(), asked.route.kind, id, asked.numbers["after"], maxMementos)
+func (call *call) timeMap(ctx context.Context) (*answer, error) {
+	id := call.target.ID
+	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.kind, id, call.numbers["after"], maxMementos)
 	if err != nil {
 		return nil, err
 	}
-	address, next := asked.root.Collection(asked.route.kind)+"/"+id.String(), ""
+	address, next := call.root.Collection(call.route.kind)+"/"+id.String(), ""
 	if found.After > 0 {
-		next = asked.link(address+"/timemap", "after", strconv.FormatInt(found.After, 10))
+		next = call.linkTo(address+"/timemap", "after", strconv.FormatInt(found.After, 10))
 	}
 	var body []byte
 	media := []string{linkFormat}
-	if asked.format == "json" || asked.format == "" && accepts(asked.request.Header, "application/json") && !accepts(asked.request.Header, linkFormat) {
+	if call.word == "json" || call.word == "" && accepts(call.request.Header, "application/json") && !accepts(call.request.Header, linkFormat) {
 		mementos := formats.ListOf(found.Versions, func(version *history.Version) any {
 			return formats.Object{"version", int(version.Number), "time", version.Time.String(), "url", permanentURL(address, version.Number)}
 		})
@@ -63,9 +63,9 @@ func (asked *readParams) timeMap(ctx context.Context) (*answer, error) {
 			"original", address, "timegate", address, "timemap", address + "/timemap", "mementos", formats.Whole(mementos), "next_rest_url", formats.OptionalText(next),
 		})
 	} else {
-		body = timeMapLinks(found, address, asked.link(address+"/timemap", "", ""), next)
+		body = timeMapLinks(found, address, call.linkTo(address+"/timemap", "", ""), next)
 	}
-	answer := newAnswer(body, media, asked.weakTag(string(body)), asked.language)
+	answer := call.newAnswer(body, media, call.weakTag(string(body)))
 	answer.name(id, nil)
 	return answer, nil
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -17,38 +16,31 @@ import (
 // calendarSource answers the events of a range as an array for calendar widgets (LISTINGS 1.13).
 func (call *call) calendarSource() error {
 	call.format = &formats.Calendar
-	criteria, question, err := call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")})
-	if err != nil {
-		return err
-	}
-	question.streams, question.make = true, call.whole(criteria)
-	return call.read(question)
+	return call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")}, nil, &question{streams: true, make: call.whole})
 }
 
-// whole returns what makes the answer to a list of events over all pages.
-func (call *call) whole(criteria *query.Criteria) maker {
-	return func(ctx context.Context, state answerState) (*answer, error) {
-		l := &listing{root: call.root, criteria: criteria, address: call.address()}
-		if err := call.dress(ctx, l, state.Generation); err != nil {
-			return nil, err
-		}
-		selection, err := call.Queries.Whole(ctx, criteria)
-		if err != nil {
-			return nil, err
-		}
-		limit := call.settings.CalendarLimit
-		if call.feed() {
-			limit = call.settings.ExportLimit
-		}
-		if selection.Total > limit {
-			selection.Close()
-			return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
-		}
-		l.list = &selection.List
-		reply := call.listAnswer(l, nil, call.weakTag(state.key))
-		reply.selection, reply.listing = selection, l
-		return reply, nil
+// whole makes the answer to a list of events over all pages.
+func (call *call) whole(ctx context.Context) (*answer, error) {
+	l := &listing{}
+	if err := call.dress(ctx, l); err != nil {
+		return nil, err
 	}
+	selection, err := call.Queries.Whole(ctx, call.criteria)
+	if err != nil {
+		return nil, err
+	}
+	limit := call.CalendarLimit
+	if call.feed() {
+		limit = call.ExportLimit
+	}
+	if selection.Total > limit {
+		selection.Close()
+		return nil, &calendar.Error{Code: calendar.CodeSelectionTooLarge, Total: selection.Total, Limit: limit}
+	}
+	l.list = &selection.List
+	reply := call.listAnswer(l, nil, call.weakTag(call.cacheKey))
+	reply.selection, reply.listing = selection, l
+	return reply, nil
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
@@ -63,8 +55,8 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 	for name, span := range zones {
 		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
-	if call.settings.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
-		err = selection.Gone(ctx, call.settings.Now().AddDate(0, 0, -call.settings.TombstoneDays), func(record *calendar.Record) {
+	if call.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
+		err = selection.Gone(ctx, call.Now().AddDate(0, 0, -call.TombstoneDays), func(record *calendar.Record) {
 			stone := formats.Tombstone{
 				Times: call.renderer.Times(record, false), ID: record.ID, UID: formats.UID(listing.Store, record.ID.String()), Version: record.Version, Touched: record.Changed,
 			}
@@ -73,7 +65,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 		})
 	}
 	if listing.Total+len(listing.Tombstones) == 0 {
-		listing.Zones.AddSite(call.settings.Site, call.settings.Now())
+		listing.Zones.AddSite(call.Site, call.Now())
 	}
 	return err
 }
@@ -91,39 +83,44 @@ func (call *call) sendSelection(answer *answer) error {
 		}
 	}
 	encoder := call.open(listing)
-	err := call.survey(call.client, listing, selection)
-	if err != nil {
+	if err := call.survey(call.client, listing, selection); err != nil {
 		return err
 	}
-	result := &streamedAnswer{call: call, reply: answer, data: encoder.Begin(make([]byte, 0, streamBytes))}
-	err = selection.Each(call.client, func(view *query.View) (err error) {
-		if result.data, err = encoder.item(result.data, view); err != nil || len(result.data) < streamBytes {
+	sending := &streamedAnswer{call: call, reply: answer, data: encoder.Begin(make([]byte, 0, streamBytes))}
+	err := selection.Each(call.client, func(view *query.View) (err error) {
+		if sending.data, err = encoder.item(sending.data, view); err != nil || len(sending.data) < streamBytes {
 			return err
 		}
-		return result.flush()
+		return sending.flush()
 	})
 	if err == nil {
-		if result.data = encoder.End(result.data); result.begun {
-			err = result.flush()
-		}
+		sending.data = encoder.End(sending.data)
 	}
-	if err != nil || result.begun {
-		return result.close(err)
+	switch {
+	case sending.control != nil:
+		sending.close(err)
+		return nil
+	case err != nil:
+		return err
 	}
-	if answer.body = newBody(result.data); answer.key != "" {
+	if answer.body = newBody(sending.data); answer.key != "" {
 		call.answers.Set(answer.key, answer)
 	}
 	return call.sendAnswer(answer)
 }
 
-// streamedAnswer sends an answer while it is made. What fits into its buffer is left to the
-// caller, so that short answers are sent as any other.
+// streamedAnswer sends an answer while it is made, to a client that may take its time, but neither
+// stop nor be slower than takeRate for long. What fits into its buffer is left to the caller, so
+// that short answers are sent as any other.
 type streamedAnswer struct {
 	*call
-	reply  *answer // its headers
-	data   []byte  // not sent yet
-	begun  bool
-	result io.WriteCloser
+	reply   *answer                  // its headers
+	data    []byte                   // not sent yet
+	control *http.ResponseController // nil: nothing is sent
+	encoder io.WriteCloser           // nil: the answer is sent as it is
+	sent    int
+	waited  time.Duration
+	gone    bool // the client takes no more
 }
 
 const (
@@ -137,93 +134,71 @@ const (
 	takeBytes = 16 << 10
 )
 
-// errGone says that the client takes no more.
-var errGone = errors.New("client is gone")
-
 // errHead ends the writing of an answer whose headers are all that is wanted.
 var errHead = errors.New("headers only")
 
 // flush sends what is there, led by the headers.
-func (sending *streamedAnswer) flush() error {
-	if !sending.begun {
-		if err := sending.begin(); err != nil {
-			return err
-		}
+func (sending *streamedAnswer) flush() (err error) {
+	if sending.control == nil {
+		sending.begin()
 	}
-	_, err := sending.result.Write(sending.data)
-	sending.data = sending.data[:0]
-	if err != nil {
-		return fmt.Errorf("%w: %w", errGone, err)
-	}
-	return nil
-}
-
-func (sending *streamedAnswer) begin() error {
-	encoding := sending.acceptanceOf(len(sending.data)).best
-	header := sending.writer.Header()
-	sending.setHeaders(sending.reply, sending.reply.etag)
-	header[headerType] = sending.reply.media
-	setEncoding(header, encoding)
-	if sending.pass.Stage() == admit.Work {
-		sending.pass.Leave() // sending holds no slot of those who are worked for
-	}
-	sending.begun = true
-	sending.writeStatus(http.StatusOK)
 	if sending.request.Method == http.MethodHead {
 		return errHead
 	}
-	slow := &slowWriter{writer: sending.writer, control: http.NewResponseController(sending.writer)}
-	if sending.result = slow; encoding != encodingNone {
-		sending.result = takeCompressor(encoding, slow)
+	if sending.encoder != nil {
+		_, err = sending.encoder.Write(sending.data)
+	} else {
+		_, err = sending.Write(sending.data)
 	}
-	return nil
+	sending.data = sending.data[:0]
+	return err
+}
+
+// begin sends the headers.
+func (sending *streamedAnswer) begin() {
+	encoding := sending.acceptanceOf(len(sending.data)).best
+	sending.setHeaders(sending.reply, sending.reply.etag)
+	sending.header[headerType] = sending.reply.media
+	if sending.setEncoding(encoding); encoding != encodingNone && sending.request.Method == http.MethodGet {
+		sending.encoder = takeCompressor(encoding, sending)
+	}
+	if sending.pass.Stage() == admit.Work {
+		sending.pass.Leave() // sending holds no slot of those who are worked for
+	}
+	sending.control = http.NewResponseController(sending.writer)
+	sending.writeStatus(http.StatusOK)
 }
 
 // close ends the sending. An answer that is not whole is cut off where the client sees it.
-func (sending *streamedAnswer) close(err error) error {
-	switch {
-	case errors.Is(err, errHead):
-		return nil
-	case err != nil && !sending.begun:
-		return err
-	case err == nil:
-		if err = sending.result.Close(); err != nil {
-			err = fmt.Errorf("%w: %w", errGone, err)
-		}
+func (sending *streamedAnswer) close(err error) {
+	if err == nil {
+		err = sending.flush()
 	}
-	if err != nil {
-		if !errors.Is(err, errGone) && sending.request.Context().Err() == nil {
-			sending.log().WarnContext(sending.request.Context(), "answer cut off", "error", err)
+	if err == nil && sending.encoder != nil {
+		err = sending.encoder.Close()
+	}
+	if err != nil && !errors.Is(err, errHead) {
+		if !sending.gone && sending.context.Err() == nil {
+			sending.log().WarnContext(sending.context, "answer cut off", "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
-	_ = http.NewResponseController(sending.writer).SetWriteDeadline(time.Time{}) // the next answer has its own
-	return nil
+	_ = sending.control.SetWriteDeadline(time.Time{}) // the next answer has its own
 }
 
-// slowWriter writes to a client that may take its time, but neither stop nor be slower than
-// takeRate for long.
-type slowWriter struct {
-	writer  http.ResponseWriter
-	control *http.ResponseController
-	sent    int
-	waited  time.Duration
-}
-
-func (patient *slowWriter) Write(data []byte) (count int, err error) {
+// Write implements io.Writer.
+func (sending *streamedAnswer) Write(data []byte) (count int, err error) {
 	for count < len(data) {
 		from := time.Now() // the deadline is of the connection, so by its clock
-		left := takeTime + time.Duration(patient.sent)*time.Second/takeRate - patient.waited
-		_ = patient.control.SetWriteDeadline(from.Add(min(takeTime, left)))
-		index, err := patient.writer.Write(data[count:min(len(data), count+takeBytes)])
-		patient.sent += index
-		patient.waited += time.Since(from)
+		left := takeTime + time.Duration(sending.sent)*time.Second/takeRate - sending.waited
+		_ = sending.control.SetWriteDeadline(from.Add(min(takeTime, left)))
+		index, err := sending.writer.Write(data[count:min(len(data), count+takeBytes)])
+		sending.sent += index
+		sending.waited += time.Since(from)
 		if count += index; err != nil {
+			sending.gone = true
 			return count, err
 		}
 	}
 	return count, nil
 }
-
-// Close implements io.Closer; there is nothing to do.
-func (patient *slowWriter) Close() error { return nil }

@@ -32,13 +32,12 @@ func writing(do func(Commands, context.Context, command.Request) (command.Result
 		if err != nil {
 			return err
 		}
-		ctx, cancel := call.within(call.settings.WriteDeadline) // from here on: the body may have been long in coming
-		defer cancel()
-		result, err := do(call.Commands, ctx, request)
+		call.begin(call.WriteDeadline) // from here on: the body may have been long in coming
+		result, err := do(call.Commands, call.context, request)
 		if err != nil {
 			return err
 		}
-		return call.answerWrite(ctx, result, status)
+		return call.answerWrite(result, status)
 	}
 }
 
@@ -65,9 +64,7 @@ func (call *call) command(body []byte) (command.Request, error) {
 		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0], Reason: param.ReadReason(input, call.request.Header.Get(param.HeaderReason), &problems)},
 	}
 	if call.route.Single {
-		target := call.targetOf()
-		request.Target = command.Target{ID: target.id, Slug: target.slug}
-		request.IfMatch = matchVersions(call.request.Header)
+		request.Target, request.IfMatch = call.target, matchVersions(call.request.Header)
 	}
 	if key := call.request.Header.Get(headerKey); key != "" && call.request.Method != http.MethodDelete {
 		if param.IsPrintable(key) && len(key) <= maxKey {
@@ -101,24 +98,24 @@ func shorten(text string) string {
 // The write is done: where there is no room to wait for the counts the request keeps its
 // slot, and an answer that would be larger than it may is given without the venues and
 // organizers, as a sparse record.
-func (call *call) answerWrite(ctx context.Context, result command.Result, status int) error {
+func (call *call) answerWrite(result command.Result, status int) error {
 	call.language = result.Lang
 	var moment query.Moment
 	if result.Replayed {
 		moment.Own = result.Record.Changed
 	} else if call.request.Method != http.MethodDelete || result.Record.Kind.IsPost() { // a deleted term is shown as it was
 		_ = call.pass.Enter(admit.Wait, 1)
-		call.Queries.AwaitCounts(ctx, result.Record, result.Position)
+		call.Queries.AwaitCounts(call.context, result.Record, result.Position)
 		call.pass.Resume()
 	}
 	show := func(embeds query.Embeds, shown render.Answer) (*answer, error) {
-		view, err := call.Queries.View(ctx, call.caller, result.Record, result.Lang, embeds, moment)
+		view, err := call.Queries.View(call.context, call.caller, result.Record, result.Lang, embeds, moment)
 		if err != nil {
 			return nil, err
 		}
 		return call.showRecord(&view, shown)
 	}
-	reply, err := show(query.EmbedAll, render.Answer{Limit: call.settings.MaxAnswer})
+	reply, err := show(query.EmbedAll, render.Answer{Limit: call.MaxAnswer})
 	if errors.Is(err, query.ErrTooLarge) {
 		reply, err = show(query.EmbedCategories|query.EmbedTags, render.Answer{Bare: true})
 	}

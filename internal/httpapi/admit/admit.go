@@ -237,13 +237,6 @@ func (pass *Pass) Resume() {
 	}
 }
 
-// Another returns a pass of the same client that holds nothing.
-func (pass *Pass) Another() Pass {
-	another := *pass
-	another.stage = Nothing
-	return another
-}
-
 // Stage returns the stage of a request.
 func (pass *Pass) Stage() Stage { return pass.stage }
 

@@ -120,7 +120,7 @@ func TestTurnWithinATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer leave()
-	other := pass.Another()
+	other := control.Arrive(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	if other.Enter(Wait, 1) != nil {
 		t.Fatal("no room to wait")
 	}

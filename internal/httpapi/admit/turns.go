@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"daybook/internal/ground/keylock"
 )
 
@@ -12,7 +14,7 @@ import (
 // anonymous client, and so many of all.
 type Turns struct {
 	one *OfOne
-	all chan struct{} // nil: any number
+	all *semaphore.Weighted // nil: any number
 }
 
 // NewTurns returns turns of which one client has so many at once and all have so many, any
@@ -20,7 +22,7 @@ type Turns struct {
 func NewTurns(one *OfOne, all int) *Turns {
 	turns := &Turns{one: one}
 	if all > 0 {
-		turns.all = make(chan struct{}, all)
+		turns.all = semaphore.NewWeighted(int64(all))
 	}
 	return turns
 }
@@ -38,16 +40,14 @@ func (turns *Turns) Acquire(ctx context.Context, client netip.Addr, has bool) (r
 	if err != nil || turns.all == nil {
 		return leave, err
 	}
-	select {
-	case turns.all <- struct{}{}:
-		return func() {
-			<-turns.all
-			leave()
-		}, nil
-	case <-ctx.Done():
+	if err = turns.all.Acquire(ctx, 1); err != nil {
 		leave()
-		return nil, ctx.Err()
+		return nil, err
 	}
+	return func() {
+		turns.all.Release(1)
+		leave()
+	}, nil
 }
 
 // workAtOnce is how long the past is read for one client before others have a moment.

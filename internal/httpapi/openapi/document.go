@@ -33,13 +33,12 @@ type document struct {
 func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.RawMessage {
 	d, language := &document{api, root, lang}, param.Language[calendar.Lang](nil)
 	forms := template.Must(template.New("").Funcs(template.FuncMap{
-		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "root": func() Root { return root },
-		"text": d.text, "spelled": d.spelled, "parameters": d.parameters, "schema": d.schema, "schemas": d.schemas,
+		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "document": func() *document { return d },
 		"lower": strings.ToLower, "language": func() *param.Param { return &language.Param },
 		"request": func(route *Route, operation *Operation, method string) request {
 			return request{route, operation, strings.ToLower(method)}
 		},
-		"byKey": byKey, "arguments": arguments, "element": element, "standard": d.shown,
+		"byKey": byKey, "arguments": arguments, "element": element,
 	}).Parse(documentFile))
 	var result bytes.Buffer
 	if err := forms.ExecuteTemplate(&result, form, of); err != nil {
@@ -74,8 +73,8 @@ func element(parameter *param.Param) string {
 	return ""
 }
 
-// shown is the default of a parameter in the index, "" for none.
-func (document *document) shown(parameter *param.Param) (string, error) {
+// Default is the default of a parameter in the index, "" for none.
+func (document *document) Default(parameter *param.Param) (string, error) {
 	standard := document.standard(parameter)
 	if parameter.Moving != nil {
 		standard = parameter.Moving(document.Now(), document.Site).String()
@@ -97,23 +96,23 @@ func (root Root) standard(parameter *param.Param) any {
 	return value(parameter.Default)
 }
 
-// text returns the text of a key that is made of parts.
-func (document *document) text(parts ...any) string {
+// Text returns the text of a key that is made of parts.
+func (document *document) Text(parts ...any) string {
 	return texts.Documentation.In(fmt.Sprint(parts...), document.language)
 }
 
-// spelled returns the names of a header.
-func (document *document) spelled(name string) []string {
+// Spelled returns the names of a header.
+func (document *document) Spelled(name string) []string {
 	return append([]string{name}, document.Totals[name]...)
 }
 
-// schemas are the components that bodies and answers refer to.
-func (document *document) schemas() Object {
+// Schemas are the components that bodies and answers refer to.
+func (document *document) Schemas() Object {
 	return merged(document.answers(), Records(), document.bodies())
 }
 
-// parameters are what an operation takes outside of its body, where fields of it may stand, too.
-func (document *document) parameters(operation *Operation) []param.Param {
+// Parameters are what an operation takes outside of its body, where fields of it may stand, too.
+func (document *document) Parameters(operation *Operation) []param.Param {
 	args := slices.DeleteFunc(slices.Clone(operation.Args), func(parameter param.Param) bool { return parameter.In == "body" && parameter.Field == nil })
 	for i := range args {
 		if field := args[i].Field; field != nil {
@@ -123,8 +122,8 @@ func (document *document) parameters(operation *Operation) []param.Param {
 	return args
 }
 
-// schema is that of a parameter.
-func (document *document) schema(parameter *param.Param) Object {
+// Schema is that of a parameter.
+func (document *document) Schema(parameter *param.Param) Object {
 	if parameter.Field != nil {
 		return inQuery(parameter)
 	}

@@ -147,14 +147,14 @@ func (document *document) property(operation *Operation, parameter *param.Param)
 		properties := Object{}
 		for i := range operation.Body.Elements {
 			element := &operation.Body.Elements[i]
-			schema := document.schema(element)
-			schema["description"] = document.text(element.Text)
+			schema := document.Schema(element)
+			schema["description"] = document.Text(element.Text)
 			properties[element.Name] = schema
 		}
 		return merged(List(Object{"type": "object", "properties": properties}), parameter.Schema)
 	}
 	schema := input(parameter.Field)
-	schema["description"] = document.text(parameter.Text)
+	schema["description"] = document.Text(parameter.Text)
 	if parameter.Default != "" && operation.Status == http.StatusCreated { // an update leaves what is not sent
 		schema["default"] = value(parameter.Default)
 	}
