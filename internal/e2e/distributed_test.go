@@ -21,13 +21,13 @@ import (
 //
 //	HTTP ─► command ─► PostgreSQL ─► relay ─► NATS ─► projector ─► search server
 func distributed(flavour elastic.Flavour) backend {
-	return func(t *testing.T, s settings) *service {
+	return func(t *testing.T, options world.Options) *service {
 		t.Helper()
 		// A way over three servers takes longer than one within a process, on a busy machine
 		// longer than the 5 s of a service.
-		s.positionWait = cmp.Or(10*s.positionWait, 30*time.Second)
-		s.http.ReadDeadline = time.Minute
-		return assemble(t, s, func(log *slog.Logger, _ *world.Clock) (p parts) {
+		options.Wait = cmp.Or(10*options.Wait, 30*time.Second)
+		options.HTTP.ReadDeadline = time.Minute
+		return assemble(t, options, func(log *slog.Logger, _ *world.Clock) (p parts) {
 			database, schema := engines.Postgres(t)
 			open := func() *postgres.Store {
 				store, err := postgres.Open(t.Context(), database, postgres.Options{Schema: schema, PoolSize: 4})
