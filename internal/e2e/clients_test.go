@@ -109,7 +109,7 @@ func generated(t *testing.T, svc *service, language string) string {
 func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 	t.Helper()
 	leavesEvent(t, first, dir, command...)
-	for flavour := range engines.SearchServers() {
+	for _, flavour := range engines.SearchServers() {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
 			leavesEvent(t, distributed(elastic.Flavour(flavour))(t, world.Options{}), dir, command...)

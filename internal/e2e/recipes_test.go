@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "take the pictures of docs/recipes anew"
 // name, against a service: what people see there is what is in the calendar.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	engines.URL(t, engines.EngineChromium)
+	engines.URL(t, engines.Chromium)
 	svc := embedded(t, world.Options{})
 	pages := recipes(t, svc, nodePackages(t, "recipes/package.json", "recipes/package-lock.json"))
 	editor := svc.as(t, "editor")
