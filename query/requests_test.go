@@ -83,13 +83,11 @@ func onEach(t *testing.T, run func(t *testing.T, index readmodel.Index, local bo
 		t.Parallel()
 		run(t, memindex.New(memindex.Options{}), true)
 	})
-	for flavour, server := range map[elastic.Flavour]func(testing.TB) (url, prefix string){
-		elastic.Elasticsearch: engines.Elasticsearch, elastic.OpenSearch: engines.OpenSearch,
-	} {
-		t.Run(string(flavour), func(t *testing.T) {
+	for _, name := range []string{engines.Elasticsearch, engines.OpenSearch} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, prefix := server(t)
-			index, err := elastic.Open(url, elastic.Options{Prefix: prefix, Flavour: flavour})
+			url, prefix := engines.Shared(t, name)
+			index, err := elastic.Open(url, elastic.Options{Prefix: prefix, Flavour: elastic.Flavour(name)})
 			if err != nil {
 				t.Fatal(err)
 			}

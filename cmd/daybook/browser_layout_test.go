@@ -19,7 +19,7 @@ var widths = []int{320, 640, 1024, 1280, 1920}
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
-	engines.URL(t, engines.EngineChromium)
+	engines.URL(t, engines.Chromium)
 	for _, c := range []struct {
 		name   string
 		start  func(*testing.T) *looked
@@ -115,7 +115,7 @@ const crowded = `(() => {
 // manyEvents starts a calendar with 3,000 events in the week of today.
 func manyEvents(t *testing.T) *looked {
 	t.Helper()
-	engines.URL(t, engines.EngineChromium)
+	engines.URL(t, engines.Chromium)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 	var lines recordLines

@@ -32,7 +32,7 @@ type looked struct {
 // look starts the calendar. Dates are those of the demonstration, around today.
 func look(t *testing.T) *looked {
 	t.Helper()
-	engines.URL(t, engines.EngineChromium)
+	engines.URL(t, engines.Chromium)
 	l := &looked{server: startServer(t, "demo", "--seed", "7")}
 	l.prepare(t, len(calendar.Langs))
 	return l

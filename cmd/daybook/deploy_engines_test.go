@@ -124,7 +124,7 @@ func feeds(t *testing.T, url string) {
 // the rights that they are said to have.
 func TestPostgresFiles(t *testing.T) {
 	t.Parallel()
-	engine := engines.Own(t, engines.EnginePostgres)
+	engine := engines.Own(t, engines.Postgres)
 	connect := func(user, database string) *pgx.Conn {
 		t.Helper()
 		address, err := url.Parse(engine.URL())

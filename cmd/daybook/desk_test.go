@@ -24,7 +24,7 @@ type desk struct {
 // openDesk starts the calendar; without a browser the test does not run.
 func openDesk(t *testing.T, on []string, settings ...string) *desk {
 	t.Helper()
-	engines.URL(t, engines.EngineChromium)
+	engines.URL(t, engines.Chromium)
 	d := &desk{startServer(t, slices.Concat([]string{"serve", "--timezone", "Europe/Berlin"}, on, settings)...), on, map[string]string{}}
 	for _, role := range []string{"subscriber", "contributor", "author", "editor", "auditor"} {
 		d.tokens[role] = d.tool(t, "user", "add", "the-"+role, "--role", role)

@@ -23,9 +23,9 @@ type size struct {
 
 func newSize(t *testing.T) *size {
 	t.Helper()
-	store, schema := testengines.Postgres(t)
-	nats, feedPrefix := testengines.NATS(t)
-	index, prefix := testengines.Elasticsearch(t)
+	store, schema := testengines.Shared(t, testengines.Postgres)
+	nats, feedPrefix := testengines.Shared(t, testengines.NATS)
+	index, prefix := testengines.Shared(t, testengines.Elasticsearch)
 	return &size{t, []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}}
 }
 

@@ -87,7 +87,7 @@ func TestLameDuckDefault(t *testing.T) {
 // store has vanished without a word while requests wait for it.
 func TestDrainWithASilentServer(t *testing.T) {
 	t.Parallel()
-	store, schema := engines.Postgres(t)
+	store, schema := engines.Shared(t, engines.Postgres)
 	between := engines.NewProxy(t, store)
 	server := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL, "--store-schema", schema,
 		"--drain-delay", "1s", "--drain-limit", "6s")

@@ -269,7 +269,7 @@ func TestEraseOnServers(t *testing.T) {
 	t.Parallel()
 	size := newSize(t)
 	var dirs []string
-	for _, name := range []string{engines.EngineNATS, engines.EngineElasticsearch} {
+	for _, name := range []string{engines.NATS, engines.Elasticsearch} {
 		variable := "DAYBOOK_TEST_" + strings.ToUpper(name) + "_DIR"
 		if os.Getenv(variable) == "" {
 			engines.Require(t, name, variable+" is not set (deploy/engines/status prints it for an engine that it started)")

@@ -97,8 +97,8 @@ func (fleet *fleet) checkStream(jetStream jetstream.JetStream) {
 // with 429, as one does whose queue or disk is full.
 func TestFaultServers(t *testing.T) {
 	t.Parallel()
-	store, nats := engines.Own(t, engines.EnginePostgres), engines.Own(t, engines.EngineNATS)
-	index := engines.Own(t, engines.EngineElasticsearch)
+	store, nats := engines.Own(t, engines.Postgres), engines.Own(t, engines.NATS)
+	index := engines.Own(t, engines.Elasticsearch)
 	between := newSearch(t, index.URL(), nil)
 	fleet := newFleet(t, servers{store.URL(), nats.URL(), between.URL}, 2)
 	relay, projects := fleet.start("relay", fleet.servers), fleet.start("projector", fleet.servers)
@@ -206,9 +206,9 @@ func keptPosition(t *testing.T, index, prefix string) int64 {
 func TestFaultKilledAtPoints(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
-	nats := engines.Own(t, engines.EngineNATS)
-	store, schema := engines.Postgres(t)
-	index, prefix := engines.Elasticsearch(t)
+	nats := engines.Own(t, engines.NATS)
+	store, schema := engines.Shared(t, engines.Postgres)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
 	var apiTrap, relayTrap, projectorTrap trap
 	between := newSearch(t, index, &projectorTrap)
 	byStore := servers{through(t, store, newStoreTap(&apiTrap)), nats.URL(), index}
@@ -304,9 +304,9 @@ func TestFaultKilledAtPoints(t *testing.T) {
 // late and has no effect.
 func TestFaultProjectorSleeps(t *testing.T) {
 	t.Parallel()
-	store, schema := engines.Postgres(t)
-	url, feedPrefix := engines.NATS(t)
-	index, prefix := engines.Elasticsearch(t)
+	store, schema := engines.Shared(t, engines.Postgres)
+	url, feedPrefix := engines.Shared(t, engines.NATS)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
 	fleet := newFleet(t, servers{store, url, index}, 1, "--store-schema", schema, "--feed-prefix", feedPrefix, "--index-prefix", prefix)
 	var betweens [2]*search
 	var projectors [2]*server

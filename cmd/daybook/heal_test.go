@@ -24,10 +24,10 @@ import (
 // eachSearch runs a test on each search server, with the settings that name it.
 func eachSearch(t *testing.T, run func(t *testing.T, index, prefix string, on []string)) {
 	t.Helper()
-	for flavour, server := range engines.SearchServers() {
+	for _, flavour := range engines.SearchServers() {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
-			index, prefix := server(t)
+			index, prefix := engines.Shared(t, flavour)
 			run(t, index, prefix, []string{"--index", index, "--index-prefix", prefix, "--index-flavour", flavour})
 		})
 	}
@@ -202,7 +202,7 @@ func TestIndexCutOff(t *testing.T) {
 // asks; everything else goes on.
 func TestSearchHangs(t *testing.T) {
 	t.Parallel()
-	index, prefix := engines.Elasticsearch(t)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
 	between := engines.NewProxy(t, index)
 	server := startServer(t, "serve", "--data", t.TempDir(), "--index", between.URL, "--index-prefix", prefix)
 	made := server.want(201, "POST", "/events", server.token, concert)
@@ -242,7 +242,7 @@ func TestSearchHangs(t *testing.T) {
 // URL, reach a server that asks for them; what is printed has no secret.
 func TestSecuredIndex(t *testing.T) {
 	t.Parallel()
-	index, prefix := engines.Elasticsearch(t)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)

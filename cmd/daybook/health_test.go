@@ -63,8 +63,8 @@ func TestHealthWhenWritesFail(t *testing.T) {
 func TestHealthOfServers(t *testing.T) {
 	t.Parallel()
 	own := engines.StartPostgres(t)
-	nats, feedPrefix := engines.NATS(t)
-	index, prefix := engines.Elasticsearch(t)
+	nats, feedPrefix := engines.Shared(t, engines.NATS)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
 	between := newSearch(t, index, nil)
 	on := []string{"--store", own.URL(), "--feed", nats, "--feed-prefix", feedPrefix, "--index", between.URL, "--index-prefix", prefix}
 	roles := map[string]*server{}

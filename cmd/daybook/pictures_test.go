@@ -55,7 +55,7 @@ func TestPictures(t *testing.T) {
 // with titles of 100 characters, and a name of 60.
 func longTexts(t *testing.T) *looked {
 	t.Helper()
-	engines.URL(t, engines.EngineChromium)
+	engines.URL(t, engines.Chromium)
 	const word = "Veranstaltungskalenderverwaltungsgemeinschaft"
 	of := func(n int, begin string) string {
 		return (begin + strings.Repeat(" Sommernachtskonzert und "+word, 4))[:n]

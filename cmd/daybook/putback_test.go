@@ -74,8 +74,8 @@ func dumped(t *testing.T, server engines.PostgresServer) (restore func()) {
 // be done.
 func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	t.Helper()
-	index, prefix := engines.Elasticsearch(t)
-	at, feedPrefix := engines.NATS(t)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
+	at, feedPrefix := engines.Shared(t, engines.NATS)
 	data := t.TempDir()
 	own := []string{"--store", on, "--data", data}
 	shared := []string{"--store", on, "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}

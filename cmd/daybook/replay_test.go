@@ -29,7 +29,7 @@ func TestReplay(t *testing.T) {
 // TestReplayOfServers is HISTORY 20.41 of a store in PostgreSQL.
 func TestReplayOfServers(t *testing.T) {
 	t.Parallel()
-	store, schema := engines.Postgres(t)
+	store, schema := engines.Shared(t, engines.Postgres)
 	testReplay(t, "--data", filepath.Join(t.TempDir(), "data"), "--store", store, "--store-schema", schema)
 }
 

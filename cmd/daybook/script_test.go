@@ -126,9 +126,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 		// engine NAME URL SPACE sets URL and SPACE to those of a server of the tests.
 		"engine": func(s *script, testScript *testscript.TestScript, args []string) {
-			url, space := map[string]func(testing.TB) (string, string){
-				engines.EnginePostgres: engines.Postgres, engines.EngineNATS: engines.NATS, engines.EngineElasticsearch: engines.Elasticsearch,
-			}[args[0]](s.t)
+			url, space := engines.Shared(s.t, args[0])
 			testScript.Setenv(args[1], url)
 			testScript.Setenv(args[2], space)
 		},

@@ -129,8 +129,8 @@ func TestKeyPutBack(t *testing.T) {
 // back under them. Neither signs on, and each says it.
 func TestRelaysRefuse(t *testing.T) {
 	t.Parallel()
-	index, prefix := engines.Elasticsearch(t)
-	at, feedPrefix := engines.NATS(t)
+	index, prefix := engines.Shared(t, engines.Elasticsearch)
+	at, feedPrefix := engines.Shared(t, engines.NATS)
 	postgresServer := engines.StartPostgres(t)
 	shared := []string{"--store", postgresServer.URL(), "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
 	add := func(name string) {

@@ -22,14 +22,14 @@ import (
 // server returns the URL of the server for tests, as its superuser.
 func server(tb testing.TB) string {
 	tb.Helper()
-	return engines.URL(tb, engines.EnginePostgres)
+	return engines.URL(tb, engines.Postgres)
 }
 
 // schema gives a name for a schema of the test's own, which is dropped when the
 // test ends.
 func schema(tb testing.TB) string {
 	tb.Helper()
-	_, name := engines.Postgres(tb)
+	_, name := engines.Shared(tb, engines.Postgres)
 	return name
 }
 

@@ -132,8 +132,8 @@ func run(t *testing.T, start backend, lines []line) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc := start(t, settings{})
-	york := start(t, settings{now: time.Date(2030, time.May, 1, 22, 0, 0, 0, zone), site: zone})
+	svc := start(t, world.Options{})
+	york := start(t, world.Options{Clock: world.NewClock(time.Date(2030, time.May, 1, 22, 0, 0, 0, zone)), Site: zone})
 	for _, line := range lines {
 		name := line.name
 		if line.number > 0 {
@@ -152,11 +152,13 @@ func run(t *testing.T, start backend, lines []line) {
 }
 
 // worlds are the services that plays have for themselves.
-var worlds = map[string]settings{
-	"alone":  {},
-	"leap":   {now: time.Date(2028, time.February, 29, 8, 0, 0, 0, time.UTC)},
-	"none":   {http: httpapi.Options{PublicHistory: httpapi.PublicHistoryNone}},
-	"proofs": {http: httpapi.Options{PublicHistory: httpapi.PublicHistoryProofs}},
+var worlds = map[string]func(*world.Options){
+	"alone": func(*world.Options) {},
+	"leap": func(options *world.Options) {
+		options.Clock = world.NewClock(time.Date(2028, time.February, 29, 8, 0, 0, 0, time.UTC))
+	},
+	"none":   func(options *world.Options) { options.HTTP.PublicHistory = httpapi.PublicHistoryNone },
+	"proofs": func(options *world.Options) { options.HTTP.PublicHistory = httpapi.PublicHistoryProofs },
 }
 
 // play plays a file of testdata/plays on each service that its first line names, and returns
@@ -170,28 +172,30 @@ func (scene *scene) play(name string) (answers map[string]*world.Response) {
 	for _, name := range strings.Fields(first)[1:] {
 		svc := map[string]*service{"service": scene.svc, "york": scene.york}[name]
 		if svc == nil {
-			options, known := worlds[name]
-			if !known {
+			set := worlds[name]
+			if set == nil {
 				scene.t.Fatalf("no world %q", name)
 			}
+			var options world.Options
+			set(&options)
 			svc = scene.start(scene.t, options)
 		}
-		answers = play.Play(scene.t, svc.world(scene.t), file, newWord)
+		answers = play.Play(scene.t, svc.World, file, newWord)
 	}
 	return answers
 }
 
 // alone returns the same scene on a service of its own.
-func (scene *scene) alone(settings settings) *scene {
+func (scene *scene) alone(options world.Options) *scene {
 	scene.t.Helper()
-	return scene.on(scene.start(scene.t, settings))
+	return scene.on(scene.start(scene.t, options))
 }
 
 // on returns the same scene on another service.
 func (scene *scene) on(svc *service) *scene {
 	scene.t.Helper()
 	out := *scene
-	out.svc, out.nobody, out.editor = svc, svc.as(scene.t, ""), svc.as(scene.t, "editor")
+	out.svc, out.nobody, out.editor = svc, svc.as(scene.t, "nobody"), svc.as(scene.t, "editor")
 	return &out
 }
 

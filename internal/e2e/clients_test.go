@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"daybook/internal/testkit/engines"
+	"daybook/internal/testkit/world"
 	"daybook/query/readmodel/elastic"
 )
 
@@ -26,15 +27,15 @@ func TestTypeScriptClient(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	tool := nodePackages(t, "package.json", "package-lock.json")
-	svc := embedded(t, settings{})
+	svc := embedded(t, world.Options{})
 	dir := t.TempDir()
 	copied(t, dir, "package.json", "tsconfig.json", "client.ts")
 	must(t, os.Symlink(filepath.Join(tool, "node_modules"), filepath.Join(dir, "node_modules")))
 	// A field with a default would else be one that has to be sent.
-	program(t, dir, nil, "node", "node_modules/openapi-typescript/bin/cli.js", svc.url+root+"/doc", "-o", "api.ts", "--default-non-nullable=false")
+	program(t, dir, nil, "node", "node_modules/openapi-typescript/bin/cli.js", svc.Base+root+"/doc", "-o", "api.ts", "--default-non-nullable=false")
 	types, err := os.ReadFile(filepath.Join(dir, "api.ts"))
 	must(t, err)
-	for name := range svc.documentation().Components.Schemas {
+	for name := range svc.Document().Components.Schemas {
 		if name == "JSONPatch" {
 			continue // a list has no class of its own
 		}
@@ -54,12 +55,12 @@ func TestPythonClient(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	python := filepath.Join(pythonPackages(t), "bin", "python")
-	svc := embedded(t, settings{})
+	svc := embedded(t, world.Options{})
 	dir := generated(t, svc, "python")
 	copied(t, dir, "client.py")
 	models, err := os.ReadFile(filepath.Join(dir, "generated", "models", "__init__.py"))
 	must(t, err)
-	for name := range svc.documentation().Components.Schemas {
+	for name := range svc.Document().Components.Schemas {
 		if name == "JSONPatch" || strings.HasSuffix(name, "Form") || strings.HasSuffix(name, "Multipart") {
 			continue // a list has no class, and the fields of forms are parameters
 		}
@@ -77,7 +78,7 @@ func TestGoClients(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	svc := embedded(t, settings{})
+	svc := embedded(t, world.Options{})
 	works := func(dir string) {
 		t.Helper()
 		program(t, dir, []string{"CGO_ENABLED=0"}, "go", "test", "-trimpath", "-vet=off", "-c", "-o", "client", ".")
@@ -88,7 +89,7 @@ func TestGoClients(t *testing.T) {
 	works(dir)
 	dir = t.TempDir()
 	copied(t, dir, "go/go.mod", "go/go.sum", "go/oapi_codegen_test.go")
-	program(t, dir, nil, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "generated", "-o", "client.go", svc.url+root+"/doc")
+	program(t, dir, nil, "go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "generated", "-o", "client.go", svc.Base+root+"/doc")
 	works(dir)
 }
 
@@ -99,7 +100,7 @@ func generated(t *testing.T, svc *service, language string) string {
 	const generator = "org.openapitools:openapi-generator-cli:7.25.0"
 	tool := installed(t, "java", []string{"java", "mvn"}, nil, []string{"mvn", "-q", "-B", "dependency:copy", "-Dartifact=" + generator, "-DoutputDirectory=."})
 	dir := t.TempDir()
-	program(t, dir, nil, "java", "-jar", filepath.Join(tool, "openapi-generator-cli-7.25.0.jar"), "generate", "-i", svc.url+root+"/doc",
+	program(t, dir, nil, "java", "-jar", filepath.Join(tool, "openapi-generator-cli-7.25.0.jar"), "generate", "-i", svc.Base+root+"/doc",
 		"-g", language, "-o", ".", "--package-name", "generated", "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false")
 	return dir
 }
@@ -108,10 +109,10 @@ func generated(t *testing.T, svc *service, language string) string {
 func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 	t.Helper()
 	leavesEvent(t, first, dir, command...)
-	for flavour := range engines.SearchServers() {
+	for _, flavour := range engines.SearchServers() {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
-			leavesEvent(t, distributed(elastic.Flavour(flavour))(t, settings{}), dir, command...)
+			leavesEvent(t, distributed(elastic.Flavour(flavour))(t, world.Options{}), dir, command...)
 		})
 	}
 }
@@ -119,12 +120,12 @@ func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 // leavesEvent runs a client, and looks at the event that it leaves.
 func leavesEvent(t *testing.T, svc *service, dir string, command ...string) {
 	t.Helper()
-	out := program(t, dir, []string{"DAYBOOK_URL=" + svc.url + root, "DAYBOOK_TOKEN=" + svc.users["editor"].token}, command...)
+	out := program(t, dir, []string{"DAYBOOK_URL=" + svc.Base + root, "DAYBOOK_TOKEN=" + svc.User("editor").Token}, command...)
 	id, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
 	must(t, err)
-	svc.as(t, "editor").read("/events/" + itoa(id)).fields(obj{
+	svc.as(t, "editor").read("/events/" + fmt.Sprint(id)).fields(obj{
 		"title": "Typed recital", "start_date": "2027-07-04 00:00:00", "end_date": "2027-07-05 23:59:59", "all_day": true,
-		"author": itoa(svc.users["editor"].id), "venue.venue": "Typed hall", "tags.0.name": "typed", "cost": "$5 – $12",
+		"author": svc.User("editor").User.String(), "venue.venue": "Typed hall", "tags.0.name": "typed", "cost": "$5 – $12",
 	})
 }
 

@@ -21,14 +21,14 @@ import (
 //
 //	HTTP ─► command ─► PostgreSQL ─► relay ─► NATS ─► projector ─► search server
 func distributed(flavour elastic.Flavour) backend {
-	return func(t *testing.T, s settings) *service {
+	return func(t *testing.T, options world.Options) *service {
 		t.Helper()
 		// A way over three servers takes longer than one within a process, on a busy machine
 		// longer than the 5 s of a service.
-		s.positionWait = cmp.Or(10*s.positionWait, 30*time.Second)
-		s.http.ReadDeadline = time.Minute
-		return assemble(t, s, func(log *slog.Logger, _ *world.Clock) (p parts) {
-			database, schema := engines.Postgres(t)
+		options.Wait = cmp.Or(10*options.Wait, 30*time.Second)
+		options.HTTP.ReadDeadline = time.Minute
+		return assemble(t, options, func(log *slog.Logger, _ *world.Clock) (p parts) {
+			database, schema := engines.Shared(t, engines.Postgres)
 			open := func() *postgres.Store {
 				store, err := postgres.Open(t.Context(), database, postgres.Options{Schema: schema, PoolSize: 4})
 				must(t, err)
@@ -37,19 +37,18 @@ func distributed(flavour elastic.Flavour) backend {
 			}
 			p.store, p.relayed = open(), open()
 
-			url, prefix := engines.NATS(t)
+			url, prefix := engines.Shared(t, engines.NATS)
 			conn, jetStream, err := feed.Connect(url, feed.ConnectOptions{})
 			must(t, err)
 			t.Cleanup(conn.Close)
 			p.jetStream, p.feed = jetStream, prefix
 
-			search := engines.SearchServers()[string(flavour)]
-			if search == nil {
+			if flavour == "" {
 				index := memindex.New(memindex.Options{Logger: log})
 				p.index, p.projected = index, index
 				return p
 			}
-			url, prefix = search(t)
+			url, prefix = engines.Shared(t, string(flavour))
 			model := func() *elastic.Index {
 				// A server that has just started takes long to make its first indices where
 				// many others want the processors; the program would try again.
@@ -99,7 +98,7 @@ func TestDistributed(t *testing.T) {
 		})
 	}
 	play("others", "", others)
-	for flavour := range engines.SearchServers() {
+	for _, flavour := range engines.SearchServers() {
 		play(flavour, elastic.Flavour(flavour), lists)
 	}
 }

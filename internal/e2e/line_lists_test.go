@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"daybook/calendar"
 )
 
 // Lines 27 to 30, 37 to 40 and 42: lists, their links and their filters.
@@ -12,20 +14,20 @@ import (
 func emptyList(scene *scene) {
 	text := newWord()
 	for _, collection := range collections {
-		for _, who := range []string{"", "editor"} {
+		for _, who := range []string{"nobody", "editor"} {
 			got := scene.as(who).list(collection, "search", text).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
 			got.keys("", collection, "rest_url", "total", "total_pages").fields(obj{collection: list{}, "total": 0, "total_pages": 0})
-			if got.position() == "" || !strings.HasPrefix(got.etag(), `W/"`) {
-				scene.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.position(), got.etag())
+			if got.position() == "" || !strings.HasPrefix(got.ETag(), `W/"`) {
+				scene.t.Errorf("%s: Daybook-Position %q, ETag %q", got.Request, got.position(), got.ETag())
 			}
 		}
 		got := scene.nobody.under("fr").list(collection, "search", text, "page", "1").fields(obj{collection: list{}, "total": 0})
-		want := scene.svc.url + "/fr" + root + "/" + collection + "/?per_page=10&"
+		want := scene.svc.Base + "/fr" + root + "/" + collection + "/?per_page=10&"
 		switch collection {
 		case "events":
 			want += "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&"
 		case "categories", "tags":
-			want = scene.svc.url + "/fr" + root + "/" + collection + "/?"
+			want = scene.svc.Base + "/fr" + root + "/" + collection + "/?"
 		}
 		got.field("rest_url", want+"search="+text)
 	}
@@ -54,7 +56,7 @@ func pastTheEnd(scene *scene) {
 					if before == 2 {
 						previous = "?"
 					}
-					got.field("previous_rest_url", scene.svc.url+segment+root+"/"+collection+"/"+previous+"search="+text+"&hide_empty=0")
+					got.field("previous_rest_url", scene.svc.Base+segment+root+"/"+collection+"/"+previous+"search="+text+"&hide_empty=0")
 				} else {
 					got.code(404, singular(collection)+"-archive-page-not-found").without("events", "venues", "organizers")
 				}
@@ -85,7 +87,7 @@ func perPageLowered(scene *scene) {
 		group.Go(func() {
 			for i := part; i < n; i += 4 {
 				ed.post("/venues", obj{"venue": fmt.Sprintf("%s %d", text, i)})
-				ed.post("/events", eventBody(fmt.Sprintf("%s %d", text, i), obj{"tags": tag.id()}))
+				ed.post("/events", eventBody(fmt.Sprintf("%s %d", text, i), obj{"tags": tag.ID()}))
 			}
 		})
 	}
@@ -95,20 +97,20 @@ func perPageLowered(scene *scene) {
 		if collection == "events" {
 			window = "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&"
 		}
-		base := scene.svc.url + root + "/" + collection + "/?"
+		base := scene.svc.Base + root + "/" + collection + "/?"
 		for _, c := range []*caller{ed, scene.nobody} {
 			got := c.list(collection, "per_page", "500", "search", text).fields(obj{
 				"total": n, "total_pages": 2, "rest_url": base + "per_page=100&" + window + "search=" + text,
 				"next_rest_url": base + "page=2&per_page=100&" + window + "search=" + text,
 			}).without("previous_rest_url").head("X-Total", "103").head("X-TotalPages", "2")
 			wantLen(got, collection, 100)
-			next := got.str("next_rest_url")
-			second := c.read("=" + strings.TrimPrefix(next, scene.svc.url)).fields(obj{
-				"total": n, "rest_url": next, "previous_rest_url": got.str("rest_url"),
+			next := got.String("next_rest_url")
+			second := c.read("/" + strings.TrimPrefix(next, scene.svc.Base)).fields(obj{
+				"total": n, "rest_url": next, "previous_rest_url": got.String("rest_url"),
 			}).without("next_rest_url")
 			wantLen(second, collection, 3)
-			seen := map[int64]bool{}
-			for _, id := range append(got.ids(collection), second.ids(collection)...) {
+			seen := map[calendar.ID]bool{}
+			for _, id := range append(got.IDs(), second.IDs()...) {
 				seen[id] = true
 			}
 			if len(seen) != n {
@@ -121,7 +123,7 @@ func perPageLowered(scene *scene) {
 			wantLen(c.list(collection, "search", text, "page", "11"), collection, 3)
 		}
 	}
-	ed.list("tags", "include", tag.idText()).field("tags.0.count", n)
+	ed.list("tags", "include", tag.ID().String()).field("tags.0.count", n)
 	scene.nobody.read(tag).field("count", n)
 }
 
@@ -130,9 +132,9 @@ func unknownInFilters(scene *scene) {
 	text := newWord()
 	venue := caller.add("venues", text)
 	event := caller.event(text, nil)
-	for _, who := range []string{"", "editor"} {
+	for _, who := range []string{"nobody", "editor"} {
 		c := scene.as(who)
-		for target := range strings.FieldsSeq(strings.NewReplacer("VENUE", venue.idText(), "EVENT", event.idText(), "NAME", text).Replace(`
+		for target := range strings.FieldsSeq(strings.NewReplacer("VENUE", venue.ID().String(), "EVENT", event.ID().String(), "NAME", text).Replace(`
 			/events?categories=99999999 /events?categories=no-NAME /events?categories=VENUE /events?tags=99999999
 			/events?tags=no-NAME /events?tags= /events?tags=%2C /events?venue=99999999 /events?venue=NAME /events?venue=EVENT
 			/events?organizer=99999999 /events?organizer=VENUE /events?organizer=0 /events?post_parent=99999999
@@ -146,9 +148,9 @@ func unknownInFilters(scene *scene) {
 			param, _, _ := strings.Cut(query, "=")
 			c.get(target).bad(param)
 		}
-		c.get("/events"+pairs("categories", venue.idText()+",99999997")).bad("categories").naming("categories", venue.idText())
+		c.get("/events"+pairs("categories", venue.ID().String()+",99999997")).bad("categories").naming("categories", venue.ID().String())
 		c.list("events", "include", "99999999").found()
-		c.list("events", "venue", venue.idText()).found()
+		c.list("events", "venue", venue.ID().String()).found()
 		// All bad parameters are named at once.
 		c.get("/events?categories=99999999&tags=99999999&venue=99999999&start_date=x&page=0&featured=2").
 			bad("categories", "tags", "venue", "start_date", "page", "featured").

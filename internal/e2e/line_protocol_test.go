@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+
+	"daybook/internal/testkit/world"
 )
 
 // Lines 59 and 60: preconditions, keys, errors and the documentation.
@@ -12,16 +15,16 @@ import (
 func preconditionsAndKeys(scene *scene) {
 	preconditions(scene)
 	keys(scene)
-	notModified(scene.alone(settings{})) // any write gives lists another ETag
+	notModified(scene.alone(world.Options{})) // any write gives lists another ETag
 }
 
 func preconditions(scene *scene) {
 	caller := scene.editor
 	for _, collection := range collections {
 		made := caller.add(collection, newWord())
-		path := made.path()
-		stale := made.etag()
-		fresh := caller.update(path, obj{"description": "1"}).etag()
+		path := made.Path()
+		stale := made.ETag()
+		fresh := caller.update(path, obj{"description": "1"}).ETag()
 		check := caller.unchanged(path)
 		for _, tag := range []string{stale, "W/" + stale, `"1-x"`, `"7-x", "9-y"`, `"0-a"`, "nonsense", `"nonsense"`} {
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
@@ -31,12 +34,12 @@ func preconditions(scene *scene) {
 		check()
 		for i, tag := range []string{fresh, `"3-other"`, `W/"4-x"`, `"1-a", "5-b"`, "*"} {
 			got := caller.with("If-Match", tag).update(path, obj{"description": "1"})
-			if !strings.HasPrefix(got.etag(), `"`+itoa(int64(i+3))+"-") {
-				scene.t.Errorf("%s: If-Match %s gave ETag %s", got.request, tag, got.etag())
+			if !strings.HasPrefix(got.ETag(), `"`+fmt.Sprint(i+3)+"-") {
+				scene.t.Errorf("%s: If-Match %s gave ETag %s", got.Request, tag, got.ETag())
 			}
 			read := caller.read(path)
-			if read.etag() != got.etag() {
-				scene.t.Errorf("%s: ETag of the write %s, of the read %s", got.request, got.etag(), read.etag())
+			if read.ETag() != got.ETag() {
+				scene.t.Errorf("%s: ETag of the write %s, of the read %s", got.Request, got.ETag(), read.ETag())
 			}
 		}
 		// On a collection it is ignored, so is an empty one.
@@ -51,7 +54,7 @@ func preconditions(scene *scene) {
 	)
 	for i := range got {
 		group.Go(func() {
-			got[i] = caller.with("If-Match", made.etag()).patch(made, obj{"cost": i + 1}).status
+			got[i] = caller.with("If-Match", made.ETag()).patch(made, obj{"cost": i + 1}).Status
 		})
 	}
 	group.Wait()
@@ -73,7 +76,7 @@ func keys(scene *scene) {
 		again := caller.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "true")
 		same(scene.t, first, again)
 		for _, name := range []string{"ETag", "Daybook-Position", "Location"} {
-			again.head(name, first.header.Get(name))
+			again.head(name, first.Header.Get(name))
 		}
 		caller.counting(collection, text, 1)
 		reused := func(a *answer) { a.code(422, "rest_idempotency_key_reused") }
@@ -83,15 +86,15 @@ func keys(scene *scene) {
 		reused(caller.with("Idempotency-Key", key).patch(first, sent))
 		caller.counting(collection, text, 1)
 		// Keys belong to one user.
-		other := scene.as("editor2").with("Idempotency-Key", key).add(collection, text+" other")
-		if other.id() == first.id() {
+		other := scene.as("other-editor").with("Idempotency-Key", key).add(collection, text+" other")
+		if other.ID() == first.ID() {
 			scene.t.Errorf("%s: one record for the keys of two users", collection)
 		}
 		// Updates.
 		one := caller.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"})
 		two := caller.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"}).head("Idempotency-Replayed", "true")
 		same(scene.t, one, two)
-		two.head("ETag", one.etag()).head("Daybook-Position", one.position())
+		two.head("ETag", one.ETag()).head("Daybook-Position", one.position())
 		reused(caller.with("Idempotency-Key", key+"u").do("PUT", first, obj{"description": "keyed"}))
 		// Refused requests are not kept.
 		caller.with("Idempotency-Key", key+"r").post("/"+collection, obj{}).code(400, "rest_missing_callback_param")
@@ -131,43 +134,43 @@ func notModified(scene *scene) {
 	text := newWord()
 	tag := ed.add("tags", text)
 	venue := ed.add("venues", text)
-	made := ed.event(text, obj{"tags": tag.id(), "venue": venue.id()})
+	made := ed.event(text, obj{"tags": tag.ID(), "venue": venue.ID()})
 	ed.list("tags", "search", text).field("tags.0.count", 1) // reads of the event show it, too
-	scene.svc.settle(scene.t)
+	scene.svc.settle()
 	fits := func(c *caller, path, etag string) {
 		scene.t.Helper()
 		for _, sent := range []string{etag, "W/" + strings.TrimPrefix(etag, "W/"), `"other", ` + etag, "*"} {
 			for _, method := range []string{"GET", "HEAD"} {
 				got := c.with("If-None-Match", sent).do(method, path, nil).want(304).head("ETag", etag)
-				if len(got.body) > 0 {
-					scene.t.Errorf("%s: 304 with a body", got.request)
+				if len(got.Body) > 0 {
+					scene.t.Errorf("%s: 304 with a body", got.Request)
 				}
 			}
 		}
 		c.with("If-None-Match", `"other", "1-1"`).read(path).head("ETag", etag)
 	}
 	for _, c := range []*caller{scene.nobody, ed, ed.under("fr")} {
-		for _, path := range []string{made.path(), made.bySlug(), venue.path(), tag.path(), "", "/doc", "/events?search=" + text, "/tags?hide_empty=0&search=" + text} {
+		for _, path := range []string{made.Path(), made.bySlug(), venue.Path(), tag.Path(), "", "/doc", "/events?search=" + text, "/tags?hide_empty=0&search=" + text} {
 			first := c.read(path)
-			fits(c, path, first.etag())
+			fits(c, path, first.ETag())
 			if strings.Contains(path, "?") || path == "" || path == "/doc" {
-				if !strings.HasPrefix(first.etag(), `W/"`) {
-					scene.t.Errorf("%s: ETag %s is not weak", first.request, first.etag())
+				if !strings.HasPrefix(first.ETag(), `W/"`) {
+					scene.t.Errorf("%s: ETag %s is not weak", first.Request, first.ETag())
 				}
-			} else if !strings.HasPrefix(first.etag(), `"1-`) || first.header.Get("Last-Modified") != "Fri, 01 May 2026 12:00:00 GMT" {
-				scene.t.Errorf("%s: ETag %s, Last-Modified %q", first.request, first.etag(), first.header.Get("Last-Modified"))
+			} else if !strings.HasPrefix(first.ETag(), `"1-`) || first.Header.Get("Last-Modified") != "Fri, 01 May 2026 12:00:00 GMT" {
+				scene.t.Errorf("%s: ETag %s, Last-Modified %q", first.Request, first.ETag(), first.Header.Get("Last-Modified"))
 			}
 		}
 	}
 	// The mark changes with all that the answer depends on.
-	path := made.path()
+	path := made.Path()
 	seen := map[string]string{}
 	differs := func(what string, a *answer) {
 		scene.t.Helper()
-		if before, there := seen[a.etag()]; there {
-			scene.t.Errorf("ETag %s for %s and for %s", a.etag(), before, what)
+		if before, there := seen[a.ETag()]; there {
+			scene.t.Errorf("ETag %s for %s and for %s", a.ETag(), before, what)
 		}
-		seen[a.etag()] = what
+		seen[a.ETag()] = what
 	}
 	list := "/events?search=" + text
 	differs("plain", scene.nobody.read(path))
@@ -178,7 +181,7 @@ func notModified(scene *scene) {
 	ed.update(venue, obj{"city": "Ghent"})
 	differs("another embedded record", scene.nobody.read(path))
 	differs("list after it", scene.nobody.read(list))
-	ed.event(newWord(), obj{"tags": tag.id()})
+	ed.event(newWord(), obj{"tags": tag.ID()})
 	ed.list("tags", "search", text).field("tags.0.count", 2) // the count has followed
 	differs("another count", scene.nobody.read(path))
 	ed.update(path, nil)
@@ -201,7 +204,7 @@ func errorsAndDocumentation(scene *scene) {
 		return []*answer{
 			c.get("/nothing"), c.do("PUT", "/events", nil), c.get("/events?page=0&featured=x"), c.get("/events/99999999"),
 			c.delete(venue), c.post("/events", nil), c.post("/events", raw{"application/json", "{"}),
-			c.post("/tags", obj{"name": tag.str("name")}), c.post("/tags", obj{"name": newWord(), "parent": 1}),
+			c.post("/tags", obj{"name": tag.String("name")}), c.post("/tags", obj{"name": newWord(), "parent": 1}),
 			c.get("/tags?namespace=x&search="), c.get("?namespace=other"), c.with("Authorization", "Bearer wrong").get("/events"),
 			c.with("If-Match", `"99-x"`).patch(tag, nil), c.get("/events?page=5&search=" + newWord()),
 			c.with("Daybook-Min-Position", "x").get("/events"), c.post("/events", raw{"application/json", strings.Repeat(" ", 1<<20+1)}),
@@ -212,44 +215,37 @@ func errorsAndDocumentation(scene *scene) {
 		for _, accept := range []string{"application/problem+json", "text/html, application/problem+json;q=0.9"} {
 			for i, problem := range ask(ed.under(language).with("Accept", accept)) {
 				p := plainAnswers[i]
-				if p.status < 400 {
-					scene.t.Fatalf("%s: status %d", p.request, p.status)
+				if p.Status < 400 {
+					scene.t.Fatalf("%s: status %d", p.Request, p.Status)
 				}
-				p.head("Content-Type", "application/json; charset=utf-8").keys("", "code", "message", "data").field("data.status", p.status)
-				problem.want(p.status)
-				if got := problem.header.Get("Content-Type"); !strings.HasPrefix(got, "application/problem+json") {
-					scene.t.Errorf("%s: Content-Type %s", problem.request, got)
+				p.head("Content-Type", "application/json; charset=utf-8").keys("", "code", "message", "data").field("data.status", p.Status)
+				problem.want(p.Status)
+				if got := problem.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/problem+json") {
+					scene.t.Errorf("%s: Content-Type %s", problem.Request, got)
 				}
-				path := strings.Fields(problem.request)
+				path := strings.Fields(problem.Request)
 				instance, _, _ := strings.Cut(path[len(path)-1], "?")
-				if !strings.HasPrefix(instance, "/") {
-					instance = ""
-				}
-				prefix := root
-				if language != "en" {
-					prefix = "/" + language + root
-				}
 				want := obj{
-					"type": "urn:daybook:error:" + p.str("code"), "title": http.StatusText(p.status), "status": p.status,
-					"detail": p.at("message"), "code": p.at("code"), "instance": prefix + instance,
+					"type": "urn:daybook:error:" + p.String("code"), "title": http.StatusText(p.Status), "status": p.Status,
+					"detail": p.Get("message"), "code": p.Get("code"), "instance": instance,
 				}
-				for name, value := range p.at("data").(obj) {
+				for name, value := range p.Get("data").(obj) {
 					if name != "status" {
 						want[name] = value
 					}
 				}
-				if p.str("code") == "rest_taxonomy_not_hierarchical" || p.str("code") == "term_exists" {
-					want["detail"] = problem.at("detail")
+				if p.String("code") == "rest_taxonomy_not_hierarchical" || p.String("code") == "term_exists" {
+					want["detail"] = problem.Get("detail")
 				}
 				problem.field("", want)
 			}
 		}
 	}
-	ed.post("/tags", obj{"name": strings.ToUpper(tag.str("name"))}).code(400, "term_exists").field("data", obj{"status": 400, "term_id": tag.id()})
+	ed.post("/tags", obj{"name": strings.ToUpper(tag.String("name"))}).code(400, "term_exists").field("data", obj{"status": 400, "term_id": tag.ID()})
 	ed.post("/events", raw{"application/json", "{"}).code(400, "rest_invalid_json").field("data.json_error_code", 4).having("data.json_error_message")
 	// What it says of each operation, httpapi has in golden files; answers are held against it throughout.
 	for _, language := range []string{"en", "fr"} {
-		url := scene.svc.url + map[string]string{"fr": "/fr"}[language] + root
+		url := scene.svc.Base + map[string]string{"fr": "/fr"}[language] + root
 		scene.nobody.under(language).read("/doc?x=1").head("Content-Language", language).fields(obj{"openapi": "3.1.0", "info.version": "1.0.0", "servers": list{obj{"url": url}}}).
 			having("info.title", "info.description", "components.securitySchemes.basic", "components.securitySchemes.bearer")
 	}

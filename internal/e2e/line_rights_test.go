@@ -26,7 +26,7 @@ func statusFilter(scene *scene) {
 				maker := scene.as(who)
 				if who == "contributor" {
 					maker = scene.editor
-					more["author"] = scene.svc.users["contributor"].id
+					more["author"] = scene.svc.User("contributor").User
 				}
 				a := maker.create(collection, body(collection, text+" "+who+" "+status, more))
 				if status == "trash" {
@@ -43,7 +43,7 @@ func statusFilter(scene *scene) {
 			}
 			scene.as(who).list(collection, params...).field("total", want)
 		}
-		for _, who := range []string{"", "subscriber"} {
+		for _, who := range []string{"nobody", "subscriber"} {
 			total(who, "publish", 3)
 			for _, status := range []string{"draft", "publish,draft", "trash", "any", ""} {
 				scene.as(who).get("/" + collection + pairs("status", status)).bad("status")
@@ -82,11 +82,11 @@ func unknownRecords(scene *scene) {
 		if collection == "events" {
 			alien = tag
 		}
-		paths := []string{"/99999999", "/0", "/" + alien.idText(), "/" + itoa(scene.svc.users["editor"].id), "/00", "/99999999999999999999999"}
+		paths := []string{"/99999999", "/0", "/" + alien.ID().String(), "/" + scene.svc.User("editor").User.String(), "/00", "/99999999999999999999999"}
 		if collection != "categories" && collection != "tags" {
 			paths = append(paths, "/by-slug/no-"+newWord(), "/by-slug/"+newWord()+"__trashed", "/by-slug/%F0%9F%98%80")
 		} else {
-			paths = append(paths, "/"+gone.idText())
+			paths = append(paths, "/"+gone.ID().String())
 		}
 		for _, text := range paths {
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -101,7 +101,7 @@ func unknownRecords(scene *scene) {
 			caller.do("DELETE", "/"+collection+text, nil).code(404, "rest_no_route")
 		}
 	}
-	caller.get("/tags/by-slug/"+tag.str("slug")).code(404, "rest_no_route")
+	caller.get("/tags/by-slug/"+tag.String("slug")).code(404, "rest_no_route")
 	caller.read(event).field("status", "publish") // nothing of this touched it
 }
 
@@ -116,10 +116,10 @@ func rightsBeforeValues(scene *scene) {
 		bad := obj{nameField(collection): "", "description": 5, "multilang_language": "de"}
 		for _, value := range []any{bad, raw{"application/json", "{"}, obj{}} {
 			for _, method := range updateMethods {
-				scene.nobody.do(method, made.path(), value).code(401, "rest_forbidden").
+				scene.nobody.do(method, made.Path(), value).code(401, "rest_forbidden").
 					head("WWW-Authenticate", `Basic realm="daybook", charset="UTF-8" | Bearer realm="daybook"`)
 				for _, who := range []string{"subscriber", "auditor"} {
-					scene.as(who).do(method, made.path(), value).code(403, "rest_forbidden")
+					scene.as(who).do(method, made.Path(), value).code(403, "rest_forbidden")
 				}
 			}
 			scene.nobody.post("/"+collection, value).code(401, "rest_forbidden")
@@ -136,7 +136,7 @@ func rightsBeforeValues(scene *scene) {
 			}
 		} else {
 			// A bad value comes before the unknown record, and that before the right on it.
-			for _, who := range []string{"contributor", "author2"} {
+			for _, who := range []string{"contributor", "other-author"} {
 				scene.as(who).patch(made, bad).bad(nameField(collection), "description", "multilang_language")
 				scene.as(who).patch("/"+collection+"/99999999", bad).bad(nameField(collection), "description", "multilang_language")
 				scene.as(who).patch("/"+collection+"/99999999", nil).code(404, notFound(collection))
@@ -149,7 +149,7 @@ func rightsBeforeValues(scene *scene) {
 }
 
 func wrongCredentials(scene *scene) {
-	token := scene.svc.users["editor"].token
+	token := scene.svc.User("editor").Token
 	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
 	made := scene.editor.event(newWord(), nil)
 	for _, c := range []struct{ header, code string }{
@@ -170,12 +170,12 @@ func wrongCredentials(scene *scene) {
 			{"GET", "/doc"},
 			{"GET", "/events"},
 			{"GET", "/events?page=0"},
-			{"GET", made.path()},
+			{"GET", made.Path()},
 			{"GET", made.bySlug()},
 			{"GET", "/events/99999999"},
 			{"POST", "/events"},
-			{"PATCH", made.path()},
-			{"DELETE", made.path()},
+			{"PATCH", made.Path()},
+			{"DELETE", made.Path()},
 			{"GET", "/tags"},
 			{"POST", "/venues"},
 		} {
@@ -186,7 +186,7 @@ func wrongCredentials(scene *scene) {
 	}
 	for _, header := range []string{basic("editor:" + token), "Bearer " + token, "bEARER " + token, "basic " + basic("editor:" + token)[6:]} {
 		got := scene.nobody.with("Authorization", header).event(newWord(), obj{"status": "draft"})
-		got.field("author", itoa(scene.svc.users["editor"].id)).head("WWW-Authenticate", "").head("Cache-Control", "no-store, private")
+		got.field("author", scene.svc.User("editor").User.String()).head("WWW-Authenticate", "").head("Cache-Control", "no-store, private")
 	}
 	scene.nobody.read(made).head("Cache-Control", "public, no-cache")
 	scene.editor.read(made).field("status", "publish")
@@ -234,44 +234,44 @@ func bySlugRights(scene *scene) {
 		made := scene.as("author").add(collection, newWord())
 		other := scene.as("author").add(collection, newWord())
 		check, checkOther := scene.editor.unchanged(made), scene.editor.unchanged(other)
-		for who, status := range map[string]int{"": 401, "subscriber": 403, "contributor": 403, "author2": 403, "auditor": 403} {
+		for who, status := range map[string]int{"nobody": 401, "subscriber": 403, "contributor": 403, "other-author": 403, "auditor": 403} {
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 				scene.as(who).do(method, made, obj{"description": "x"}).code(status, "rest_forbidden")
-				scene.as(who).do(method, made.bySlug()+"?id="+other.idText(), obj{"id": other.id()}).code(status, "rest_forbidden")
+				scene.as(who).do(method, made.bySlug()+"?id="+other.ID().String(), obj{"id": other.ID()}).code(status, "rest_forbidden")
 			}
 		}
 		check()
 		// An id or slug next to the path never changes which record is meant.
-		mine := scene.as("author2").add(collection, newWord())
-		author2 := scene.as("author2")
-		for _, path := range []string{mine.path(), mine.bySlug()} {
-			for _, more := range []string{"?id=" + made.idText(), "?id=99999999"} {
-				author2.do("POST", path+more, obj{"id": made.id(), "description": "Mine"}).want(200).field("id", mine.id())
-				author2.do("PUT", path+more, url.Values{"id": {made.idText()}}).want(200).field("id", mine.id())
-				author2.read(path+more).field("id", mine.id())
+		mine := scene.as("other-author").add(collection, newWord())
+		author2 := scene.as("other-author")
+		for _, path := range []string{mine.Path(), mine.bySlug()} {
+			for _, more := range []string{"?id=" + made.ID().String(), "?id=99999999"} {
+				author2.do("POST", path+more, obj{"id": made.ID(), "description": "Mine"}).want(200).field("id", mine.ID())
+				author2.do("PUT", path+more, url.Values{"id": {made.ID().String()}}).want(200).field("id", mine.ID())
+				author2.read(path+more).field("id", mine.ID())
 			}
 		}
 		check()
-		scene.nobody.read(made.path()+"?slug="+mine.str("slug")).field("id", made.id())
-		scene.nobody.read(made.bySlug()+"?slug="+mine.str("slug")).field("id", made.id())
+		scene.nobody.read(made.Path()+"?slug="+mine.String("slug")).field("id", made.ID())
+		scene.nobody.read(made.bySlug()+"?slug="+mine.String("slug")).field("id", made.ID())
 		// A slug in the body renames; one that is taken gets a number.
 		fresh := newWord()
-		renamed := author2.do("PATCH", mine.bySlug(), obj{"slug": fresh, "id": other.id()}).want(200).fields(obj{"id": mine.id(), "slug": fresh})
+		renamed := author2.do("PATCH", mine.bySlug(), obj{"slug": fresh, "id": other.ID()}).want(200).fields(obj{"id": mine.ID(), "slug": fresh})
 		author2.get(mine.bySlug()).code(404, notFound(collection))
-		author2.do("PATCH", renamed.bySlug(), obj{"slug": made.str("slug")}).want(200).field("slug", made.str("slug")+"-2")
-		scene.nobody.read(made.bySlug()).field("id", made.id())
-		author2.update(mine.path()+"?slug="+fresh, nil).field("slug", fresh)
+		author2.do("PATCH", renamed.bySlug(), obj{"slug": made.String("slug")}).want(200).field("slug", made.String("slug")+"-2")
+		scene.nobody.read(made.bySlug()).field("id", made.ID())
+		author2.update(mine.Path()+"?slug="+fresh, nil).field("slug", fresh)
 		check()
 		checkOther()
 		// DELETE takes no id from elsewhere.
-		author2.do("DELETE", "/"+collection+"/by-slug/"+fresh+"?id="+other.idText(), obj{"id": other.id()}).want(200).field("id", mine.id())
+		author2.do("DELETE", "/"+collection+"/by-slug/"+fresh+"?id="+other.ID().String(), obj{"id": other.ID()}).want(200).field("id", mine.ID())
 		checkOther()
 	}
 }
 
 func contributors(scene *scene) {
 	caller, ed := scene.as("contributor"), scene.editor
-	me := itoa(scene.svc.users["contributor"].id)
+	me := scene.svc.User("contributor").User.String()
 	for _, collection := range posts {
 		for sent, want := range map[string]string{
 			"publish": "pending", "future": "pending", "draft": "draft", "pending": "pending", "private": "private",
@@ -290,7 +290,7 @@ func contributors(scene *scene) {
 			ed.update(made, more).field("status", status).field("author", me)
 			check := ed.unchanged(made)
 			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-				caller.do(method, made.path(), obj{"description": "x"}).code(403, "rest_forbidden")
+				caller.do(method, made.Path(), obj{"description": "x"}).code(403, "rest_forbidden")
 			}
 			caller.patch(made, obj{"status": "draft"}).code(403, "rest_forbidden")
 			caller.read(made).field("status", status)
@@ -307,19 +307,19 @@ func contributors(scene *scene) {
 		caller.patch(closed, nil).code(403, "rest_forbidden")
 		// Authors and images of others.
 		for _, who := range []string{"contributor", "author"} {
-			scene.as(who).post("/"+collection, body(collection, newWord(), obj{"author": scene.svc.users["editor"].id})).bad("author")
-			scene.as(who).create(collection, body(collection, newWord(), obj{"author": scene.svc.users[who].id}))
+			scene.as(who).post("/"+collection, body(collection, newWord(), obj{"author": scene.svc.User("editor").User})).bad("author")
+			scene.as(who).create(collection, body(collection, newWord(), obj{"author": scene.svc.User(who).User}))
 		}
 		ed.create(collection, body(collection, newWord(), obj{"author": me})).field("author", me)
 		ed.post("/"+collection, body(collection, newWord(), obj{"author": 99999999})).bad("author")
 		known := ed.create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"}))
 		caller.post("/"+collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).bad("image")
-		caller.create(collection, body(collection, newWord(), obj{"image": known.num("image.id")})).field("image", known.at("image"))
-		scene.as("author").create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).field("image", known.at("image"))
+		caller.create(collection, body(collection, newWord(), obj{"image": known.Int("image.id")})).field("image", known.Get("image"))
+		scene.as("author").create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).field("image", known.Get("image"))
 	}
 	// Inline records scale too.
 	w := newWord()
 	made := caller.event(newWord(), obj{"venue": obj{"venue": w, "status": "publish"}, "organizer": obj{"organizer": w}})
 	made.field("venue.status", "pending").field("organizer.0.status", "draft")
-	scene.as("editor2").list("venues", "search", w).field("venues.0.author", me)
+	scene.as("other-editor").list("venues", "search", w).field("venues.0.author", me)
 }

@@ -10,7 +10,7 @@ import (
 
 func searching(scene *scene) {
 	caller := scene.editor
-	tag := caller.add("tags", newWord()).idText()
+	tag := caller.add("tags", newWord()).ID().String()
 	at := func(day, title, description, excerpt string) *answer {
 		return caller.event(title, obj{
 			"start_date": "2026-07-" + day, "end_date": "2026-07-" + day, "description": description, "excerpt": excerpt, "tags": tag,
@@ -29,7 +29,7 @@ func searching(scene *scene) {
 		for i, name := range names {
 			want[i] = named[name]
 		}
-		for _, who := range []string{"", "editor"} {
+		for _, who := range []string{"nobody", "editor"} {
 			scene.as(who).list("events", "tags", tag, "search", row[0]).found(want...)
 		}
 	}
@@ -67,7 +67,7 @@ func searching(scene *scene) {
 	for _, sent := range []string{"trust", "hello", "arts", "0100"} {
 		scene.nobody.list("organizers", "search", text+" "+sent).found(trust)
 	}
-	linked := caller.event("Linked", obj{"venue": hall.id(), "organizer": trust.id()})
+	linked := caller.event("Linked", obj{"venue": hall.ID(), "organizer": trust.ID()})
 	scene.nobody.list("events", "search", text).found()
 	caller.update(linked, obj{"excerpt": text})
 	scene.nobody.list("events", "search", text).found(linked)

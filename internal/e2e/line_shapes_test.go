@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"daybook/calendar"
 )
 
 // Lines 10, 11 and 20 to 26: what records look like.
@@ -36,22 +38,22 @@ func answerTypes(scene *scene) {
 		"image": "https://img.example/x.PNG?y=1",
 	})
 	made.fields(obj{
-		"author": itoa(scene.svc.users["author"].id), "cost_details.values": list{"5", "10.50"}, "cost": "$5 – $10.50",
+		"author": scene.svc.User("author").User.String(), "cost_details.values": list{"5", "10.50"}, "cost": "$5 – $10.50",
 		"cost_details":             obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{"5", "10.50"}},
 		"start_date_details":       obj{"year": "2026", "month": "06", "day": "01", "hour": "09", "minutes": "05", "seconds": "07"},
 		"utc_start_date_details":   obj{"year": "2026", "month": "06", "day": "01", "hour": "13", "minutes": "05", "seconds": "07"},
 		"end_date_details.minutes": "00", "image.extension": "png", "image.url": "https://img.example/x.PNG?y=1",
 		"post_parent": 0, "custom_fields": list{}, "language": "en", "languages": list{"en"},
-		"global_id": strings.TrimPrefix(scene.svc.url, "http://") + "?id=" + made.idText(),
+		"global_id": strings.TrimPrefix(scene.svc.Base, "http://") + "?id=" + made.ID().String(),
 	}).keys("image", "url", "id", "extension")
-	if made.id() <= 0 || made.num("image.id") <= 0 || made.num("image.id") == made.id() {
-		scene.t.Errorf("ids %v and %v: one sequence serves all kinds and images", made.id(), made.num("image.id"))
+	if made.ID() <= 0 || made.Int("image.id") <= 0 || made.Get("image.id") == made.Get("id") {
+		scene.t.Errorf("ids %v and %v: one sequence serves all kinds and images", made.ID(), made.Int("image.id"))
 	}
 	same(scene.t, made, author.read(made), "json_ld")
 	author.create("venues", obj{"venue": newWord(), "geo_lat": "51.5", "geo_lng": -0.25}).fields(obj{
-		"author": itoa(scene.svc.users["author"].id), "geo_lat": 51.5, "geo_lng": -0.25, "show_map": true, "show_map_link": true,
+		"author": scene.svc.User("author").User.String(), "geo_lat": 51.5, "geo_lng": -0.25, "show_map": true, "show_map_link": true,
 	})
-	author.add("organizers", newWord()).field("author", itoa(scene.svc.users["author"].id))
+	author.add("organizers", newWord()).field("author", scene.svc.User("author").User.String())
 	author.add("categories", newWord()).fields(obj{"count": 0, "parent": 0, "taxonomy": "event_category"})
 }
 
@@ -65,15 +67,15 @@ func venueShape(scene *scene) {
 	caller.read(none).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
 
 	tag := newWord()
-	made := caller.event(newWord(), obj{"venue": []int64{b.id(), a.id()}, "organizer": o.id(), "tags": tag})
+	made := caller.event(newWord(), obj{"venue": []calendar.ID{b.ID(), a.ID()}, "organizer": o.ID(), "tags": tag})
 	for _, got := range []*answer{made, caller.read(made)} {
-		got.field("venue.id", b.id()).field("venues.0.id", b.id()).field("venues.1.id", a.id()).field("organizer.0.id", o.id()).field("tags.0.name", tag)
+		got.field("venue.id", b.ID()).field("venues.0.id", b.ID()).field("venues.1.id", a.ID()).field("organizer.0.id", o.ID()).field("tags.0.name", tag)
 		if got.len("venues") != 2 || got.len("organizer") != 1 || got.len("tags") != 1 {
-			scene.t.Errorf("%s: links\n%s", got.request, got.body)
+			scene.t.Errorf("%s: links\n%s", got.Request, got.Body)
 		}
 	}
-	made.field("venue", made.at("venues.0")).keys("venue", venueKeys...).keys("organizer.0", organizerKeys...).keys("tags.0", nestedKeys...)
-	caller.list("events", "tags", tag).fields(obj{"events.0.venue.id": b.id(), "events.0.venues.1.id": a.id(), "events.0.organizer.0.id": o.id()})
+	made.field("venue", made.Get("venues.0")).keys("venue", venueKeys...).keys("organizer.0", organizerKeys...).keys("tags.0", nestedKeys...)
+	caller.list("events", "tags", tag).fields(obj{"events.0.venue.id": b.ID(), "events.0.venues.1.id": a.ID(), "events.0.organizer.0.id": o.ID()})
 }
 
 func emptyFields(scene *scene) {
@@ -84,8 +86,8 @@ func emptyFields(scene *scene) {
 	caller.read(organizer).keys("", append([]string{"json_ld"}, organizerKeys...)...)
 	caller.add("tags", newWord()).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
 	parent := caller.add("categories", newWord()).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
-	caller.create("categories", obj{"name": newWord(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
-		"urls.up", scene.svc.url+root+"/categories/"+parent.idText())
+	caller.create("categories", obj{"name": newWord(), "parent": parent.ID()}).keys("urls", "self", "collection", "up").field(
+		"urls.up", scene.svc.Base+root+"/categories/"+parent.ID().String())
 
 	// What is filled appears, what is cleared goes again.
 	full := obj{
@@ -112,28 +114,28 @@ func emptyFields(scene *scene) {
 	}
 	made.fields(empty)
 	caller.read(made).keys("", append([]string{"json_ld"}, eventKeys...)...).fields(empty)
-	caller.list("events", "include", made.idText()).keys("events.0", eventKeys...)
+	caller.list("events", "include", made.ID().String()).keys("events.0", eventKeys...)
 	withImage := caller.update(made, obj{"image": "https://img.example/a.gif"})
-	withImage.field("image", obj{"url": "https://img.example/a.gif", "id": withImage.num("image.id"), "extension": "gif"})
+	withImage.field("image", obj{"url": "https://img.example/a.gif", "id": withImage.Int("image.id"), "extension": "gif"})
 	caller.update(made, obj{"image": false}).field("image", false)
 }
 
 func websiteFallsBack(scene *scene) {
 	caller := scene.editor
 	text := newWord()
-	made := caller.event(text, nil).fields(obj{"website": scene.svc.url + "/event/" + text + "/", "url": scene.svc.url + "/event/" + text + "/"})
-	path := made.path()
-	scene.nobody.under("fr").read(path).field("website", scene.svc.url+"/fr/event/"+text+"/")
+	made := caller.event(text, nil).fields(obj{"website": scene.svc.Base + "/event/" + text + "/", "url": scene.svc.Base + "/event/" + text + "/"})
+	path := made.Path()
+	scene.nobody.under("fr").read(path).field("website", scene.svc.Base+"/fr/event/"+text+"/")
 	caller.update(path, obj{"website": " https://quay.example/?a=1&amp;b=2 "}).fields(obj{
-		"website": "https://quay.example/?a=1&amp;b=2", "url": scene.svc.url + "/event/" + text + "/",
+		"website": "https://quay.example/?a=1&amp;b=2", "url": scene.svc.Base + "/event/" + text + "/",
 	})
 	caller.update(path, obj{"website": "https://例え.jp/道"}).field("website", "https://例え.jp/道")
 	for _, empty := range []any{"", nil, "  "} {
 		caller.update(path, obj{"website": "https://a.example"}).field("website", "https://a.example")
-		caller.update(path, obj{"website": empty}).field("website", scene.svc.url+"/event/"+text+"/")
+		caller.update(path, obj{"website": empty}).field("website", scene.svc.Base+"/event/"+text+"/")
 	}
 	draft := caller.event(newWord(), obj{"status": "draft"})
-	draft.field("website", scene.svc.url+"/?event="+draft.idText())
+	draft.field("website", scene.svc.Base+"/?event="+draft.ID().String())
 }
 
 func writingBack(scene *scene) {
@@ -163,18 +165,18 @@ func writingBack(scene *scene) {
 		fields(obj{"address": "1 A &amp; B", "website": "https://v.example/?a=1&b=2", "city": "Two words"})
 	trust := caller.create("organizers", obj{"organizer": `Trust & Co ` + text, "email": "a@b.example", "phone": "<1> & 2"})
 	made := caller.event(`Quay <em>&amp;</em> "sea" `+text, obj{
-		"venue": place.id(), "organizer": trust.id(), "description": "One & two\nThree\n\n<b>Four</b> &lt;5&gt;", "excerpt": "A & B",
+		"venue": place.ID(), "organizer": trust.ID(), "description": "One & two\nThree\n\n<b>Four</b> &lt;5&gt;", "excerpt": "A & B",
 		"cost": "5 - 12 EUR", "website": "https://q.example/?a=1&b=2", "timezone": "America/New_York", "date": "2026-03-02 09:15",
 		"featured": true,
 	})
 	whole := obj{}
-	maps.Copy(whole, made.json().(obj))
+	maps.Copy(whole, made.Get(".").(obj))
 	delete(whole, "image") // an object or false, not what the field takes as text
 	same(scene.t, made, caller.do("PUT", made, whole).want(200), "modified", "modified_utc")
-	same(scene.t, place, caller.do("PUT", place, place.json()).want(200))
-	same(scene.t, trust, caller.do("PUT", trust, trust.json()).want(200))
+	same(scene.t, place, caller.do("PUT", place, place.Get(".")).want(200))
+	same(scene.t, trust, caller.do("PUT", trust, trust.Get(".")).want(200))
 	term := caller.create("categories", obj{"name": "R & <i>B</i> " + newWord(), "description": "a & b\n\nc"})
-	same(scene.t, term, caller.do("PUT", term, term.json()).want(200))
+	same(scene.t, term, caller.do("PUT", term, term.Get(".")).want(200))
 	caller.post("/events", eventBody("<p> </p>&nbsp;", nil)).bad("title")
 	caller.post("/events", eventBody("0", nil)).bad("title")
 }
@@ -200,12 +202,12 @@ func noScripts(scene *scene) {
 			made := caller.create(collection, body(collection, name, more))
 			updated := caller.update(made, more)
 			for _, a := range []*answer{made, updated, caller.read(made), scene.editor.under("fr").read(made)} {
-				clean(a, a.json(), "")
-				if got := a.str("description"); !strings.Contains(got, "<p>Good</p>") || !strings.Contains(got, `<img src="https://img.example/a.png"`) {
-					scene.t.Errorf("%s: description %q has lost what is safe", a.request, got)
+				clean(a, a.Get("."), "")
+				if got := a.String("description"); !strings.Contains(got, "<p>Good</p>") || !strings.Contains(got, `<img src="https://img.example/a.png"`) {
+					scene.t.Errorf("%s: description %q has lost what is safe", a.Request, got)
 				}
-				if got := a.str(nameField(collection)); !strings.HasPrefix(got, "Name ") {
-					scene.t.Errorf("%s: name %q", a.request, got)
+				if got := a.String(nameField(collection)); !strings.HasPrefix(got, "Name ") {
+					scene.t.Errorf("%s: name %q", a.Request, got)
 				}
 			}
 		}
@@ -216,7 +218,7 @@ var unsafe = regexp.MustCompile(`(?i)<script|evil|onclick|onerror|onload|javascr
 
 // clean looks into every text of an answer.
 func clean(answer *answer, value any, path string) {
-	answer.t.Helper()
+	answer.Helper()
 	switch x := value.(type) {
 	case obj:
 		for name, inner := range x {
@@ -228,7 +230,7 @@ func clean(answer *answer, value any, path string) {
 		}
 	case string:
 		if found := unsafe.FindString(x); found != "" {
-			answer.t.Errorf("%s: %s holds %q: %q", answer.request, path, found, x)
+			answer.Errorf("%s: %s holds %q: %q", answer.Request, path, found, x)
 		}
 	}
 }
@@ -259,7 +261,7 @@ func paragraphs(scene *scene) {
 		made := caller.create(collection, obj{"name": newWord(), "description": "  One\nTwo\n\nThree <i>x</i> "}).
 			field("description", "One\nTwo\n\nThree <i>x</i>")
 		caller.read(made).field("description", "One\nTwo\n\nThree <i>x</i>")
-		event := caller.event(newWord(), obj{collection: made.id()})
+		event := caller.event(newWord(), obj{collection: made.ID()})
 		event.field(collection+".0.description", "One\nTwo\n\nThree <i>x</i>")
 	}
 }
@@ -274,12 +276,12 @@ func jsonLD(scene *scene) {
 	second := ed.add("venues", "Second "+text)
 	organizer := ed.create("organizers", obj{"organizer": "Trust " + text, "email": "a@b.example"})
 	made := ed.event("Quay & sea "+text, obj{
-		"venue": []int64{venue.id(), second.id()}, "organizer": organizer.id(), "timezone": "America/New_York", "cost": "$5 - 12",
+		"venue": []calendar.ID{venue.ID(), second.ID()}, "organizer": organizer.ID(), "timezone": "America/New_York", "cost": "$5 - 12",
 		"description": "Long", "excerpt": "Short", "image": "https://img.example/" + text + ".jpg", "date": "2026-03-02 09:15:00",
 	})
-	page := scene.svc.url + "/event/quay-sea-" + text + "/"
+	page := scene.svc.Base + "/event/quay-sea-" + text + "/"
 	var first *answer
-	for _, path := range []string{made.path(), made.bySlug(), made.path()} {
+	for _, path := range []string{made.Path(), made.bySlug(), made.Path()} {
 		for _, c := range []*caller{scene.nobody, ed} {
 			got := c.read(path).fields(obj{
 				"json_ld.@context": "https://schema.org", "json_ld.@type": "Event", "json_ld.url": page,
@@ -307,14 +309,14 @@ func jsonLD(scene *scene) {
 			same(scene.t, first, got)
 		}
 	}
-	for _, path := range []string{venue.path(), venue.bySlug()} {
+	for _, path := range []string{venue.Path(), venue.bySlug()} {
 		scene.nobody.read(path).fields(obj{
 			"json_ld.@type": "Place", "json_ld.@context": "https://schema.org", "json_ld.name": "Hall " + text,
-			"json_ld.url": scene.svc.url + "/venue/hall-" + text + "/",
+			"json_ld.url": scene.svc.Base + "/venue/hall-" + text + "/",
 		})
 	}
 	scene.nobody.read(second).keys("json_ld", "@context", "@type", "name", "url")
-	for _, path := range []string{organizer.path(), organizer.bySlug()} {
+	for _, path := range []string{organizer.Path(), organizer.bySlug()} {
 		scene.nobody.read(path).keys("json_ld", "@context", "@type", "name", "url", "email")
 	}
 	plain := ed.event(newWord(), nil)
@@ -327,14 +329,14 @@ func noJSONLD(scene *scene) {
 	venue := caller.add("venues", text)
 	organizer := caller.add("organizers", text)
 	tag := caller.add("tags", text)
-	made := caller.event(text, obj{"venue": venue.id(), "organizer": organizer.id(), "tags": tag.id(), "categories": text})
+	made := caller.event(text, obj{"venue": venue.ID(), "organizer": organizer.ID(), "tags": tag.ID(), "categories": text})
 	const key = `"json_ld"`
 	made.lacks(key)
 	venue.lacks(key)
 	organizer.lacks(key)
 	for _, collection := range posts {
 		found := scene.nobody.list(collection, "search", text).field("total", 1).lacks(key)
-		path := "/" + collection + "/" + itoa(found.ids(collection)[0])
+		path := "/" + collection + "/" + found.IDs()[0].String()
 		scene.nobody.read(path).having("json_ld")
 		for _, method := range updateMethods {
 			caller.do(method, path, obj{"description": "x"}).want(200).lacks(key)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
 	"net/url"
 	"strings"
@@ -30,14 +31,14 @@ func updatesAreOne(scene *scene) {
 					continue
 				}
 				made := caller.add(collection, newWord())
-				path := made.path()
+				path := made.Path()
 				if way == "slug" {
 					path = made.bySlug()
 				}
 				got := caller.do(method, path, change).want(200)
-				got.field("id", made.id()).without("json_ld").field("slug", made.str("slug"))
-				if !strings.HasPrefix(got.etag(), `"2-`) {
-					scene.t.Errorf("%s: ETag %s, want version 2", got.request, got.etag())
+				got.field("id", made.ID()).without("json_ld").field("slug", made.String("slug"))
+				if !strings.HasPrefix(got.ETag(), `"2-`) {
+					scene.t.Errorf("%s: ETag %s, want version 2", got.Request, got.ETag())
 				}
 				if first == nil {
 					first = got
@@ -58,8 +59,8 @@ func updatesAreOne(scene *scene) {
 				} {
 					again := caller.do(method, path, empty).want(200)
 					same(scene.t, got, again)
-					if want := `"` + itoa(int64(i+3)) + "-"; !strings.HasPrefix(again.etag(), want) {
-						scene.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.request, again.etag(), i+3)
+					if want := `"` + fmt.Sprint(i+3) + "-"; !strings.HasPrefix(again.ETag(), want) {
+						scene.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.Request, again.ETag(), i+3)
 					}
 				}
 			}
@@ -87,15 +88,15 @@ func titleAlone(scene *scene) {
 			"tags": []string{newWord(), newWord()}, "categories": newWord(),
 			"venue":     []any{obj{"venue": newWord()}, obj{"venue": newWord()}},
 			"organizer": []any{obj{"organizer": newWord()}, obj{"organizer": newWord()}},
-			"excerpt":   "Short", "description": "<p>Long</p>", "author": scene.svc.users["author"].id,
-			"post_parent": caller.event(newWord(), nil).id(),
+			"excerpt":   "Short", "description": "<p>Long</p>", "author": scene.svc.User("author").User,
+			"post_parent": caller.event(newWord(), nil).ID(),
 		}
 		maps.Copy(more, c.more)
 		made := caller.event("Before "+newWord(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
 		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
-			scene.t.Fatalf("links are missing\n%s", made.body)
+			scene.t.Fatalf("links are missing\n%s", made.Body)
 		}
-		path := made.path()
+		path := made.Path()
 		for _, method := range updateMethods {
 			title := "After " + newWord()
 			got := caller.do(method, path, obj{"title": title}).want(200).field("title", title)
@@ -116,7 +117,7 @@ func titleAlone(scene *scene) {
 			"phone": "1", "website": "https://arts.example", "email": "hello@arts.example", "image": "https://img.example/o.jpg",
 			"description": "D", "excerpt": "E", "status": "pending",
 		},
-		"categories": {"description": "D", "parent": caller.add("categories", newWord()).id()},
+		"categories": {"description": "D", "parent": caller.add("categories", newWord()).ID()},
 		"tags":       {"description": "D", "slug": newWord()},
 	} {
 		made := caller.create(collection, body(collection, newWord(), more))

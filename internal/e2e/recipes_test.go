@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"image/png"
 	"maps"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 
 	"daybook/internal/testkit/browser"
 	"daybook/internal/testkit/engines"
+	"daybook/internal/testkit/world"
 )
 
 var update = flag.Bool("update", false, "take the pictures of docs/recipes anew")
@@ -27,13 +29,13 @@ var update = flag.Bool("update", false, "take the pictures of docs/recipes anew"
 // name, against a service: what people see there is what is in the calendar.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	engines.URL(t, engines.EngineChromium)
-	svc := embedded(t, settings{})
+	engines.URL(t, engines.Chromium)
+	svc := embedded(t, world.Options{})
 	pages := recipes(t, svc, nodePackages(t, "recipes/package.json", "recipes/package-lock.json"))
 	editor := svc.as(t, "editor")
 	made := func(collection string, o obj) string {
 		t.Helper()
-		return itoa(editor.create(collection, o).id())
+		return editor.create(collection, o).ID().String()
 	}
 	jazz := made("categories", obj{"name": "Jazz"})
 	hall := made("venues", obj{"venue": "Hall & Garden", "city": "München", "geo_lat": 48.137, "geo_lng": 11.575})
@@ -49,7 +51,7 @@ func TestRecipes(t *testing.T) {
 	event("Open days", "2026-05-20", "2026-05-21", club, obj{"all_day": true})
 	event("Symphony", "2026-05-28 19:30:00", "2026-05-28 21:00:00", hall, nil)
 	event("Summer night < dawn", "2026-06-20 21:00:00", "2026-06-21 02:00:00", far, obj{"timezone": "America/New_York", "categories": jazz})
-	svc.as(t, "").read("/events").fields(obj{"total": 4}) // lists show all
+	svc.as(t, "nobody").read("/events").fields(obj{"total": 4}) // lists show all
 
 	t.Run("fullcalendar", func(t *testing.T) {
 		t.Parallel()
@@ -57,12 +59,12 @@ func TestRecipes(t *testing.T) {
 		page.Eval(`calendar.gotoDate('2026-05-01'); 0`)
 		entries := func(n int) any {
 			t.Helper()
-			return page.Wait(`calendar.getEvents().length === ` + itoa(int64(n)) + ` && JSON.stringify(calendar.getEvents().map((e) =>
+			return page.Wait(`calendar.getEvents().length === ` + fmt.Sprint(n) + ` && JSON.stringify(calendar.getEvents().map((e) =>
 				[e.title, e.start.toISOString(), e.end.toISOString(), e.allDay, e.extendedProps.location, e.url]).sort())`)
 		}
 		got, _ := entries(3).(string)
 		for _, want := range []string{
-			`["Jazz & blues","2026-05-15T18:00:00.000Z","2026-05-15T20:30:00.000Z",false,"Hall & Garden, München","` + svc.url + `/event/jazz-blues/"]`,
+			`["Jazz & blues","2026-05-15T18:00:00.000Z","2026-05-15T20:30:00.000Z",false,"Hall & Garden, München","` + svc.Base + `/event/jazz-blues/"]`,
 			`"Open days"`, `true,"Club, München"`, `["Symphony","2026-05-28T19:30:00.000Z","2026-05-28T21:00:00.000Z",false`,
 		} {
 			if !strings.Contains(got, want) {
@@ -182,7 +184,7 @@ func TestRecipes(t *testing.T) {
 		t.Parallel()
 		page := pages.open(t, "phone")
 		page.Wait(`document.title === 'Events'`)
-		if got, want := page.Eval(`document.getElementById('subscribe').href`), strings.Replace(svc.url, "http:", "webcal:", 1)+root+"/events.ics"; got != want {
+		if got, want := page.Eval(`document.getElementById('subscribe').href`), strings.Replace(svc.Base, "http:", "webcal:", 1)+root+"/events.ics"; got != want {
 			t.Errorf("link %v, want %s", got, want)
 		}
 		text, _ := page.Eval(`[...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
@@ -277,7 +279,7 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 		if strings.HasSuffix(request.URL.Path, ".js") {
 			writer.Header().Set("Content-Type", "text/javascript")
 		}
-		text := strings.NewReplacer(cdn, "/npm/", "https://calendar.example.org", svc.url).Replace(string(data))
+		text := strings.NewReplacer(cdn, "/npm/", "https://calendar.example.org", svc.Base).Replace(string(data))
 		if request.URL.RawQuery == "tiles" {
 			text = strings.NewReplacer("tiles = ''", "tiles = '/tiles/{z}/{x}/{y}.png'", "attribution = ''", "attribution = '© Mappers'").Replace(text)
 		}

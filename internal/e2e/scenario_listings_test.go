@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"daybook/calendar"
 	"daybook/internal/testkit/table"
+	"daybook/internal/testkit/world"
 )
 
 // Lists of LISTINGS.md, on every engine.
@@ -16,15 +18,15 @@ func listed(scene *scene) (tag string, events []*answer) {
 	scene.t.Helper()
 	caller := scene.editor
 	text := newWord()
-	tag = caller.add("tags", text).idText()
-	venue := func(name, city, country string, lat, lng float64) int64 {
-		return caller.create("venues", obj{"venue": name + text, "city": city, "country": country, "geo_lat": lat, "geo_lng": lng}).id()
+	tag = caller.add("tags", text).ID().String()
+	venue := func(name, city, country string, lat, lng float64) calendar.ID {
+		return caller.create("venues", obj{"venue": name + text, "city": city, "country": country, "geo_lat": lat, "geo_lng": lng}).ID()
 	}
 	munich := venue("A", "München", "Germany", 48.1, 11.5)
 	capital := venue("B", "Washington, D.C.", "USA", 38.9, -77)
 	suva := venue("C", "Suva", "Fiji", -18.1, 178.4)
 	apia := venue("D", "Apia", "Samoa", -13.8, -171.8)
-	unseen := caller.create("venues", obj{"venue": "E" + text, "city": "munchen", "geo_lat": 48.1, "geo_lng": 11.5, "status": "private"}).id()
+	unseen := caller.create("venues", obj{"venue": "E" + text, "city": "munchen", "geo_lat": 48.1, "geo_lng": 11.5, "status": "private"}).ID()
 	add := func(start, end string, more obj) {
 		more["start_date"], more["end_date"], more["tags"] = start, end, tag
 		events = append(events, caller.event(text, more))
@@ -38,8 +40,8 @@ func listed(scene *scene) (tag string, events []*answer) {
 	add("2026-07-10 12:00:00", "2026-07-10 12:00:00", obj{"cost": "ask"})
 	add("2026-08-01 18:00:00", "2026-08-03 18:00:00", obj{"venue": munich, "cost": "0"})
 	add("2026-08-05 18:00:00", "2026-08-05 19:00:00", obj{"cost": list{"10.5", "30"}})
-	caller.update(events[7].path(), obj{"password": "sesame"})
-	caller.under("es").update(events[5].path(), obj{"title": "Acto " + text})
+	caller.update(events[7].Path(), obj{"password": "sesame"})
+	caller.under("es").update(events[5].Path(), obj{"title": "Acto " + text})
 	return tag, events
 }
 
@@ -64,8 +66,8 @@ func listingFilters(scene *scene) {
 	}
 	far := scene.nobody.list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
 	far.field("events.0.distance", 0).having("events.3.distance")
-	if !regexp.MustCompile(`"distance":[0-9]+\.[0-9]{3}[,}]`).Match(far.body) {
-		scene.t.Errorf("no distance has three decimals: %s", far.body)
+	if !regexp.MustCompile(`"distance":[0-9]+\.[0-9]{3}[,}]`).Match(far.Body) {
+		scene.t.Errorf("no distance has three decimals: %s", far.Body)
 	}
 	nobody := scene.nobody
 	nobody.list("events", "tags", tag).without("events.0.distance")
@@ -90,19 +92,19 @@ func cursorWalk(scene *scene) {
 		var ids list
 		next := pairs(append(params, "2", "cursor", "*")...)
 		for steps := 0; next != ""; steps++ {
-			a := nobody.read("/events"+next).without("previous_rest_url").field("total", whole.at("total"))
-			for _, value := range a.at("events").(list) {
+			a := nobody.read("/events"+next).without("previous_rest_url").field("total", whole.Get("total"))
+			for _, value := range a.Get("events").(list) {
 				ids = append(ids, value.(obj)["id"])
 			}
-			link, more := a.lookup("next_rest_url")
-			if _, has := a.lookup("next_cursor"); has != more || steps > 9 {
-				scene.t.Fatalf("%s: step %d has a cursor %t, a link %t", a.request, steps, has, more)
+			link, more := a.Lookup("next_rest_url")
+			if _, has := a.Lookup("next_cursor"); has != more || steps > 9 {
+				scene.t.Fatalf("%s: step %d has a cursor %t, a link %t", a.Request, steps, has, more)
 			}
 			if next = ""; more {
 				url := link.(string)
 				a.head("Link", "<"+url+`>; rel="next"`)
-				if !strings.Contains(url, "cursor="+a.str("next_cursor")) {
-					scene.t.Errorf("%s: the link %s has another cursor", a.request, url)
+				if !strings.Contains(url, "cursor="+a.String("next_cursor")) {
+					scene.t.Errorf("%s: the link %s has another cursor", a.Request, url)
 				}
 				next = url[strings.IndexByte(url, '?'):]
 			} else {
@@ -110,7 +112,7 @@ func cursorWalk(scene *scene) {
 			}
 		}
 		var want list
-		for _, value := range whole.at("events").(list) {
+		for _, value := range whole.Get("events").(list) {
 			want = append(want, value.(obj)["id"])
 		}
 		if !slices.Equal(ids, want) || len(ids) < 4 {
@@ -119,13 +121,13 @@ func cursorWalk(scene *scene) {
 	}
 	// In other formats the header has the next step.
 	first := nobody.read("/events.csv?tags=" + tag + "&start_date=2026-06-01&per_page=3&cursor=*&_fields=id")
-	link := regexp.MustCompile(`^<([^>]*)>; rel="next"$`).FindStringSubmatch(first.header.Get("Link"))
+	link := regexp.MustCompile(`^<([^>]*)>; rel="next"$`).FindStringSubmatch(first.Header.Get("Link"))
 	if link == nil {
-		scene.t.Fatalf("Link is %q", first.header.Get("Link"))
+		scene.t.Fatalf("Link is %q", first.Header.Get("Link"))
 	}
 	var got []string
-	for _, a := range []*answer{first, nobody.read("=" + link[1][strings.Index(link[1], root):])} {
-		rows, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
+	for _, a := range []*answer{first, nobody.read("/" + link[1][strings.Index(link[1], root):])} {
+		rows, err := csv.NewReader(strings.NewReader(string(a.Body))).ReadAll()
 		if err != nil || len(rows) != 4 {
 			scene.t.Fatalf("%d rows, %v", len(rows), err)
 		}
@@ -134,11 +136,11 @@ func cursorWalk(scene *scene) {
 		}
 	}
 	for i, e := range slices.Concat(events[2:7], events[8:]) { // the protected one shows no tags
-		if got[i] != e.idText() {
-			scene.t.Errorf("row %d is event %s, want %s", i, got[i], e.idText())
+		if got[i] != e.ID().String() {
+			scene.t.Errorf("row %d is event %s, want %s", i, got[i], e.ID().String())
 		}
 	}
-	cursor := nobody.list("events", "tags", tag, "per_page", "3", "cursor", "*").str("next_cursor")
+	cursor := nobody.list("events", "tags", tag, "per_page", "3", "cursor", "*").String("next_cursor")
 	nobody.list("events", "tags", tag, "per_page", "9", "_fields", "id", "cursor", cursor).having("events.4.id").without("events.5.id")
 	nobody.get("/events?cursor=" + cursor).bad("cursor")
 	nobody.get("/events?tags=" + tag + "&free=true&cursor=" + cursor).bad("cursor")
@@ -160,7 +162,7 @@ func clusters(scene *scene) {
 	at := func(zoom string) map[float64]obj {
 		out := map[float64]obj{}
 		a := ask("zoom", zoom).head("X-Total", "8").fields(obj{"total": 8, "placed": 5})
-		for _, value := range a.at("features").(list) {
+		for _, value := range a.Get("features").(list) {
 			p := value.(obj)["properties"].(obj)
 			out[value.(obj)["geometry"].(obj)["coordinates"].(list)[0].(float64)] = p
 		}
@@ -179,13 +181,13 @@ func clusters(scene *scene) {
 	text := newWord()
 	for i, lng := range []float64{30, 30.01} {
 		v := caller.create("venues", obj{"venue": text + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
-		caller.event(text, obj{"tags": tag, "venue": v.id()})
+		caller.event(text, obj{"tags": tag, "venue": v.ID()})
 	}
 	both := ask("zoom", "3", "bbox", "29,9,31,11").fields(obj{"total": 10, "placed": 2, "features.0.properties.point_count": 2, "features.0.properties.cluster": true})
 	both.without("features.1", "features.0.properties.venue").fields(obj{"features.0.geometry.coordinates": list{30.005, 10}, "features.0.properties.bbox": list{30, 10, 30.01, 10}})
-	zoom := both.at("features.0.properties.expansion_zoom").(float64)
-	ask("zoom", plainText(scene.t, zoom), "bbox", "29,9,31,11").having("features.1.properties.venue.url").without("features.2")
-	ask("zoom", plainText(scene.t, zoom-1), "bbox", "29,9,31,11").without("features.1")
+	zoom := both.Get("features.0.properties.expansion_zoom").(float64)
+	ask("zoom", world.JSON(scene.t, zoom), "bbox", "29,9,31,11").having("features.1.properties.venue.url").without("features.2")
+	ask("zoom", world.JSON(scene.t, zoom-1), "bbox", "29,9,31,11").without("features.1")
 	nobody.get("/events/clusters").code(400, "rest_missing_callback_param").field("data.params", list{"zoom"})
 	nobody.get("/events/clusters?zoom=23").bad("zoom")
 	nobody.get("/events/clusters?zoom=2&bbox=1,2,3").bad("bbox")

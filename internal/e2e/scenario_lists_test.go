@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
+
+	"daybook/calendar"
 )
 
 // Equal posts, orders, filters, languages in lists, and the clock.
@@ -26,7 +29,7 @@ func equalPosts(scene *scene) {
 			{name: "HALL &amp; " + strings.ToUpper(text)},
 			{"date": "2020-01-01"},
 			{"slug": "other-" + text},
-			{"author": scene.svc.users["author"].id},
+			{"author": scene.svc.User("author").User},
 			{"id": 5},
 			{"description": " D "},
 			{"multilang_language": "en"},
@@ -34,7 +37,7 @@ func equalPosts(scene *scene) {
 		} {
 			again := caller.create(collection, full(more))
 			same(scene.t, first, again)
-			again.head("ETag", first.etag()).head("Location", scene.svc.url+root+first.path())
+			again.head("ETag", first.ETag()).head("Location", scene.svc.Base+root+first.Path())
 		}
 		check()
 		caller.counting(collection, text, 1)
@@ -49,8 +52,8 @@ func equalPosts(scene *scene) {
 			{"excerpt": "E"},
 			{"multilang_language": "fr"},
 		} {
-			other := caller.create(collection, full(more)).field("slug", "hall-"+text+"-"+itoa(int64(i+2)))
-			if other.id() == first.id() {
+			other := caller.create(collection, full(more)).field("slug", "hall-"+text+"-"+fmt.Sprint(i+2))
+			if other.ID() == first.ID() {
 				scene.t.Errorf("%s: %v made no new record", collection, more)
 			}
 		}
@@ -61,8 +64,8 @@ func equalPosts(scene *scene) {
 		fresh := caller.create(collection, full(nil))
 		caller.remove(fresh)
 		next := caller.create(collection, full(nil))
-		if fresh.id() == first.id() || next.id() == fresh.id() {
-			scene.t.Errorf("%s: ids %d, %d, %d", collection, first.id(), fresh.id(), next.id())
+		if fresh.ID() == first.ID() || next.ID() == fresh.ID() {
+			scene.t.Errorf("%s: ids %d, %d, %d", collection, first.ID(), fresh.ID(), next.ID())
 		}
 		// The key of such a request is kept.
 		key := "equal-" + text
@@ -72,7 +75,7 @@ func equalPosts(scene *scene) {
 	}
 	// Events and terms are never merged.
 	text := newWord()
-	if first, second := caller.event(text, nil), caller.event(text, nil); first.id() == second.id() {
+	if first, second := caller.event(text, nil), caller.event(text, nil); first.ID() == second.ID() {
 		scene.t.Error("equal events were merged")
 	}
 }
@@ -89,17 +92,17 @@ func equalPostsAtOnce(scene *scene) {
 			group.Go(func() { got[i] = caller.post("/"+collection, body(collection, w, nil)) })
 		}
 		group.Wait()
-		ids := map[int64]bool{}
+		ids := map[calendar.ID]bool{}
 		slugs := map[string]bool{}
 		refused := 0
 		for _, a := range got {
-			if a.status == 400 {
+			if a.Status == 400 {
 				a.code(400, "term_exists")
 				refused++
 				continue
 			}
 			a.want(201)
-			ids[a.id()], slugs[a.str("slug")] = true, true
+			ids[a.ID()], slugs[a.String("slug")] = true, true
 		}
 		want := map[string]int{"events": 6, "venues": 1, "organizers": 1, "categories": 1, "tags": 1}[collection]
 		wantRefused := 0

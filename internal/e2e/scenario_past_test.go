@@ -11,8 +11,8 @@ func pastOfRecords(scene *scene) {
 	caller, nobody := scene.editor, scene.nobody
 	text := newWord()
 	venue := caller.add("venues", text+" mill")
-	event := caller.with("Daybook-Reason", "first").event(text+" words", obj{"status": "draft", "venue": venue.id(), "start_date": "2030-07-04 18:30", "end_date": "2030-07-06 18:30"})
-	path := event.path()
+	event := caller.with("Daybook-Reason", "first").event(text+" words", obj{"status": "draft", "venue": venue.ID(), "start_date": "2030-07-04 18:30", "end_date": "2030-07-06 18:30"})
+	path := event.Path()
 	from := event.position()
 	caller.update(path, obj{"title": text + " quay", "status": "publish"})
 	caller.update(venue, obj{"venue": text + " hall"})
@@ -27,16 +27,16 @@ func pastOfRecords(scene *scene) {
 	if n := public.len("entries"); n != 2 {
 		scene.t.Errorf("anonymous gets %d entries, want 2", n)
 	}
-	nobody.with("If-None-Match", public.etag()).get(path + "/history").want(304)
+	nobody.with("If-None-Match", public.ETag()).get(path + "/history").want(304)
 	caller.read(path+"/history?order=asc&field=venue&limit=1").field("entries.0.changes.0.field", "author")
 	// HISTORY 20.21.
 	nobody.read(path + "/diff?from=2&to=3").fields(obj{"patch.0": obj{"op": "replace", "path": "/start_date", "value": "2030-07-05 19:00:00"}, "patch.1.op": "remove"})
 	nobody.get(path+"/diff?from=1&to=2").code(403, "event-not-accessible")
 	caller.get(path+"/diff?to=9").code(404, "rest_version_not_found")
 	// HISTORY 20.22, 20.24.
-	changes := caller.read("/changes?order=asc&limit=1000&after=" + from + "&id=" + event.idText() + "," + venue.idText())
+	changes := caller.read("/changes?order=asc&limit=1000&after=" + from + "&id=" + event.ID().String() + "," + venue.ID().String())
 	changes.fields(obj{"entries.0.version": 2, "entries.1.kind": "venue", "entries.2.version": 3})
-	rows := string(caller.read("/changes?order=asc&format=csv&limit=1000&after=" + from + "&id=" + event.idText() + "," + venue.idText()).plain())
+	rows := string(caller.read("/changes?order=asc&format=csv&limit=1000&after=" + from + "&id=" + event.ID().String() + "," + venue.ID().String()).plain())
 	if n := strings.Count(rows, "\r\n"); n != 4 {
 		scene.t.Errorf("csv has %d lines, want 4: %s", n, rows)
 	}

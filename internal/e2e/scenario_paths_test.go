@@ -6,63 +6,65 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
+	"daybook/internal/testkit/world"
 )
 
 // Roots, links, headers, positions.
 
 func baseURL(scene *scene) {
-	scene = scene.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
+	scene = scene.alone(world.Options{HTTP: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
 	const base = "https://calendar.example.org:8080/site"
 	caller := scene.editor
 	made := caller.event("Quay", obj{"venue": obj{"venue": "Hall"}, "tags": "sea"})
-	made.head("Location", base+root+made.path()).fields(obj{
-		"global_id": "calendar.example.org:8080/site?id=" + made.idText(), "url": base + "/event/quay/", "website": base + "/event/quay/",
-		"rest_url": base + root + made.path(), "venue.url": base + "/venue/hall/", "tags.0.urls.collection": base + root + "/tags",
+	made.head("Location", base+root+made.Path()).fields(obj{
+		"global_id": "calendar.example.org:8080/site?id=" + made.ID().String(), "url": base + "/event/quay/", "website": base + "/event/quay/",
+		"rest_url": base + root + made.Path(), "venue.url": base + "/venue/hall/", "tags.0.urls.collection": base + root + "/tags",
 	})
 	draft := caller.event("Draft", obj{"status": "draft"})
-	draft.field("url", base+"/?event="+draft.idText())
+	draft.field("url", base+"/?event="+draft.ID().String())
 	// The service answers requests with and without the path.
-	for _, text := range []string{"=" + root, "=/site" + root} {
-		got := scene.nobody.read(text+made.path()).field("url", base+"/event/quay/")
+	for _, text := range []string{"/" + root, "//site" + root} {
+		got := scene.nobody.read(text+made.Path()).field("url", base+"/event/quay/")
 		same(scene.t, made, got, "json_ld", "count")
 		scene.nobody.read(text+"/events?per_page=5").field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
 		scene.nobody.read(text).field("routes./calendar/events/v1._links.self.0.href", base+root)
 		scene.nobody.read(text+"/doc").field("servers.0.url", base+root)
 	}
-	french := scene.nobody.read("=/site/fr" + root + made.path())
-	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path(), "global_id": made.at("global_id")})
-	caller.under("fr").read(draft).field("url", base+"/?event="+draft.idText())
+	french := scene.nobody.read("//site/fr" + root + made.Path())
+	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.Path(), "global_id": made.Get("global_id")})
+	caller.under("fr").read(draft).field("url", base+"/?event="+draft.ID().String())
 	// Anyone who asks under whatever name gets the links of the setting.
 	scene.nobody.with("Host", "other.example", "X-Forwarded-Host", "third.example").read(made).lacks("other.example", "third.example")
-	scene.nobody.get("=/other"+root).code(404, "rest_no_route")
-	scene.nobody.get("=/site/site"+root).code(404, "rest_no_route")
+	scene.nobody.get("//other"+root).code(404, "rest_no_route")
+	scene.nobody.get("//site/site"+root).code(404, "rest_no_route")
 }
 
 func furtherNames(scene *scene) {
-	scene = scene.alone(settings{perPageMax: 60, http: httpapi.Options{
-		Prefix: "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
+	scene = scene.alone(world.Options{HTTP: httpapi.Options{
+		PerPageMax: 60,
+		Prefix:     "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
 		TotalHeaders: [][2]string{{"X-Count", "X-Count-Pages"}},
 		Currency:     calendar.Currency{Symbol: "$", Position: "prefix", Code: "EUR"}, ReadMaxAge: 30,
 	}})
 	caller := scene.editor
-	made := caller.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(201)
-	made.head("Location", scene.svc.url+"/wp/json/agenda/v2"+made.path())
+	made := caller.do("POST", "//wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(201)
+	made.head("Location", scene.svc.Base+"/wp/json/agenda/v2"+made.Path())
 	for _, prefix := range []string{"rest", "api", "wp/json"} {
 		for _, namespace := range []string{"calendar/events/v1", "agenda/v2", "calendar/events"} {
 			for _, segment := range []string{"", "/fr"} {
-				site := scene.svc.url + segment
+				site := scene.svc.Base + segment
 				api := site + "/" + prefix + "/" + namespace
-				path := "=" + segment + "/" + prefix + "/" + namespace
+				path := "/" + segment + "/" + prefix + "/" + namespace
 				got := scene.nobody.read(path + "/events/by-slug/quay").fields(obj{
-					"rest_url": api + made.path(), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
+					"rest_url": api + made.Path(), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
 					"json_ld.offers.priceCurrency": "EUR",
 				})
 				same(scene.t, made, got, "json_ld", "count", "rest_url", "url", "website", "categories")
 				scene.nobody.read(path+"/events?per_page=500").head("Cache-Control", "public, max-age=30, stale-while-revalidate=30").head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
 					field("rest_url", api+"/events/?per_page=60&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
 				index := scene.nobody.read(path).field("namespace", namespace)
-				if routes, _ := index.at("routes").(obj); routes["/"+namespace+"/events"] == nil {
-					scene.t.Errorf("%s: routes %v", index.request, routes)
+				if routes, _ := index.Get("routes").(obj); routes["/"+namespace+"/events"] == nil {
+					scene.t.Errorf("%s: routes %v", index.Request, routes)
 				}
 				scene.nobody.read(path + "?namespace=" + namespace)
 				doc := scene.nobody.read(path+"/doc").field("servers.0.url", api)
@@ -75,9 +77,9 @@ func furtherNames(scene *scene) {
 			}
 		}
 	}
-	scene.nobody.read("=/rest/calendar/events/v1/events").
+	scene.nobody.read("//rest/calendar/events/v1/events").
 		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified")
-	for _, text := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
+	for _, text := range []string{"//rest", "//rest/agenda", "//wp/agenda/v2/events", "//agenda/v2/events", "//rest/agenda/v2/v2"} {
 		scene.nobody.get(text).code(404, "rest_no_route")
 	}
 }
@@ -87,14 +89,14 @@ func forwarded(scene *scene) {
 	untrusted.read("").lacks("evil.example", "https://")
 	scene.nobody.with("Host", "shown.example:81").read("").field("routes./calendar/events/v1._links.self.0.href", "http://shown.example:81"+root)
 
-	trusting := scene.alone(settings{http: httpapi.Options{TrustForwarded: true}})
+	trusting := scene.alone(world.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	made := trusting.as("editor").event("Quay", nil)
-	got := trusting.as("").with("X-Forwarded-Proto", "HTTPS, http", "X-Forwarded-Host", "cal.example:444, inner", "X-Forwarded-Prefix", "/p/").read(made)
+	got := trusting.nobody.with("X-Forwarded-Proto", "HTTPS, http", "X-Forwarded-Host", "cal.example:444, inner", "X-Forwarded-Prefix", "/p/").read(made)
 	got.fields(obj{
-		"url": "https://cal.example:444/p/event/quay/", "rest_url": "https://cal.example:444/p" + root + made.path(),
-		"global_id": "cal.example:444/p?id=" + made.idText(),
+		"url": "https://cal.example:444/p/event/quay/", "rest_url": "https://cal.example:444/p" + root + made.Path(),
+		"global_id": "cal.example:444/p?id=" + made.ID().String(),
 	})
-	trusting.as("").with("X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `a"<b>`).read(made).field("url", trusting.svc.url+"/event/quay/")
+	trusting.nobody.with("X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `a"<b>`).read(made).field("url", trusting.svc.Base+"/event/quay/")
 }
 
 func slashes(scene *scene) {
@@ -102,34 +104,34 @@ func slashes(scene *scene) {
 	word := newWord()
 	made := caller.event(word, nil)
 	tag := caller.add("tags", word)
-	for _, text := range []string{"", "/doc", "/events", "/venues", "/tags", made.path(), made.bySlug(), tag.path()} {
+	for _, text := range []string{"", "/doc", "/events", "/venues", "/tags", made.Path(), made.bySlug(), tag.Path()} {
 		query := ""
 		if text == "/events" || text == "/venues" || text == "/tags" {
 			query = "?search=" + word // of the records that nobody else writes meanwhile
 		}
 		plain := scene.nobody.read(text + query)
-		for _, variant := range []string{text + "/", "/" + text, strings.ReplaceAll(text, "/", "//") + "//"} {
+		for _, variant := range []string{text + "/", "/" + root + "/" + text, "/" + root + strings.ReplaceAll(text, "/", "//") + "//"} {
 			same(scene.t, plain, scene.nobody.read(variant+query))
 		}
 	}
-	same(scene.t, scene.nobody.get(made), scene.nobody.read("=//api///calendar/events//v1"+made.path()+"/"))
-	caller.do("PATCH", made.path()+"/", nil).want(200)
+	same(scene.t, scene.nobody.get(made), scene.nobody.read("///api///calendar/events//v1"+made.Path()+"/"))
+	caller.do("PATCH", made.Path()+"/", nil).want(200)
 	caller.do("POST", "/events//", eventBody(newWord(), nil)).want(201)
-	same(scene.t, scene.nobody.get(made), scene.nobody.read("/%65vents/"+made.idText()))
+	same(scene.t, scene.nobody.get(made), scene.nobody.read("/%65vents/"+made.ID().String()))
 	// %2F is part of the slug, and slugs are compared in lower case.
 	scene.nobody.get("/events/by-slug/a%2Fb").code(404, "rest-event-not-found")
-	scene.nobody.read("/events/by-slug/"+strings.ToUpper(made.str("slug"))).field("id", made.id())
+	scene.nobody.read("/events/by-slug/"+strings.ToUpper(made.String("slug"))).field("id", made.ID())
 	for _, text := range []string{
-		"=/", "=", "=/api", "=/fr", "=/fr/api", "=/api/calendar", "=/api/calendar/events", "=/api/calendar/events/v2/events", "=/de" + root, "=/index.html",
-		"/event", "/events/abc", "/events/1.5", "/events/by-slug", "/events/by-slug//", "/doc/x", "/categories/by-slug/x", "/Events", "/events/1/x", "=/fr/fr" + root,
-		"=/api/fr/calendar/events/v1", "/events/..%2f..", "/events/%00",
+		"//", "//api", "//fr", "//fr/api", "//api/calendar", "//api/calendar/events", "//api/calendar/events/v2/events", "//de" + root, "//index.html",
+		"/event", "/events/abc", "/events/1.5", "/events/by-slug", "/events/by-slug//", "/doc/x", "/categories/by-slug/x", "/Events", "/events/1/x", "//fr/fr" + root,
+		"//api/fr/calendar/events/v1", "/events/..%2f..", "/events/%00",
 	} {
 		for _, method := range []string{"GET", "POST", "OPTIONS", "DELETE"} {
 			caller.do(method, text, nil).code(404, "rest_no_route")
 		}
 		scene.nobody.do("HEAD", text, nil).want(404)
 	}
-	scene.nobody.get("=/fr/nothing").code(404, "rest_no_route").head("Content-Language", "fr")
+	scene.nobody.get("//fr/nothing").code(404, "rest_no_route").head("Content-Language", "fr")
 }
 
 func headAndOptions(scene *scene) {
@@ -146,16 +148,16 @@ func headAndOptions(scene *scene) {
 		{"", "", read},
 		{"/doc", "/doc", read},
 		{"/events?search=" + text, "/events", list},
-		{made.path(), `/events/(?P<id>\d+)`, single},
+		{made.Path(), `/events/(?P<id>\d+)`, single},
 		{made.bySlug(), `/events/by-slug/(?P<slug>[^/]+)`, single},
-		{tag.path(), `/tags/(?P<id>\d+)`, single},
+		{tag.Path(), `/tags/(?P<id>\d+)`, single},
 	} {
 		for _, language := range []string{"en", "cn"} {
 			c := scene.nobody.under(language)
 			get := c.read(p.path)
 			head := c.do("HEAD", p.path, nil).want(200)
-			if len(head.body) != 0 {
-				scene.t.Errorf("%s: a body of %d bytes", head.request, len(head.body))
+			if len(head.Body) != 0 {
+				scene.t.Errorf("%s: a body of %d bytes", head.Request, len(head.Body))
 			}
 			for _, name := range []string{
 				"Content-Type", "Content-Language", "ETag", "Last-Modified", "X-Total", "X-TotalPages", "Link", "Vary", "Allow",
@@ -164,13 +166,13 @@ func headAndOptions(scene *scene) {
 				if strings.Contains(p.path, "search") && name == "ETag" {
 					continue // other tests write meanwhile
 				}
-				head.head(name, get.header.Get(name))
+				head.head(name, get.Header.Get(name))
 			}
 			get.head("Allow", read)
 			// OPTIONS needs no credentials and has the entry of the index.
 			options := c.do("OPTIONS", p.path, nil).want(200).head("Allow", p.all).head("Access-Control-Allow-Origin", "*")
 			index := c.read("")
-			options.field("", index.at("routes").(obj)["/calendar/events/v1"+p.key])
+			options.field("", index.Get("routes").(obj)["/calendar/events/v1"+p.key])
 		}
 		open := p.all
 		for who, want := range map[string]string{"subscriber": read, "auditor": read, "editor": open, "administrator": open} {
@@ -193,12 +195,12 @@ func headAndOptions(scene *scene) {
 func crossOrigin(scene *scene) {
 	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
 	const allow = "Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Daybook-Min-Position, Accept-Datetime, Daybook-Reason, Last-Event-ID"
-	scene = scene.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
+	scene = scene.alone(world.Options{HTTP: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
 	caller := scene.editor
 	made := caller.event("Quay", nil)
 	for _, origin := range []string{"https://good.example", "https://other.example"} {
 		good := origin == "https://good.example"
-		for _, text := range []string{"", "/doc", "/events", made.path(), "/events/99999999", "/nothing"} {
+		for _, text := range []string{"", "/doc", "/events", made.Path(), "/events/99999999", "/nothing"} {
 			scene.nobody.with("Origin", origin).get(text).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
 				head("Access-Control-Allow-Credentials", "")
 		}
@@ -227,14 +229,14 @@ func crossOrigin(scene *scene) {
 		if good {
 			methods, collection = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "GET, HEAD, POST, OPTIONS"
 		}
-		preflight("PATCH", made.path(), "x-requested-with").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", methods)
+		preflight("PATCH", made.Path(), "x-requested-with").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", methods)
 		preflight("POST", "/events", "content-type").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", collection)
 	}
 	caller.update(made, nil).head("Access-Control-Allow-Origin", "")
 }
 
 func positions(scene *scene) {
-	scene = scene.alone(settings{positionWait: 150 * time.Millisecond})
+	scene = scene.alone(world.Options{Wait: 150 * time.Millisecond})
 	ed, nobody := scene.editor, scene.nobody
 	first := ed.event("Quay", nil)
 	at := first.position()
@@ -266,7 +268,7 @@ func positions(scene *scene) {
 	release := scene.svc.hold()
 	third := ed.event("Third", nil)
 	nobody.read(third).field("title", "Third")
-	nobody.read(third.bySlug()).field("id", third.id())
+	nobody.read(third.bySlug()).field("id", third.ID())
 	nobody.with("Daybook-Min-Position", "").list("events").found(second).head("Daybook-Position", shown)
 	nobody.with("Daybook-Min-Position", third.position()).get("/events").code(503, "rest_position_not_reached")
 	ed.list("events").found(second).head("Daybook-Position", shown) // waits in vain, then answers what it has

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func orderOfChecks(scene *scene) {
 	wrong.get("/events/99999999?multilang_language=de").code(401, "incorrect_password")
 	scene.nobody.get("/events/99999999?multilang_language=de").bad("multilang_language")
 	draft := author.event(newWord(), obj{"status": "draft"})
-	scene.nobody.get(draft.path() + "?multilang_language=de").bad("multilang_language")
+	scene.nobody.get(draft.Path() + "?multilang_language=de").bad("multilang_language")
 	scene.nobody.with("If-None-Match", "*").get(draft).code(403, "event-not-accessible")
 	scene.nobody.with("If-None-Match", "*").get("/events?page=5&search="+newWord()).code(404, "event-archive-page-not-found")
 	// Writes: route, credentials, general right, body, missing, key, values, record, right, If-Match, handler.
@@ -50,7 +51,7 @@ func orderOfChecks(scene *scene) {
 func bodies(scene *scene) {
 	caller := scene.editor
 	made := caller.event(newWord(), obj{"categories": newWord()})
-	path := made.path()
+	path := made.Path()
 	title := func(want string, a *answer) { scene.t.Helper(); a.want(200).field("title", want) }
 	a, b := newWord(), newWord()
 	title(a, caller.do("PATCH", path, raw{"application/json", `{"title":"` + a + `"}`}))
@@ -72,7 +73,7 @@ func bodies(scene *scene) {
 	title(b, caller.do("PATCH", path+"?title="+a, obj{"title": b}))                                     // the body wins
 	title(b, caller.do("PATCH", path+"?&&unknown=1&", obj{"unknown": obj{"x": 1}, "url": 5, "id": -1})) // unknown and computed names
 	title(a, caller.do("PATCH", path+"?title=lost&title="+a, raw{"text/xml", "<x/>"}))
-	caller.do("DELETE", caller.add("tags", newWord()).path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
+	caller.do("DELETE", caller.add("tags", newWord()).Path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
 	check := caller.unchanged(path)
 	for _, broken := range []string{"{", "[]", `"x"`, "null", "1", `{"title":"a"} x`, `{"title":}`, "{'title':'x'}", "\xff", "{\"title\":\"\xc3\x28\"}"} {
 		for _, target := range []string{path, "/events/99999999"} {
@@ -97,17 +98,17 @@ func scalars(scene *scene) {
 		caller.update(event, obj{"featured": !want}).field("featured", !want)
 		caller.update(event, obj{"featured": sent}).field("featured", want)
 	}
-	author := itoa(scene.svc.users["author2"].id)
+	author := scene.svc.User("other-author").User.String()
 	for _, good := range []string{`"` + author + `"`, author + ".0", author + "e0"} {
 		caller.do("PATCH", event, raw{"application/json", `{"author":` + good + `}`}).want(200).field("author", author)
 	}
-	caller.patch(event, obj{"post_parent": event.id()}).bad("post_parent")
+	caller.patch(event, obj{"post_parent": event.ID()}).bad("post_parent")
 	// An array for a parameter that is no list.
 	for _, param := range []string{"page", "search", "start_date", "featured"} {
 		scene.nobody.get("/events?" + param + "[]=1").bad(param)
 	}
 	// Empty parameters of reads that count as not sent.
-	scene.nobody.read(event.path() + "?_fields=&password=").having("title")
+	scene.nobody.read(event.Path() + "?_fields=&password=").having("title")
 	scene.nobody.read("?context=")
 	scene.nobody.read("/events?_fields=&search=" + newWord())
 }
@@ -125,7 +126,7 @@ func costs(scene *scene) {
 		}}
 		caller.update(made, obj{"cost": row[0]}).fields(want)
 		caller.under("fr").read(made).fields(want)
-		caller.list("events", "include", made.idText()).field("events.0.cost", row[1])
+		caller.list("events", "include", made.ID().String()).field("events.0.cost", row[1])
 	}
 	caller.update(made, obj{"cost": "5"})
 	check := caller.unchanged(made)
@@ -139,7 +140,7 @@ func limits(scene *scene) {
 	caller := scene.editor
 	many := make([]string, 1001)
 	for i := range many {
-		many[i] = itoa(int64(i + 1))
+		many[i] = fmt.Sprint(i + 1)
 	}
 	scene.nobody.get("/events?include=" + strings.Join(many, ",")).bad("include")
 	scene.nobody.list("events", "include", strings.Join(many[:1000], ",")).head("Link", "") // too long for a header
@@ -148,9 +149,9 @@ func limits(scene *scene) {
 	// Request line and body; the sizes of fields are rows of a table of httpapi.
 	made := caller.event(newWord(), nil)
 	for _, method := range []string{"GET", "DELETE"} {
-		caller.do(method, made.path()+"?password="+strings.Repeat("x", 256), nil).bad("password")
+		caller.do(method, made.Path()+"?password="+strings.Repeat("x", 256), nil).bad("password")
 	}
-	caller.do("DELETE", made.path()+"?password="+strings.Repeat("x", 255), nil).want(200)
+	caller.do("DELETE", made.Path()+"?password="+strings.Repeat("x", 255), nil).want(200)
 	caller.update(made, nil)
 	scene.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
 	scene.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
@@ -168,12 +169,12 @@ func htmlSafety(scene *scene) {
 	} {
 		for _, accept := range []string{"application/json", "application/problem+json", "text/html"} {
 			got := scene.nobody.with("Accept", accept).get(text).head("X-Content-Type-Options", "nosniff")
-			if media := got.header.Get("Content-Type"); !strings.HasPrefix(media, "application/") || !strings.Contains(media, "json") {
-				scene.t.Errorf("%s: Content-Type %s", got.request, media)
+			if media := got.Header.Get("Content-Type"); !strings.HasPrefix(media, "application/") || !strings.Contains(media, "json") {
+				scene.t.Errorf("%s: Content-Type %s", got.Request, media)
 			}
-			got.json()
-			if link := got.header.Get("Link"); strings.Contains(link, "script>") {
-				scene.t.Errorf("%s: Link %s", got.request, link)
+			got.Get(".")
+			if link := got.Header.Get("Link"); strings.Contains(link, "script>") {
+				scene.t.Errorf("%s: Link %s", got.Request, link)
 			}
 		}
 	}

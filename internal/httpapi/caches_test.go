@@ -64,7 +64,7 @@ type cached struct {
 
 func newCached(t *testing.T, seed uint64) *cached {
 	t.Helper()
-	w := world.New(t, world.Options{Unchecked: true, Site: time.FixedZone("", -5*3600), Wait: time.Microsecond})
+	w := world.New(t, world.Options{Site: time.FixedZone("", -5*3600), Wait: time.Microsecond})
 	c := &cached{t: t, world: w, rng: rand.New(rand.NewPCG(seed, 1)), bodies: map[string]string{}}
 	author, editor := w.As(calendar.Author), w.As(calendar.Editor)
 	c.writers = []*world.Client{author, editor, editor.Under(calendar.LangFR)}
@@ -205,8 +205,10 @@ func (cached *cached) bare() http.Handler {
 	cached.t.Helper()
 	site := time.FixedZone("", -5*3600)
 	queries := query.New(cached.world.Index, cached.world.Records, query.Options{Site: site, Now: cached.world.Clock.Now, PositionWait: time.Microsecond})
+	deps := cached.world.Deps
+	deps.Queries, deps.History = queries, history.New(cached.world.Store, cached.world.Clock.Now)
 	api, err := httpapi.New(
-		httpapi.Deps{Commands: cached.world.Commands, Queries: queries, History: history.New(cached.world.Store, cached.world.Clock.Now), Past: cached.world.Past, Records: cached.world.Records, Users: cached.world.Users, Proofs: cached.world.Proofs},
+		deps,
 		httpapi.Options{BaseURL: world.Base, Site: site, Now: cached.world.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
 	)
 	if err != nil {

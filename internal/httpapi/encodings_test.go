@@ -28,7 +28,7 @@ func sent(t *testing.T, handler http.Handler, method, path string, pairs ...stri
 // they are worth and wherever they are sent.
 func TestEncodingsAndSecrets(t *testing.T) {
 	t.Parallel()
-	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
+	w, editor, _ := newWorld(t)
 	text := strings.Repeat("jazz on the river ", 200)
 	event := editor.Event("Jazz", obj{"description": text, "password": "sesame"}).Path()
 	open := editor.Event("Open", obj{"description": text}).Path()
@@ -61,7 +61,7 @@ func TestEncodingsAndSecrets(t *testing.T) {
 // encoding, or says nothing of encodings and so takes any. Writers send it as it is.
 func TestEncodedTags(t *testing.T) {
 	t.Parallel()
-	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
+	w, editor, _ := newWorld(t)
 	path := editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).Path()
 	bare := sent(t, w.Handler, "GET", path).Header().Get("ETag")
 	with := func(coding string) string { return strings.TrimSuffix(bare, `"`) + "-" + coding + `"` }

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -243,7 +244,8 @@ func TestPagesWithoutReadModel(t *testing.T) {
 	t.Parallel()
 	for _, stale := range []bool{false, true} {
 		index := awayIndex{memindex.New(memindex.Options{}), &atomic.Bool{}}
-		w := pagesWorld(t, world.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
+		var log bytes.Buffer
+		w := pagesWorld(t, world.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale, Log: slog.New(slog.NewTextHandler(&log, nil))}})
 		editor := w.As(calendar.Editor)
 		concert := editor.Event("Quay", obj{"slug": "quay", "venue": obj{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"}).Path()
 		before := map[string][]byte{}
@@ -273,7 +275,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 		has(t, page(w, "/event/quay/"), "Quay by night")
 		wantPages(t, w, http.StatusOK, "/venue/hall/", "/events/category/jazz/", "/embed/event/quay/", "/robots.txt", "/oembed?url="+world.Base+"/event/quay/", "/event/quay/history/", "/events/category/jazz/history/", "/event/quay/?as_of=version:1")
 		wantPages(t, w, http.StatusNotFound, "/event/nothing/")
-		if log := w.Log.Take(); !strings.Contains(log, "part unavailable") {
+		if log := log.String(); !strings.Contains(log, "part unavailable") {
 			t.Errorf("the log says %q", log)
 		}
 		index.away.Store(false)

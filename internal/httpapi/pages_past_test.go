@@ -15,7 +15,6 @@ import (
 // pagesWorld is a World with pages.
 func pagesWorld(t *testing.T, options world.Options) *world.World {
 	t.Helper()
-	options.Unchecked = true
 	if options.Pages == nil {
 		options.Pages = &pages.Options{}
 	}

@@ -31,7 +31,7 @@ func playWorld(t *testing.T, name string) *world.World {
 	case "alone":
 		return viewsWorld(t, pages.Options{NoExternalLinks: true})
 	default:
-		options.Pages, options.Unchecked = &pages.Options{}, true
+		options.Pages = &pages.Options{}
 		switch name {
 		case "pages":
 		case "cairo":

@@ -14,7 +14,7 @@ import (
 // how many are left.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	w := world.New(t, world.Options{HTTP: httpapi.Options{RateLimit: 3, TrustForwarded: true}, Unchecked: true})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{RateLimit: 3, TrustForwarded: true}})
 	from := func(client *world.Client, last string) *world.Client {
 		return client.With("X-Forwarded-For", "198.51.100."+last)
 	}

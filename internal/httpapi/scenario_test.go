@@ -51,7 +51,7 @@ func TestPreflightsThatNameMuch(t *testing.T) {
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	const allowed, base = "https://good.example", "https://cal.example:8443"
-	w := world.New(t, world.Options{Unchecked: true, HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
 	host := strings.TrimPrefix(world.Base, "https://") // of the requests
 	event := w.As(calendar.Editor).Event("Quay", nil).Path()
 	for i, row := range []string{ // Origin and Sec-Fetch-Site; the first ten are its own

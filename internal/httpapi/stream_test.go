@@ -264,7 +264,7 @@ func TestStreamsEnd(t *testing.T) {
 // HISTORY 20.25: a client that stops reading is cut off and slows no one.
 func TestSlowReaderOfAStream(t *testing.T) {
 	t.Parallel()
-	w := world.New(t, world.Options{Unchecked: true, HTTP: httpapi.Options{
+	w := world.New(t, world.Options{HTTP: httpapi.Options{
 		// Late enough for a quick reader on a slow machine.
 		StreamLate: 3 * time.Second, StreamBeat: 50 * time.Millisecond,
 	}})

@@ -134,7 +134,7 @@ func newYork(t *testing.T) *time.Location {
 func viewsWorld(t *testing.T, options pages.Options) *world.World {
 	t.Helper()
 	options.API = httpapi.PageAPI()
-	return world.New(t, world.Options{Site: newYork(t), Pages: &options, Unchecked: true, QueryBudget: 100, HTTP: httpapi.Options{ReadDeadline: time.Minute}})
+	return world.New(t, world.Options{Site: newYork(t), Pages: &options, QueryBudget: 100, HTTP: httpapi.Options{ReadDeadline: time.Minute}})
 }
 
 // programme are events of all kinds, by a short name.

@@ -27,7 +27,7 @@ func TestRandomWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, time.March, 8, 6, 59, 0, 0, time.UTC) // 01:59, a minute before the gap
-	w := world.New(t, world.Options{Now: now, Site: site, Unchecked: true})
+	w := world.New(t, world.Options{Clock: world.NewClock(now), Site: site})
 	rng := rand.New(rand.NewPCG(46, 1))
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)

@@ -20,7 +20,6 @@ import (
 
 // proving is a World with a signer of its log.
 type proving struct {
-	*testing.T
 	*world.World
 	key    *proof.PrivateKey
 	signer *proof.Signer
@@ -35,7 +34,7 @@ func newProving(t *testing.T, options httpapi.Options) *proving {
 		t.Fatal(err)
 	}
 	signer := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: key.Name()}, proof.SignerOptions{Now: w.Clock.Now})
-	return &proving{t, w, key, signer, w.As(calendar.Anonymous)}
+	return &proving{w, key, signer, w.As(calendar.Anonymous)}
 }
 
 func (proving *proving) sign() int {

@@ -116,7 +116,7 @@ func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.NewMetrics("1.2.3")
 	hooks := telemetry.NewHooks(metrics, nil, time.Now)
-	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Requests}})
+	w := world.New(t, world.Options{Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Requests}})
 	metrics.Watch((&status.Reporter{Parts: status.Parts{Store: w.Store, Index: w.Index, Now: w.Clock.Now}}).Look)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)

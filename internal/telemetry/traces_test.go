@@ -54,7 +54,7 @@ func TestRequestSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
 	hooks := NewHooks(nil, traces, time.Now)
-	w := world.New(t, world.Options{Unchecked: true, Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Requests}})
+	w := world.New(t, world.Options{Store: hooks.Store(memstore.New()), HTTP: httpapi.Options{Observe: hooks.Requests}})
 	editor := w.As(calendar.Editor)
 	spans.Reset()
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"

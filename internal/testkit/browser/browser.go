@@ -51,7 +51,7 @@ func (page *Page) Tab(address string) *Page {
 func open(t testing.TB, address, context string) *Page {
 	t.Helper()
 	var browser struct{ WebSocketDebuggerURL string }
-	engines.Fetch(t, http.MethodGet, engines.URL(t, engines.EngineChromium)+"/json/version", &browser)
+	engines.Fetch(t, http.MethodGet, engines.URL(t, engines.Chromium)+"/json/version", &browser)
 	conn, err := websocket.Dial(browser.WebSocketDebuggerURL, "", "http://127.0.0.1")
 	if err != nil {
 		t.Fatal(err)

@@ -23,11 +23,11 @@ import (
 // The names of the engines: of DAYBOOK_REQUIRE, of Own and of
 // deploy/engines.
 const (
-	EnginePostgres      = "postgres"
-	EngineNATS          = "nats"
-	EngineElasticsearch = "elasticsearch"
-	EngineOpenSearch    = "opensearch"
-	EngineChromium      = "chromium"
+	Postgres      = "postgres"
+	NATS          = "nats"
+	Elasticsearch = "elasticsearch"
+	OpenSearch    = "opensearch"
+	Chromium      = "chromium"
 )
 
 // engineLimit bounds every wait for an engine; the first start of a search
@@ -48,14 +48,10 @@ func URL(t testing.TB, name string) string {
 	if address == "" {
 		Require(t, name, variable+" is not set (deploy/engines/up "+name+" starts one)")
 	}
-	return address
+	return strings.TrimRight(address, "/")
 }
 
 func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpper(name) }
-
-// unique is a name that no other test has: lower case, letters and digits, a
-// letter first, 17 characters.
-func unique() string { return "t" + strings.ToLower(rand.Text())[:16] }
 
 // clearing returns the context of what a test removes when it ends.
 func clearing(t testing.TB) (context.Context, context.CancelFunc) {
@@ -63,34 +59,27 @@ func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(t.Context()), clearLimit)
 }
 
-// shared returns the URL of a shared engine and a name that is unique; remove removes what
-// has the name when the test ends.
-func shared(t testing.TB, name string, remove func(t testing.TB, address, own string)) (url, own string) {
+// Shared returns the URL of a shared engine and a name that no other test has: lower case,
+// letters and digits, a letter first, 17 characters. It is that of an empty schema of PostgreSQL,
+// whose user may make schemas and roles, or a prefix for the names of streams, there in upper
+// case, and of indices. What has the name is removed when the test ends.
+func Shared(t testing.TB, name string) (address, own string) {
 	t.Helper()
-	url, own = strings.TrimRight(URL(t, name), "/"), unique()
-	t.Cleanup(func() { remove(t, url, own) })
-	return url, own
-}
-
-// Postgres returns the URL of the server of DAYBOOK_TEST_POSTGRES and the name of
-// an empty schema in it, which is dropped when the test ends. The user of the
-// URL may make schemas and roles.
-func Postgres(t testing.TB) (address, schema string) {
-	t.Helper()
-	address, schema = shared(t, EnginePostgres, func(t testing.TB, url, schema string) {
-		t.Helper()
-		query(t, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	address, own = URL(t, name), "t"+strings.ToLower(rand.Text())[:16]
+	if name == Postgres {
+		query(t, address, "CREATE SCHEMA "+own)
+	}
+	t.Cleanup(func() {
+		switch name {
+		case Postgres:
+			query(t, address, "DROP SCHEMA IF EXISTS "+own+" CASCADE")
+		case NATS:
+			deleteStreams(t, address, strings.ToUpper(own))
+		default:
+			deleteIndices(t, address, own)
+		}
 	})
-	query(t, address, "CREATE SCHEMA "+schema)
-	return address, schema
-}
-
-// NATS returns the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
-// streams, in lower case; those that have it in upper case are deleted when the test
-// ends.
-func NATS(t testing.TB) (address, prefix string) {
-	t.Helper()
-	return shared(t, EngineNATS, deleteStreams)
+	return address, own
 }
 
 func deleteStreams(t testing.TB, address, prefix string) {
@@ -104,36 +93,11 @@ func deleteStreams(t testing.TB, address, prefix string) {
 	defer end()
 	names := jetStream.StreamNames(ctx)
 	for name := range names.Name() {
-		if strings.HasPrefix(name, strings.ToUpper(prefix)) {
+		if strings.HasPrefix(name, prefix) {
 			must(t, jetStream.DeleteStream(ctx, name))
 		}
 	}
 	must(t, names.Err())
-}
-
-// Elasticsearch returns the URL of the server of DAYBOOK_TEST_ELASTICSEARCH and a
-// prefix for the names of indices; those that have it are deleted when the test
-// ends.
-func Elasticsearch(t testing.TB) (address, prefix string) {
-	t.Helper()
-	return shared(t, EngineElasticsearch, deleteIndices)
-}
-
-// OpenSearch is Elasticsearch for the server of DAYBOOK_TEST_OPENSEARCH.
-func OpenSearch(t testing.TB) (address, prefix string) {
-	t.Helper()
-	return shared(t, EngineOpenSearch, deleteIndices)
-}
-
-// SearchServers are the search servers that whole services are tested on, by flavour. What
-// is different about OpenSearch is proved by the tests of its adapter, so it has its turn at
-// night only.
-func SearchServers() map[string]func(t testing.TB) (address, prefix string) {
-	servers := map[string]func(testing.TB) (string, string){EngineElasticsearch: Elasticsearch}
-	if os.Getenv("DAYBOOK_NIGHTLY") != "" {
-		servers[EngineOpenSearch] = OpenSearch
-	}
-	return servers
 }
 
 // deleteIndices deletes by full names: the server refuses a wildcard.
@@ -144,6 +108,15 @@ func deleteIndices(t testing.TB, address, prefix string) {
 	for index := range indices {
 		Fetch(t, http.MethodDelete, address+"/"+index, &struct{}{})
 	}
+}
+
+// SearchServers are the search servers that whole services are tested on. What is different
+// about OpenSearch is proved by the tests of its adapter, so it has its turn at night only.
+func SearchServers() []string {
+	if os.Getenv("DAYBOOK_NIGHTLY") != "" {
+		return []string{Elasticsearch, OpenSearch}
+	}
+	return []string{Elasticsearch}
 }
 
 // Fetch sends a request without a body and decodes the JSON of the answer, whose status may
@@ -173,7 +146,8 @@ func must(t testing.TB, err error) {
 
 // Engine is a server of one test: it may be killed and started again.
 type Engine struct {
-	t         testing.TB
+	testing.TB
+
 	name      string
 	directory string
 	address   string
@@ -195,7 +169,7 @@ func Own(t testing.TB, name string, variables ...string) *Engine {
 	directory, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
 	must(t, err)
 	must(t, os.Chmod(directory, 0o711))
-	engine := &Engine{t: t, name: name, directory: directory, variables: variables}
+	engine := &Engine{TB: t, name: name, directory: directory, variables: variables}
 	// It reads its input to the end first: Cleanup closes that, or the end of the process.
 	guard := engine.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
 		moduleRoot(t)+scriptPath, directory)
@@ -231,10 +205,10 @@ func (engine *Engine) command(ctx context.Context, name string, args ...string) 
 
 // run runs one action of the script and keeps the URL that it prints.
 func (engine *Engine) run(action string) error {
-	engine.t.Helper()
-	ctx, end := context.WithTimeout(context.WithoutCancel(engine.t.Context()), engineLimit)
+	engine.Helper()
+	ctx, end := context.WithTimeout(context.WithoutCancel(engine.Context()), engineLimit)
 	defer end()
-	data, err := engine.command(ctx, moduleRoot(engine.t)+scriptPath, action, engine.name).CombinedOutput()
+	data, err := engine.command(ctx, moduleRoot(engine)+scriptPath, action, engine.name).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, engine.name, err, data)
 	}
@@ -253,13 +227,13 @@ func (engine *Engine) URL() string { return engine.address }
 // Kill9 ends the engine by SIGKILL, with its children. What it had
 // acknowledged is there after Start.
 func (engine *Engine) Kill9() {
-	engine.t.Helper()
-	must(engine.t, engine.run("kill"))
+	engine.Helper()
+	must(engine, engine.run("kill"))
 }
 
 // Start starts the engine again after Kill9, on the same port with the same
 // data, and waits until it is ready.
 func (engine *Engine) Start() {
-	engine.t.Helper()
-	must(engine.t, engine.run("start"))
+	engine.Helper()
+	must(engine, engine.run("start"))
 }

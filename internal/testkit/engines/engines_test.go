@@ -15,9 +15,9 @@ import (
 // forServe is the line that status has for the program besides that for tests.
 func forServe(name, url string) string {
 	return map[string]string{
-		EnginePostgres: "# DAYBOOK_STORE=" + url, EngineNATS: "# DAYBOOK_FEED=" + url,
-		EngineElasticsearch: "# DAYBOOK_INDEX=" + url + " DAYBOOK_INDEX_FLAVOUR=elasticsearch",
-		EngineOpenSearch:    "# DAYBOOK_INDEX=" + url + " DAYBOOK_INDEX_FLAVOUR=opensearch",
+		Postgres: "# DAYBOOK_STORE=" + url, NATS: "# DAYBOOK_FEED=" + url,
+		Elasticsearch: "# DAYBOOK_INDEX=" + url + " DAYBOOK_INDEX_FLAVOUR=elasticsearch",
+		OpenSearch:    "# DAYBOOK_INDEX=" + url + " DAYBOOK_INDEX_FLAVOUR=opensearch",
 	}[name] + "\n"
 }
 
@@ -54,7 +54,7 @@ func TestEnginesScript(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "state")
-			engine := &Engine{t: t, directory: dir}
+			engine := &Engine{TB: t, directory: dir}
 			cmd := engine.command(t.Context(), engines, tc.args...)
 			if tc.env != "" {
 				cmd.Env = append(cmd.Env, tc.env)
@@ -90,7 +90,7 @@ func TestEnginesFirstStart(t *testing.T) {
 	}
 	run := func(name string, more []*os.File, args ...string) string {
 		t.Helper()
-		cmd := (&Engine{t: t, directory: state}).command(context.WithoutCancel(t.Context()), name, args...)
+		cmd := (&Engine{TB: t, directory: state}).command(context.WithoutCancel(t.Context()), name, args...)
 		cmd.Env = append(cmd.Env, "PATH="+tools+":"+os.Getenv("PATH"), "XDG_CACHE_HOME="+tools, "DAYBOOK_ENGINES_WAIT=60")
 		var errText strings.Builder
 		cmd.ExtraFiles, cmd.Stderr = more, &errText
@@ -107,7 +107,7 @@ func TestEnginesFirstStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := run(engines, []*os.File{theirs}, "up", EngineOpenSearch)
+	up := run(engines, []*os.File{theirs}, "up", OpenSearch)
 	first, _, _ := strings.Cut(up, "\n")
 	url, ok := strings.CutPrefix(first, "DAYBOOK_TEST_OPENSEARCH=")
 	if !ok {
@@ -123,7 +123,7 @@ func TestEnginesFirstStart(t *testing.T) {
 	if _, err := mine.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("the server keeps a descriptor of its starter: %v", err)
 	}
-	if got, want := run(engines, nil, "status", EngineOpenSearch), up+forServe(EngineOpenSearch, url); got != want {
+	if got, want := run(engines, nil, "status", OpenSearch), up+forServe(OpenSearch, url); got != want {
 		t.Errorf("status printed %q, want %q", got, want)
 	}
 	for form, want := range map[string]string{`"$0" status opensearch`: url + "||\n", `"$0" status opensearch | sed -n 's/^# //p'`: "|" + url + "|opensearch\n"} {

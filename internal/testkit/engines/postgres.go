@@ -14,15 +14,15 @@ type PostgresServer struct{ *Engine }
 // StartPostgres starts a PostgreSQL primary, as Own does.
 func StartPostgres(t testing.TB) PostgresServer {
 	t.Helper()
-	return PostgresServer{Own(t, EnginePostgres)}
+	return PostgresServer{Own(t, Postgres)}
 }
 
 // Standby starts a standby that streams from the server under a name, which
 // synchronous_standby_names knows it by. It has all that the server has when this
 // returns.
 func (postgresServer PostgresServer) Standby(name string) PostgresServer {
-	postgresServer.t.Helper()
-	server := PostgresServer{Own(postgresServer.t, EnginePostgres, "DAYBOOK_ENGINES_PRIMARY="+postgresServer.URL()+"?application_name="+name)}
+	postgresServer.Helper()
+	server := PostgresServer{Own(postgresServer, Postgres, "DAYBOOK_ENGINES_PRIMARY="+postgresServer.URL()+"?application_name="+name)}
 	postgresServer.CaughtUp(server)
 	return server
 }
@@ -50,16 +50,16 @@ func query(t testing.TB, address string, statements ...string) (value string) {
 
 // Exec runs statements as the superuser and returns the last value that they return.
 func (postgresServer PostgresServer) Exec(statements ...string) string {
-	postgresServer.t.Helper()
-	return query(postgresServer.t, postgresServer.URL(), statements...)
+	postgresServer.Helper()
+	return query(postgresServer, postgresServer.URL(), statements...)
 }
 
 // await waits until a query returns true.
 func (postgresServer PostgresServer) await(what, query string) {
-	postgresServer.t.Helper()
+	postgresServer.Helper()
 	for end := time.Now().Add(2 * clearLimit); postgresServer.Exec(query) != "t"; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			postgresServer.t.Fatalf("%s: it never %s", postgresServer.URL(), what)
+			postgresServer.Fatalf("%s: it never %s", postgresServer.URL(), what)
 		}
 	}
 }
@@ -67,20 +67,20 @@ func (postgresServer PostgresServer) await(what, query string) {
 // Cut makes a standby receive no more from its primary: what is written there from
 // now on is lost when the standby is promoted.
 func (postgresServer PostgresServer) Cut() {
-	postgresServer.t.Helper()
+	postgresServer.Helper()
 	postgresServer.Exec("ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")
 	postgresServer.await("receives no more", "SELECT count(*) = 0 FROM pg_stat_wal_receiver")
 }
 
 // CaughtUp waits until a standby has replayed all that the server has written.
 func (postgresServer PostgresServer) CaughtUp(standby PostgresServer) {
-	postgresServer.t.Helper()
+	postgresServer.Helper()
 	standby.await("has caught up", "SELECT pg_last_wal_replay_lsn() >= '"+postgresServer.Exec("SELECT pg_current_wal_lsn()")+"'")
 }
 
 // Promote makes a standby a primary, and waits until it takes writes.
 func (postgresServer PostgresServer) Promote() {
-	postgresServer.t.Helper()
+	postgresServer.Helper()
 	postgresServer.Exec("SELECT pg_promote(true, 60)")
 	postgresServer.await("takes writes", "SELECT NOT pg_is_in_recovery()")
 }

@@ -15,19 +15,19 @@ import (
 type Proxy struct {
 	URL string // of the server that it was made for, by way of the proxy
 
-	mu      sync.Mutex
-	target  string
-	deaf    bool                    // new connections are swallowed, too
-	passing map[*atomic.Bool]func() // what closes a connection, by whether it is swallowed
+	mu     sync.Mutex
+	target string
+	deaf   bool   // new connections are swallowed, too
+	ends   []*end // of all connections
 }
 
 // end is one end of a connection, to which nothing is written once it is swallowed.
 type end struct {
 	net.Conn
-	swallowed *atomic.Bool
+	swallowed atomic.Bool
 }
 
-func (end end) Write(data []byte) (int, error) {
+func (end *end) Write(data []byte) (int, error) {
 	if end.swallowed.Load() {
 		return len(data), nil
 	}
@@ -39,7 +39,7 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
 	must(t, err)
-	proxy := &Proxy{target: host(server), passing: map[*atomic.Bool]func(){}}
+	proxy := &Proxy{target: host(server)}
 	proxy.URL = strings.Replace(server, proxy.target, listener.Addr().String(), 1)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -77,9 +77,10 @@ func (proxy *Proxy) Switch(server string) {
 	proxy.mu.Lock()
 	defer proxy.mu.Unlock()
 	proxy.target = host(server)
-	for _, breakIt := range proxy.passing {
-		breakIt()
+	for _, end := range proxy.ends {
+		_ = end.Close()
 	}
+	proxy.ends = nil
 }
 
 // Swallow makes the connections that are there say nothing any more, neither an
@@ -89,31 +90,23 @@ func (proxy *Proxy) Swallow(newToo bool) {
 	proxy.mu.Lock()
 	defer proxy.mu.Unlock()
 	proxy.deaf = newToo
-	for swallowed := range proxy.passing {
-		swallowed.Store(true)
+	for _, end := range proxy.ends {
+		end.swallowed.Store(true)
 	}
 }
 
 // pass carries bytes both ways until an end is closed.
 func (proxy *Proxy) pass(running *sync.WaitGroup, front, back net.Conn) {
-	swallowed := &atomic.Bool{}
-	swallowed.Store(proxy.deaf)
-	breakIt := func() {
-		_ = front.Close()
-		_ = back.Close()
+	client, server := &end{Conn: front}, &end{Conn: back}
+	for from, to := range map[*end]*end{server: client, client: server} {
+		to.swallowed.Store(proxy.deaf)
+		proxy.ends = append(proxy.ends, to)
+		running.Go(func() {
+			_, _ = io.Copy(to, from)
+			if from == client || !to.swallowed.Load() { // else nobody hears of the end
+				_ = front.Close()
+				_ = back.Close()
+			}
+		})
 	}
-	proxy.passing[swallowed] = breakIt
-	running.Go(func() {
-		_, _ = io.Copy(end{front, swallowed}, back)
-		if !swallowed.Load() { // else nobody hears of the end
-			breakIt()
-		}
-	})
-	running.Go(func() {
-		_, _ = io.Copy(end{back, swallowed}, front)
-		breakIt()
-		proxy.mu.Lock()
-		defer proxy.mu.Unlock()
-		delete(proxy.passing, swallowed)
-	})
 }

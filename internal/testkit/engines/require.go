@@ -28,13 +28,12 @@ func Required(name string) bool {
 // tested.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
-	for up := "."; ; up += "/.." {
-		directory, err := filepath.Abs(up)
-		if err != nil || directory == "/" {
-			t.Fatalf("no go.mod above this folder: %v", err)
-		}
+	directory, err := os.Getwd()
+	for ; err == nil && directory != "/"; directory = filepath.Dir(directory) {
 		if _, err := os.Stat(directory + "/go.mod"); err == nil {
 			return directory
 		}
 	}
+	t.Fatalf("no go.mod above this folder: %v", err)
+	return ""
 }

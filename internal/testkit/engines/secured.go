@@ -29,14 +29,12 @@ func NewSecured(t testing.TB, target, authorization string) *Secured {
 	must(t, err)
 	wantScheme, want, _ := strings.Cut(authorization, " ")
 	secured := &Secured{}
-	proxy := &httputil.ReverseProxy{Rewrite: func(proxyRequest *httputil.ProxyRequest) {
-		proxyRequest.SetURL(to)
-		proxyRequest.Out.Header.Del("Authorization") // the server behind must not depend on it
-	}}
+	proxy := httputil.NewSingleHostReverseProxy(to)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		scheme, credentials, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 		if strings.EqualFold(scheme, wantScheme) && credentials == want { // RFC 9110, 11.1
 			secured.Taken.Add(1)
+			request.Header.Del("Authorization") // the server behind must not depend on it
 			proxy.ServeHTTP(writer, request)
 			return
 		}

@@ -105,8 +105,9 @@ func (player *player) scene(line string, below []string) {
 		duration, err = time.ParseDuration(rest)
 		player.world.Clock.Add(duration)
 	case "erase":
-		record := player.answer(rest)
-		request := command.Request{Kind: record.Kind(), Target: command.Target{ID: record.ID()}}
+		kind, name, _ := strings.Cut(rest, " ")
+		request := command.Request{Target: command.Target{ID: player.answer(name).ID()}}
+		request.Kind, _ = calendar.ParseKind(kind)
 		request.Cause.Reason = "asked for"
 		_, err = player.world.Commands.Erase(player.t.Context(), request)
 	case "include":
@@ -274,7 +275,8 @@ func (player *player) check(response *world.Response, line string) {
 	case "+", "-":
 		got, want = strings.Contains(string(response.Body), unescaped), word == "+"
 	case "?", "!":
-		got, want = response.Has(rest), word == "?"
+		_, got = response.Lookup(rest)
+		want = word == "?"
 	case "same", "other":
 		first, same := player.answer(rest), word == "same"
 		got, want = []bool{string(first.Body) == string(response.Body), first.ETag() == response.ETag()}, []bool{same, same}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +16,10 @@ import (
 	"daybook/calendar"
 )
 
-// Client sends requests as one user under one root.
+// Client sends requests as one user under one root. What fails is reported to its test.
 type Client struct {
+	testing.TB
+
 	User  calendar.ID // 0 for nobody
 	Name  string
 	Token string
@@ -38,17 +40,16 @@ func (client *Client) Under(language calendar.Lang) *Client {
 func (client *Client) With(pairs ...string) *Client {
 	result := *client
 	result.header = client.header.Clone()
-	for i := 0; i+1 < len(pairs); i += 2 {
-		result.header.Add(pairs[i], pairs[i+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		result.header.Set(pair[0], pair[1])
 	}
 	return &result
 }
 
-// In gives a client for a subtest: what fails is reported there.
+// In gives a client for a subtest.
 func (client *Client) In(t testing.TB) *Client {
-	result, world := *client, *client.world
-	world.t = t
-	result.world = &world
+	result := *client
+	result.TB = t
 	return &result
 }
 
@@ -60,27 +61,23 @@ type Object = map[string]any
 // body is nil, a text that is sent as JSON as it stands, url.Values for a form,
 // or any value that is encoded as JSON.
 func (client *Client) Do(method, path string, body any) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	target := client.root + path
 	if strings.HasPrefix(path, "//") {
 		target = path[1:]
 	}
 	sent, contentType := "", "application/json"
-	switch b := body.(type) {
+	switch body := body.(type) {
 	case nil:
 		contentType = ""
 	case string:
-		sent = b
+		sent = body
 	case url.Values:
-		sent, contentType = b.Encode(), "application/x-www-form-urlencoded"
+		sent, contentType = body.Encode(), "application/x-www-form-urlencoded"
 	default:
-		encoded, err := json.Marshal(b)
-		if err != nil {
-			client.world.t.Fatal(err)
-		}
-		sent = string(encoded)
+		sent = JSON(client.TB, body)
 	}
-	request := httptest.NewRequestWithContext(client.world.t.Context(), method, target, strings.NewReader(sent))
+	request := httptest.NewRequestWithContext(client.Context(), method, target, strings.NewReader(sent))
 	request.Host = "calendar.example.org"
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
@@ -88,49 +85,57 @@ func (client *Client) Do(method, path string, body any) *Response {
 	maps.Copy(request.Header, client.header)
 	recorder := httptest.NewRecorder()
 	client.world.Handler.ServeHTTP(recorder, request)
-	response := &Response{t: client.world.t, Request: method + " " + target, Status: recorder.Code, Header: recorder.Header(), Body: recorder.Body.Bytes()}
+	response := &Response{TB: client.TB, Request: client.Name + ": " + method + " " + target, Status: recorder.Code, Header: recorder.Header(), Body: recorder.Body.Bytes()}
 	if !client.world.unchecked {
-		if err := client.world.document().Check(request, response.Status, response.Header, response.Body); err != nil {
-			client.world.t.Errorf("%s: status %d: %v", response.Request, response.Status, err)
+		if err := client.world.documentation().Check(request, response); err != nil {
+			client.Errorf("%s: status %d: %v", response.Request, response.Status, err)
 		}
 	}
 	return response
 }
 
+// JSON returns a value as JSON.
+func JSON(t testing.TB, value any) string {
+	t.Helper()
+	encoded, err := json.Marshal(value)
+	must(t, err)
+	return string(encoded)
+}
+
 // Get reads a path.
 func (client *Client) Get(path string) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	return client.Do(http.MethodGet, path, nil)
 }
 
 // Read reads a path and wants 200.
 func (client *Client) Read(path string) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	return client.Get(path).Want(http.StatusOK)
 }
 
 // Post sends a body to a path.
 func (client *Client) Post(path string, body any) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	return client.Do(http.MethodPost, path, body)
 }
 
 // Update patches a path and wants 200.
 func (client *Client) Update(path string, body any) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	return client.Do(http.MethodPatch, path, body).Want(http.StatusOK)
 }
 
 // Create posts to a collection, wants 201, and returns the answer.
 func (client *Client) Create(kind calendar.Kind, body any) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	return client.Post("/"+kind.Collection(), body).Want(http.StatusCreated)
 }
 
 // Event makes an event with a title, of two hours in ten days, and further
 // fields; it returns the answer.
 func (client *Client) Event(title string, more Object) *Response {
-	client.world.t.Helper()
+	client.Helper()
 	day := client.world.Clock.Now().AddDate(0, 0, 10).Format("2006-01-02")
 	body := Object{"title": title, "start_date": day + " 10:00:00", "end_date": day + " 12:00:00"}
 	maps.Copy(body, more)
@@ -139,70 +144,58 @@ func (client *Client) Event(title string, more Object) *Response {
 
 // Response is an answer.
 type Response struct {
-	Request string // method and path, for messages
+	testing.TB
+
+	Request string // user, method and path, for messages
 	Status  int
 	Header  http.Header
 	Body    []byte
-
-	t     testing.TB
-	value any
 }
 
 // Want fails the test when the status is another one.
 func (response *Response) Want(status int) *Response {
-	response.t.Helper()
+	response.Helper()
 	if response.Status != status {
-		response.t.Fatalf("%s: status %d, want %d\n%s", response.Request, response.Status, status, response.Body)
+		response.Fatalf("%s: status %d, want %d\n%s", response.Request, response.Status, status, response.Body)
 	}
 	return response
 }
 
 // WantCode fails the test unless the answer is an error with a status and code.
 func (response *Response) WantCode(status int, code string) *Response {
-	response.t.Helper()
+	response.Helper()
 	return response.Want(status).WantField("code", code).WantField("data.status", status)
 }
 
 // WantBad fails the test unless the answer is 400 rest_invalid_param that names
 // just these fields.
 func (response *Response) WantBad(fields ...string) *Response {
-	response.t.Helper()
+	response.Helper()
 	response.WantCode(http.StatusBadRequest, "rest_invalid_param")
 	params := at[map[string]any](response, "data.params")
 	if !slices.Equal(slices.Sorted(maps.Keys(params)), slices.Sorted(slices.Values(fields))) {
-		response.t.Fatalf("%s: refused params %v, want %v", response.Request, params, fields)
+		response.Fatalf("%s: refused params %v, want %v", response.Request, params, fields)
 	}
 	return response
 }
 
-// WantField fails the test when the value at a path is another one. Numbers are
-// compared as float64, lists as []any.
+// WantField fails the test when the value at a path is another one in JSON.
 func (response *Response) WantField(path string, want any) *Response {
-	response.t.Helper()
-	if n := reflect.ValueOf(want); n.CanInt() {
-		want = float64(n.Int())
-	}
-	if got := response.Get(path); !reflect.DeepEqual(got, want) {
-		response.t.Fatalf("%s: %s = %#v, want %#v\n%s", response.Request, path, got, want, response.Body)
+	response.Helper()
+	if got, want := JSON(response, response.Get(path)), JSON(response, want); got != want {
+		response.Errorf("%s: %s = %s, want %s\n%s", response.Request, path, got, want, response.Body)
 	}
 	return response
-}
-
-// JSON returns the whole answer, decoded.
-func (response *Response) JSON() any {
-	response.t.Helper()
-	if response.value == nil {
-		if err := json.Unmarshal(response.Body, &response.value); err != nil {
-			response.t.Fatalf("%s: answer is no JSON: %v\n%s", response.Request, err, response.Body)
-		}
-	}
-	return response.value
 }
 
 // Lookup returns the value at a path ("venue.id", "events.0.title"), and whether it is there.
 func (response *Response) Lookup(path string) (any, bool) {
-	response.t.Helper()
-	return Lookup(response.JSON(), path)
+	response.Helper()
+	var value any
+	if err := json.Unmarshal(response.Body, &value); err != nil {
+		response.Fatalf("%s: answer is no JSON: %v\n%s", response.Request, err, response.Body)
+	}
+	return Lookup(value, path)
 }
 
 // Lookup returns the value at a path of keys and indexes in decoded JSON, and whether it is
@@ -237,74 +230,67 @@ func Lookup(value any, path string) (any, bool) {
 
 // Get returns the value at a path; a missing one fails the test.
 func (response *Response) Get(path string) any {
-	response.t.Helper()
+	response.Helper()
 	value, ok := response.Lookup(path)
 	if !ok {
-		response.t.Fatalf("%s: no %s in the answer\n%s", response.Request, path, response.Body)
+		response.Fatalf("%s: no %s in the answer\n%s", response.Request, path, response.Body)
 	}
 	return value
 }
 
 // Has reports whether there is a value at a path.
 func (response *Response) Has(path string) bool {
-	response.t.Helper()
+	response.Helper()
 	_, ok := response.Lookup(path)
 	return ok
 }
 
 // String returns the text at a path.
 func (response *Response) String(path string) string {
-	response.t.Helper()
+	response.Helper()
 	return at[string](response, path)
 }
 
 // Int returns the whole number at a path.
 func (response *Response) Int(path string) int {
-	response.t.Helper()
+	response.Helper()
 	return int(at[float64](response, path))
 }
 
 // at returns the value at a path; another kind of value fails the test.
 func at[T any](response *Response, path string) T {
-	response.t.Helper()
+	response.Helper()
 	value, ok := response.Get(path).(T)
 	if !ok {
-		response.t.Fatalf("%s: %s is no %T\n%s", response.Request, path, value, response.Body)
+		response.Fatalf("%s: %s is no %T\n%s", response.Request, path, value, response.Body)
 	}
 	return value
 }
 
 // ID returns the id of the record.
 func (response *Response) ID() calendar.ID {
-	response.t.Helper()
+	response.Helper()
 	return calendar.ID(response.Int("id"))
 }
 
-// Kind is that of the records of the answer, by the path of the request.
-func (response *Response) Kind() calendar.Kind {
-	response.t.Helper()
-	path, _, _ := strings.Cut(response.Request, "?")
-	for _, segment := range slices.Backward(strings.Split(path, "/")) {
-		for _, kind := range calendar.Kinds {
-			if segment == kind.Collection() {
-				return kind
-			}
-		}
-	}
-	response.t.Fatalf("%s: no kind of records", response.Request)
-	return 0
+// collections finds the collection in a request: the last one, as the root has such a word.
+var collections = regexp.MustCompile(`^[^?]*/(events|venues|organizers|categories|tags)\b`)
+
+// Collection is that of the records of the answer, by the path of the request.
+func (response *Response) Collection() string {
+	return collections.FindStringSubmatch(response.Request)[1]
 }
 
 // Path gives "/<collection>/<id>" of the record that the answer holds.
 func (response *Response) Path() string {
-	response.t.Helper()
-	return fmt.Sprintf("/%s/%d", response.Kind().Collection(), response.ID())
+	response.Helper()
+	return fmt.Sprintf("/%s/%d", response.Collection(), response.ID())
 }
 
 // IDs returns the ids of the records of a list.
 func (response *Response) IDs() (ids []calendar.ID) {
-	response.t.Helper()
-	for _, id := range at[[]any](response, response.Kind().Collection()+".*.id") {
+	response.Helper()
+	for _, id := range at[[]any](response, response.Collection()+".*.id") {
 		ids = append(ids, calendar.ID(id.(float64)))
 	}
 	return ids
@@ -314,11 +300,9 @@ func (response *Response) IDs() (ids []calendar.ID) {
 func (response *Response) ETag() string { return response.Header.Get("ETag") }
 
 // Position gives Daybook-Position.
-func (response *Response) Position() calendar.Position {
-	response.t.Helper()
-	number, err := strconv.ParseUint(response.Header.Get("Daybook-Position"), 10, 64)
-	if err != nil {
-		response.t.Fatalf("%s: Daybook-Position: %v", response.Request, err)
-	}
-	return calendar.Position(number)
+func (response *Response) Position() (position calendar.Position) {
+	response.Helper()
+	_, err := fmt.Sscan(response.Header.Get("Daybook-Position"), &position)
+	must(response, err)
+	return position
 }

@@ -3,7 +3,6 @@ package world
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,13 +10,12 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
+	"github.com/go-chi/chi/v5"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"daybook/internal/httpapi"
@@ -26,138 +24,107 @@ import (
 // Documentation is a served documentation that answers are held against.
 type Documentation struct {
 	*openapi3.T
-	paths   map[string]*regexp.Regexp // by their templates
+
+	paths   *chi.Mux
 	schemas *jsonschema.Compiler
-	mutex   sync.Mutex
-	known   map[string]answer // by all that answers have besides their bodies
+	mutex   sync.Mutex // of schemas
 }
 
-// answer is what the documentation says about answers that differ in their bodies only.
-type answer struct {
-	err    error
-	schema *jsonschema.Schema // nil: the body is no JSON
-}
-
-// documents keeps what was parsed by its bytes: services with equal settings
-// share one.
+// documents are what answers are held against, by the names of totals: what else is set makes
+// no difference to answers. It takes a while to read.
 var documents = struct {
 	sync.Mutex
-	parsed map[string]*Documentation
-}{parsed: map[string]*Documentation{}}
+	known map[string]*Documentation
+}{known: map[string]*Documentation{}}
 
-// ReadDocumentation parses and validates the answer of /doc.
-func ReadDocumentation(t testing.TB, served []byte) *Documentation {
-	t.Helper()
+func (world *World) documentation() *Documentation {
+	world.Helper()
 	documents.Lock()
 	defer documents.Unlock()
-	documentation, known := documents.parsed[string(served)]
-	if !known {
-		documentation = &Documentation{paths: map[string]*regexp.Regexp{}, schemas: jsonschema.NewCompiler(), known: map[string]answer{}}
-		documentation.schemas.AssertFormat()
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(served))
-		if err == nil {
-			err = documentation.schemas.AddResource(Base, value)
-		}
-		if err == nil {
-			documentation.T, err = openapi3.NewLoader().LoadFromData(served)
-		}
-		if err == nil {
-			err = documentation.Validate(context.WithoutCancel(t.Context()))
-		}
-		if err != nil {
-			t.Fatalf("documentation: %v", err)
-		}
-		for template := range documentation.Paths.Map() {
-			documentation.paths[template] = regexp.MustCompile("^/*" + pathParts.Replace(regexp.QuoteMeta(template)) + "/*$")
-		}
-		documents.parsed[string(served)] = documentation
+	key := fmt.Sprint(world.totals)
+	if documents.known[key] == nil { // not that of the world, whose requests may be counted
+		documents.known[key] = New(world, Options{HTTP: httpapi.Options{TotalHeaders: world.totals}}).Document()
 	}
-	return documentation
+	return documents.known[key]
 }
-
-// pathParts are the forms of what is between slashes.
-var pathParts = strings.NewReplacer("/", "/+", `\{id\}`, "[0-9]+", `\{slug\}`, "[^/]+", `\{level\}`, "[^/]*", `\{tile\}`, ".*", `\{format\}`, "[^/]*")
 
 // Document returns the documentation that the service serves.
 func (world *World) Document() *Documentation {
-	world.t.Helper()
+	world.Helper()
 	recorder := httptest.NewRecorder()
-	world.Handler.ServeHTTP(recorder, httptest.NewRequestWithContext(world.t.Context(), http.MethodGet, Root+"/doc", nil))
-	return ReadDocumentation(world.t, recorder.Body.Bytes())
+	world.Handler.ServeHTTP(recorder, httptest.NewRequestWithContext(world.Context(), http.MethodGet, Root+"/doc", nil))
+	documentation := &Documentation{paths: chi.NewMux(), schemas: jsonschema.NewCompiler()}
+	documentation.schemas.AssertFormat()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(recorder.Body.Bytes()))
+	must(world, err)
+	must(world, documentation.schemas.AddResource(Base, value))
+	documentation.T, err = openapi3.NewLoader().LoadFromData(recorder.Body.Bytes())
+	must(world, err)
+	must(world, documentation.Validate(world.Context()))
+	for template := range documentation.Paths.Map() {
+		documentation.paths.HandleFunc(strings.Replace(template, "{tile}", "*", 1), http.NotFound)
+	}
+	return documentation
 }
 
 // Check returns an error when an answer to a request is not what the documentation says.
 // Bodies of requests are not looked at: more spellings of a value are taken than are documented.
 // Paths and methods that are not documented have the refusals of step 1 only. What stands
-// outside of the namespace is not looked at. The values of headers are looked at once.
-func (documentation *Documentation) Check(request *http.Request, status int, header http.Header, body []byte) error {
-	_, path, inside := strings.Cut(request.URL.EscapedPath(), httpapi.Namespace)
-	if !inside {
+// outside of the usual roots is not looked at, nor are compressed bodies.
+func (documentation *Documentation) Check(request *http.Request, response *Response) error {
+	before, below, inside := strings.Cut(request.URL.Path, httpapi.Namespace)
+	if !inside || !slices.Contains([]string{"/api/", "/fr/api/", "/es/api/", "/cn/api/"}, before) {
 		return nil
 	}
-	template := ""
-	for known, form := range documentation.paths {
-		if form.MatchString("/" + path) {
-			template = known
+	segments := strings.FieldsFunc(below, func(letter rune) bool { return letter == '/' })
+	template := strings.Replace(documentation.paths.Find(chi.NewRouteContext(), http.MethodGet, "/"+strings.Join(segments, "/")), "*", "{tile}", 1)
+	operation := cmp.Or(documentation.Paths.Value(template), &openapi3.PathItem{}).Operations()[request.Method]
+	if operation == nil {
+		if slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong, http.StatusTooManyRequests}, response.Status) {
+			return nil
 		}
+		return errors.New("an answer of an undocumented operation")
 	}
-	like := fmt.Sprintln(request.Method, template, status, slices.Sorted(maps.Keys(header)), header.Get("Content-Type"))
-	documentation.mutex.Lock()
-	answer, known := documentation.known[like]
-	if !known {
-		answer.schema, answer.err = documentation.answer(request, template, status, header)
-		documentation.known[like] = answer
-	}
-	documentation.mutex.Unlock()
-	if answer.schema == nil {
-		return answer.err
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
-	if err == nil {
-		err = answer.schema.Validate(value)
-	}
-	return err
-}
-
-// answer looks at all but the body of an answer, and returns the schema of that.
-func (documentation *Documentation) answer(request *http.Request, template string, status int, header http.Header) (*jsonschema.Schema, error) {
-	item := documentation.Paths.Value(template)
-	if item == nil || item.GetOperation(request.Method) == nil {
-		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
-			return nil, errors.New("an answer of an undocumented operation")
-		}
-		return nil, nil
-	}
-	route := &routers.Route{Spec: documentation.T, Path: template, PathItem: item, Method: request.Method, Operation: item.GetOperation(request.Method)}
-	input := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route},
-		Status:                 status, Header: header,
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
-	}
-	if err := openapi3filter.ValidateResponse(request.Context(), input); err != nil {
-		return nil, fmt.Errorf("the answer is not as documented: %w", err)
-	}
-	response := route.Operation.Responses.Status(status)
-	for name := range header {
-		if !slices.Contains(httpHeaders, name) && !slices.ContainsFunc(slices.Collect(maps.Keys(response.Value.Headers)), func(one string) bool { return strings.EqualFold(one, name) }) {
-			return nil, fmt.Errorf("the header %s is not documented", name)
-		}
-	}
-	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")
-	switch {
-	case response.Value.Content == nil:
-		return nil, nil
-	case response.Value.Content[media] == nil:
-		return nil, fmt.Errorf("the content type %q is not documented", media)
-	case !jsonMedia.MatchString(media):
-		return nil, nil
+	reference := operation.Responses.Status(response.Status)
+	if reference == nil {
+		return errors.New("the status is not documented")
 	}
 	escape := strings.NewReplacer("/", "~1").Replace
-	at := cmp.Or(response.Ref, fmt.Sprintf("#/paths/%s/%s/responses/%d", escape(template), strings.ToLower(request.Method), status))
-	return documentation.schemas.Compile(Base + at + "/content/" + escape(media) + "/schema")
+	at := cmp.Or(reference.Ref, fmt.Sprintf("#/paths/%s/%s/responses/%d", escape(template), strings.ToLower(request.Method), response.Status))
+	unknown := maps.Clone(response.Header)
+	for _, name := range []string{"Content-Type", "Content-Length", "Date", "Connection", "Warning", "X-Robots-Tag"} { // of HTTP, and of settings
+		delete(unknown, name)
+	}
+	for name, header := range reference.Value.Headers {
+		delete(unknown, http.CanonicalHeaderKey(name))
+		text := response.Header.Get(name)
+		if _, err := strconv.Atoi(text); err != nil && text != "" && header.Value.Schema.Value.Type.Is("integer") {
+			return fmt.Errorf("the header %s is no number: %w", name, err)
+		}
+	}
+	media, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	content := reference.Value.Content
+	switch {
+	case len(unknown) > 0:
+		return fmt.Errorf("headers that are not documented: %v", unknown)
+	case content == nil:
+		return nil
+	case content[media] == nil:
+		return fmt.Errorf("the content type %q is not documented", media)
+	case !jsonMedia.MatchString(media) || response.Header.Get("Content-Encoding") != "":
+		return nil
+	}
+	documentation.mutex.Lock()
+	schema, err := documentation.schemas.Compile(Base + at + "/content/" + escape(media) + "/schema")
+	documentation.mutex.Unlock()
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(response.Body))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
 }
 
 var jsonMedia = regexp.MustCompile(`[/+]json$`)
-
-// httpHeaders are those that OpenAPI leaves to HTTP.
-var httpHeaders = []string{"Content-Type", "Content-Length", "Date", "Connection"}

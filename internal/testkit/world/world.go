@@ -5,10 +5,8 @@
 package world
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -46,10 +44,10 @@ const Root = "/api/" + httpapi.Namespace
 
 // Options of a World; the zero value works.
 type Options struct {
-	Now  time.Time      // zero: Now
-	Site *time.Location // nil: UTC
-	// HTTP are further settings of the interface. BaseURL "" is Base; Site, Now
-	// and Log are set by the World.
+	Clock *Clock         // nil: it stands at Now
+	Site  *time.Location // nil: UTC
+	// HTTP are further settings of the interface. BaseURL "" is Base; Site and Now are set by
+	// the World. Log nil: what is logged fails the test.
 	HTTP httpapi.Options
 	// Pages are the settings of the pages, nil: there are none. Site, Now, Namespace and
 	// Prefixes are set by the World.
@@ -61,6 +59,9 @@ type Options struct {
 	Store       eventstore.Store // nil: memory
 	Index       readmodel.Index  // nil: memory
 	Past        past.Options     // Query is set by the World
+	// Networked is a service as programs have it: passwords are hashed, URLs are those that
+	// requests name, and entries are projected by someone else.
+	Networked bool
 	// Unchecked leaves out the comparison of every answer with the documentation
 	// that the service serves.
 	Unchecked bool
@@ -68,24 +69,21 @@ type Options struct {
 
 // World is the whole service in memory.
 type World struct {
+	testing.TB
+	httpapi.Deps
+
 	Clock    *Clock
 	Store    eventstore.Store
 	Index    readmodel.Index
 	Commands *command.Service
-	Records  *command.Records
-	Queries  *query.Service
-	Past     *past.Service
 	Users    *access.Users
-	Proofs   *proof.Log
 	Handler  http.Handler
-	Log      *Log   // what the interface logged
 	Base     string // the base URL
 
-	t         testing.TB
 	project   *projectingStore
 	users     map[string]*Client // by name
 	unchecked bool
-	document  func() *Documentation // Document, once
+	totals    [][2]string // the further names of headers
 }
 
 // What lives in tests is little and made anew by each: collecting it early takes a fourth of
@@ -96,142 +94,101 @@ func init() { debug.SetGCPercent(400) }
 // fails the test.
 func New(t testing.TB, options Options) *World {
 	t.Helper()
-	options.Site = cmp.Or(options.Site, time.UTC)
-	world := &World{
-		t: t, Clock: NewClock(cmp.Or(options.Now, Now)), Index: options.Index, Log: &Log{}, Base: cmp.Or(options.HTTP.BaseURL, Base), unchecked: options.Unchecked,
-		users: map[string]*Client{},
+	site, h := cmp.Or(options.Site, time.UTC), options.HTTP
+	world := &World{TB: t, Clock: options.Clock, Store: options.Store, Index: options.Index, Base: cmp.Or(h.BaseURL, Base), unchecked: options.Unchecked, totals: h.TotalHeaders}
+	nobody := &Client{TB: t, Name: "nobody", world: world, root: Root, header: http.Header{}}
+	world.users = map[string]*Client{nobody.Name: nobody, calendar.Anonymous.String(): nobody}
+	if world.Clock == nil {
+		world.Clock = NewClock(Now)
 	}
-	world.document = sync.OnceValue(world.Document)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	var err error
 	if world.Index == nil {
 		world.Index = memindex.New(memindex.Options{})
 	}
-	if options.Store == nil {
+	if world.Store == nil {
 		store := memstore.New()
 		t.Cleanup(func() { _ = store.Close() })
-		options.Store = store
+		world.Store = store
 	}
-	world.project = &projectingStore{Store: options.Store, index: world.Index}
-	world.Store = world.project
-	rules := &calendar.Rules{Site: options.Site, Clean: htmltext.New()}
-	world.Commands = command.New(world.Store, rules, PlainHasher{}, world.Clock.Now)
-	world.Records = world.Commands.Records()
-	queries := query.Options{
-		Site: options.Site, PerPageMax: options.HTTP.PerPageMax, Now: world.Clock.Now, PositionWait: cmp.Or(options.Wait, 20*time.Millisecond), Clean: rules.Clean,
-		LocalIndex: options.Index == nil, MaxAnswer: options.HTTP.MaxAnswer, QueryBudget: options.QueryBudget,
+	var hasher command.Hasher = access.NewHasher()
+	if !options.Networked {
+		h.BaseURL, hasher = world.Base, plainHasher{}
+		world.project = &projectingStore{Store: world.Store, world: world}
+		world.Store = world.project
 	}
-	world.Queries = query.New(world.Index, world.Records, queries)
-	options.Past.Query = queries
-	reader := history.New(world.Store, world.Clock.Now)
-	world.Past = past.New(world.Store, reader, world.Queries, options.Past)
+	now, rules := world.Clock.Now, &calendar.Rules{Site: site, Clean: htmltext.New()}
+	world.Commands = command.New(world.Store, rules, hasher, now)
 	world.Users = access.New(world.Store)
-	world.Users.Now = world.Clock.Now
-	world.Proofs = proof.NewLog(world.Store)
-
-	h := options.HTTP
-	h.BaseURL = world.Base
-	h.Site, h.Now = options.Site, world.Clock.Now
-	h.Log = slog.New(slog.NewTextHandler(world.Log, nil))
-	deps := httpapi.Deps{Commands: world.Commands, Queries: world.Queries, History: reader, Past: world.Past, Records: world.Records, Users: world.Users, Proofs: world.Proofs}
+	world.Users.Now = now
+	records, reader := world.Commands.Records(), history.New(world.Store, now)
+	options.Past.Query = query.Options{
+		Site: site, PerPageMax: h.PerPageMax, Now: now, PositionWait: cmp.Or(options.Wait, 20*time.Millisecond), Clean: rules.Clean,
+		LocalIndex: options.Index == nil, MaxAnswer: h.MaxAnswer, QueryBudget: options.QueryBudget,
+	}
+	queries := query.New(world.Index, records, options.Past.Query)
+	world.Deps = httpapi.Deps{
+		Commands: world.Commands, Queries: queries, History: reader, Past: past.New(world.Store, reader, queries, options.Past), Records: records, Users: world.Users,
+		Proofs: proof.NewLog(world.Store),
+	}
+	h.Site, h.Now, h.Log = site, now, cmp.Or(h.Log, slog.New(slog.NewTextHandler(Faults{t}, nil)))
+	var err error
 	if options.Pages != nil {
 		of := *options.Pages
-		of.Site, of.SiteZone, of.Now = options.Site, cmp.Or(of.SiteZone, options.Site.String()), world.Clock.Now
+		of.Site, of.SiteZone, of.Now = site, cmp.Or(of.SiteZone, site.String()), now
 		of.Namespace, of.Prefixes = Root, []string{"api"}
 		of.Currency = cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"})
 		of.OpenHistory = cmp.Or(h.PublicHistory, httpapi.PublicHistoryAll) == httpapi.PublicHistoryAll
-		h.Pages, err = pages.New(pages.Deps{Lists: world.Queries, History: reader, Past: world.Past, Records: world.Records, Proofs: world.Proofs}, of)
-		must(err)
+		h.Pages, err = pages.New(pages.Deps{Lists: queries, History: reader, Past: world.Past, Records: records, Proofs: world.Proofs}, of)
+		must(t, err)
 	}
-	world.Handler, err = httpapi.New(deps, h)
-	must(err)
-	t.Cleanup(func() {
-		if text := world.Log.String(); text != "" {
-			t.Errorf("the service logged:\n%s", text)
-		}
-	})
+	world.Handler, err = httpapi.New(world.Deps, h)
+	must(t, err)
 	return world
 }
 
-// Over makes a World of a service that runs elsewhere: the handler passes requests on, and
-// users have their tokens by name. Of the parts it has the clock.
-func Over(t testing.TB, handler http.Handler, clock *Clock, base string, tokens map[string]string) *World {
-	world := &World{t: t, Handler: handler, Clock: clock, Base: base, unchecked: true, users: map[string]*Client{}}
-	for name, token := range tokens {
-		world.add(name, token)
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return world
 }
 
 // Hold keeps new entries from the read model until the returned function is
 // called: lists lag behind.
 func (world *World) Hold() (release func()) {
-	world.project.held.Store(true)
-	return func() {
-		world.project.held.Store(false)
-		if err := world.project.follow(context.Background()); err != nil {
-			world.t.Error(err)
-		}
-	}
+	world.project.hold(true)
+	return func() { world.project.hold(false) }
 }
 
 // Head is the position of the last entry of the store.
 func (world *World) Head() calendar.Position {
-	world.t.Helper()
-	head, err := world.Store.Head(world.t.Context(), eventstore.Point{})
-	if err != nil {
-		world.t.Fatal(err)
-	}
+	world.Helper()
+	head, err := world.Store.Head(world.Context(), eventstore.Point{})
+	must(world, err)
 	return head.Position
 }
 
 // As gives a client of the user that has a role; Anonymous is no one.
 func (world *World) As(role calendar.Role) *Client {
-	world.t.Helper()
-	if role == calendar.Anonymous {
-		return world.User(nobody)
-	}
+	world.Helper()
 	return world.User(role.String())
 }
-
-// nobody is who sends no credentials.
-const nobody = "nobody"
 
 // User gives a client of a user, who is created if none exists yet. The name is that of a role,
 // or "other-" and that; "nobody" is no one.
 func (world *World) User(name string) *Client {
-	world.t.Helper()
-	if client := world.users[name]; client != nil {
-		return client
+	world.Helper()
+	if world.users[name] == nil {
+		role, known := calendar.ParseRole(strings.TrimPrefix(name, "other-"))
+		if !known {
+			world.Fatalf("no role of a user %q", name)
+		}
+		user, token, err := world.Users.Add(world.Context(), name, role, 0)
+		must(world, err)
+		client := world.users["nobody"].With("Authorization", "Bearer "+token)
+		client.User, client.Name, client.Token = user.ID, name, token
+		world.users[name] = client
 	}
-	if name == nobody {
-		return world.add(name, "")
-	}
-	role, known := calendar.ParseRole(strings.TrimPrefix(name, "other-"))
-	if !known {
-		world.t.Fatalf("no role of a user %q", name)
-	}
-	user, token, err := world.Users.Add(world.t.Context(), name, role, 0)
-	if err != nil {
-		world.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
-	}
-	client := world.add(name, token)
-	client.User = user.ID
-	return client
-}
-
-func (world *World) add(name, token string) *Client {
-	client := &Client{Name: name, Token: token, world: world, root: Root, header: http.Header{}}
-	if token != "" {
-		client.header.Set("Authorization", "Bearer "+token)
-	}
-	world.users[name] = client
-	return client
+	return world.users[name]
 }
 
 // Clock stands still until it is moved, by one goroutine.
@@ -253,45 +210,25 @@ func (clock *Clock) Add(duration time.Duration) {
 	clock.now.Store(&now)
 }
 
-// Log keeps what a service logged.
-type Log struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
+// Faults is a log of what must not happen: each line fails the test.
+type Faults struct{ testing.TB }
+
+// Write fails the test with a line.
+func (faults Faults) Write(line []byte) (int, error) {
+	faults.Errorf("the service logged: %s", line)
+	return len(line), nil
 }
 
-// Write adds a line.
-func (log *Log) Write(data []byte) (int, error) {
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	return log.buffer.Write(data)
-}
+// plainHasher keeps passwords without hashing: argon2id is slow by design.
+type plainHasher struct{}
 
-// Take gives all lines, and forgets them.
-func (log *Log) Take() string {
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	defer log.buffer.Reset()
-	return log.buffer.String()
-}
-
-// String gives all lines.
-func (log *Log) String() string {
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	return log.buffer.String()
-}
-
-// PlainHasher keeps passwords without hashing, for tests only: argon2id is slow
-// by design.
-type PlainHasher struct{}
-
-// Hash gives a stand-in for a hash.
-func (PlainHasher) Hash(_ context.Context, password string) ([]byte, error) {
+// Hash returns a stand-in for a hash.
+func (plainHasher) Hash(_ context.Context, password string) ([]byte, error) {
 	return []byte("plain:" + password), nil
 }
 
 // Verify compares with the stand-in.
-func (PlainHasher) Verify(_ context.Context, hash []byte, password string) (bool, error) {
+func (plainHasher) Verify(_ context.Context, hash []byte, password string) (bool, error) {
 	return string(hash) == "plain:"+password, nil
 }
 
@@ -299,40 +236,40 @@ func (PlainHasher) Verify(_ context.Context, hash []byte, password string) (bool
 // back.
 type projectingStore struct {
 	eventstore.Store
-	index readmodel.Index
+	world *World
 
-	held atomic.Bool
 	mu   sync.Mutex
+	held bool
 }
 
 // Append appends and follows.
 func (projecting *projectingStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	results := projecting.Store.Append(ctx, appends)
-	if err := projecting.follow(context.WithoutCancel(ctx)); err != nil {
-		for i := range results {
-			if results[i].Err == nil {
-				results[i].Err = fmt.Errorf("project: %w", err)
-			}
-		}
-	}
+	projecting.mu.Lock()
+	defer projecting.mu.Unlock()
+	projecting.follow(ctx)
 	return results
 }
 
-// follow projects the entries that the read model lacks.
-func (projecting *projectingStore) follow(ctx context.Context) error {
+// hold projects no more, or all that was held.
+func (projecting *projectingStore) hold(held bool) {
 	projecting.mu.Lock()
 	defer projecting.mu.Unlock()
-	if projecting.held.Load() {
-		return nil
+	projecting.held = held
+	projecting.follow(projecting.world.Context())
+}
+
+// follow projects the entries that the read model lacks.
+func (projecting *projectingStore) follow(ctx context.Context) {
+	if projecting.held {
+		return
 	}
-	if err := projector.CatchUp(ctx, projecting.Store, projecting.index); err != nil {
-		return err
+	ctx = context.WithoutCancel(ctx)
+	err := projector.CatchUp(ctx, projecting.Store, projecting.world.Index)
+	refused, missing := projecting.world.Index.Quarantined(ctx)
+	if err != nil || missing != nil || len(refused) > 0 {
+		projecting.world.Errorf("project: %v, %v, quarantined: %v", err, missing, refused)
 	}
-	refused, err := projecting.index.Quarantined(ctx)
-	if len(refused) > 0 {
-		err = fmt.Errorf("quarantined: %v", refused)
-	}
-	return err
 }
 
 // Slow skips a test that takes long and compares much under -short: CI runs those once, without
