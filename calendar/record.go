@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func (fields Fields) Text(name string) Text { text, _ := fields[name].(Text); re
 func (fields Fields) String(name string) string { text, _ := fields[name].(string); return text }
 
 // Bool returns a boolean field, false when absent.
-func (fields Fields) Bool(name string) bool { value, _ := fields[name].(bool); return value }
+func (fields Fields) Bool(name string) bool { return fields.BoolOr(name, false) }
 
 // BoolOr returns a boolean field, or def when absent.
 func (fields Fields) BoolOr(name string, def bool) bool {
@@ -110,10 +111,7 @@ const (
 
 // EventStatus reports whether the event takes place.
 func (fields Fields) EventStatus() EventStatus {
-	if text := fields.String("event_status"); text != "" {
-		return EventStatus(text)
-	}
-	return EventScheduled
+	return cmp.Or(EventStatus(fields.String("event_status")), EventScheduled)
 }
 
 // Status is the status of a post.
