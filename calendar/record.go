@@ -163,8 +163,7 @@ func (record *Record) Name(language Lang) (string, Lang) {
 // Langs are the languages that hold any text, the home language first, the
 // others in the order cn, en, fr, es (interface 2.6).
 func (record *Record) Langs() []Lang {
-	langs := make([]Lang, 1, len(Langs))
-	langs[0] = record.Home
+	langs := append(make([]Lang, 0, len(Langs)), record.Home)
 	for _, language := range Langs {
 		has := func(name string) bool { return record.Fields.Text(name)[language] != "" }
 		if language != record.Home && slices.ContainsFunc(SpecOf(record.Kind).texts, has) {
