@@ -55,7 +55,7 @@ func (fields Fields) Number(name string) (float64, bool) {
 	return value, ok
 }
 
-// Copy returns some of the fields, with copies of their texts.
+// Copy returns some of the fields, with copies of their texts, but not of lists.
 func (fields Fields) Copy(names []string) Fields {
 	result := make(Fields, len(names))
 	for _, name := range names {
@@ -68,12 +68,6 @@ func (fields Fields) Copy(names []string) Fields {
 				v[length] = strings.Clone(v[length])
 			}
 			result[name] = v
-		case []string:
-			list := slices.Clone(v)
-			for i := range list {
-				list[i] = strings.Clone(list[i])
-			}
-			result[name] = list
 		default:
 			result[name] = v
 		}
