@@ -34,10 +34,9 @@ func Language(input Input, root Lang, problems *Problems) Lang {
 	if !sent {
 		return root
 	}
-	if text, ok := value.(string); ok {
-		if language, ok := ParseLang(Trim(text)); ok {
-			return language
-		}
+	text, _ := value.(string)
+	if language, ok := ParseLang(Trim(text)); ok {
+		return language
 	}
 	problems.Add(name, ReasonNotInEnum, strings.Join(langNames[:], ", "))
 	return root

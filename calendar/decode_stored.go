@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +17,8 @@ import (
 func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	text := string(stored)
 	record, reader := &Record{}, canonjson.NewReader(text)
-	// The kind, which says how to read the fields, follows them in canonical order. Within a
-	// string the quotes around it would be escaped.
-	_, behind, _ := strings.Cut(text[max(0, strings.LastIndex(text, `"kind":"`)):], `:"`)
-	name, _, _ := strings.Cut(behind, `"`)
-	of, _ := ParseKind(name)
-	var changed, home, kind string
+	// The kind, which says how to read the fields, follows them in canonical order.
+	var fields, changed, home, kind string
 	err := reader.Object(func(key string) (err error) {
 		var ok bool
 		switch key {
@@ -34,11 +31,7 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "erased":
 			record.Erased, err = reader.Bool()
 		case "fields":
-			if of == 0 {
-				_, err = reader.Raw()
-			} else {
-				record.Fields, err = decodeFields(reader, text, SpecOf(of), false)
-			}
+			fields, err = reader.Raw()
 		case "home":
 			home, err = reader.String()
 			if record.Home, ok = ParseLang(home); err == nil && !ok {
@@ -64,8 +57,11 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	if err == nil {
 		err = reader.End()
 	}
-	if err == nil && (changed == "" || home == "" || record.Kind != of || record.Fields == nil || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
+	if err == nil && (changed == "" || home == "" || kind == "" || fields == "" || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
 		err = errors.New("not a whole record")
+	}
+	if err == nil {
+		record.Fields, err = decodeFields(fields, SpecOf(record.Kind), false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", record.ID, err)
@@ -87,21 +83,17 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	if verb == Created {
 		change.Home = home
 	}
-	text := string(fields)
-	reader := canonjson.NewReader(text)
-	if change.Fields, err = decodeFields(reader, text, SpecOf(change.Kind), true); err == nil {
-		err = reader.End()
-	}
-	if err != nil {
+	if change.Fields, err = decodeFields(string(fields), SpecOf(change.Kind), true); err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
 	}
 	return change, nil
 }
 
-// decodeFields reads an object of fields, which is a part of a text.
-func decodeFields(reader *canonjson.Reader, text string, spec *Spec, removals bool) (Fields, error) {
+// decodeFields reads an object of fields.
+func decodeFields(text string, spec *Spec, removals bool) (Fields, error) {
 	fields := make(Fields, min(strings.Count(text, `":`), len(spec.stored)))
-	return fields, reader.Object(func(key string) (err error) {
+	reader := canonjson.NewReader(text)
+	err := reader.Object(func(key string) (err error) {
 		field := spec.byName[key]
 		if field == nil || field.Stored == 0 {
 			return fmt.Errorf("unknown field %q of kind %s", key, spec.Kind)
@@ -118,6 +110,7 @@ func decodeFields(reader *canonjson.Reader, text string, spec *Spec, removals bo
 		}
 		return nil
 	})
+	return fields, cmp.Or(err, reader.End())
 }
 
 // readValue reads a value of a stored type.

@@ -77,15 +77,11 @@ type Error struct {
 
 // Error returns the code and the names of the fields, for logs.
 func (problem *Error) Error() string {
-	var builder strings.Builder
-	builder.WriteString(string(problem.Code))
+	words := []string{string(problem.Code)}
 	for _, fieldError := range problem.Fields {
-		builder.WriteString(" " + fieldError.Field + "=" + string(fieldError.Reason))
+		words = append(words, fieldError.Field+"="+string(fieldError.Reason))
 	}
-	for _, text := range problem.Missing {
-		builder.WriteString(" " + text)
-	}
-	return builder.String()
+	return strings.Join(append(words, problem.Missing...), " ")
 }
 
 // Fail makes an Error with a code.

@@ -48,7 +48,7 @@ func ParseKind(text string) (Kind, bool) {
 
 // IsPost reports whether the kind has an author, dates, a status and a trash.
 func (kind Kind) IsPost() bool {
-	return kind == KindEvent || kind == KindVenue || kind == KindOrganizer
+	return kind != 0 && kind <= KindOrganizer
 }
 
 // IsTerm reports whether the kind is a category or a tag.

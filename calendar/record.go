@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func (fields Fields) Text(name string) Text { text, _ := fields[name].(Text); re
 func (fields Fields) String(name string) string { text, _ := fields[name].(string); return text }
 
 // Bool returns a boolean field, false when absent.
-func (fields Fields) Bool(name string) bool { value, _ := fields[name].(bool); return value }
+func (fields Fields) Bool(name string) bool { return fields.BoolOr(name, false) }
 
 // BoolOr returns a boolean field, or def when absent.
 func (fields Fields) BoolOr(name string, def bool) bool {
@@ -54,7 +55,7 @@ func (fields Fields) Number(name string) (float64, bool) {
 	return value, ok
 }
 
-// Copy returns some of the fields, with copies of their texts.
+// Copy returns some of the fields, with copies of their texts, but not of lists.
 func (fields Fields) Copy(names []string) Fields {
 	result := make(Fields, len(names))
 	for _, name := range names {
@@ -67,12 +68,6 @@ func (fields Fields) Copy(names []string) Fields {
 				v[length] = strings.Clone(v[length])
 			}
 			result[name] = v
-		case []string:
-			list := slices.Clone(v)
-			for i := range list {
-				list[i] = strings.Clone(list[i])
-			}
-			result[name] = list
 		default:
 			result[name] = v
 		}
@@ -110,10 +105,7 @@ const (
 
 // EventStatus reports whether the event takes place.
 func (fields Fields) EventStatus() EventStatus {
-	if text := fields.String("event_status"); text != "" {
-		return EventStatus(text)
-	}
-	return EventScheduled
+	return cmp.Or(EventStatus(fields.String("event_status")), EventScheduled)
 }
 
 // Status is the status of a post.
@@ -165,8 +157,7 @@ func (record *Record) Name(language Lang) (string, Lang) {
 // Langs are the languages that hold any text, the home language first, the
 // others in the order cn, en, fr, es (interface 2.6).
 func (record *Record) Langs() []Lang {
-	langs := make([]Lang, 1, len(Langs))
-	langs[0] = record.Home
+	langs := append(make([]Lang, 0, len(Langs)), record.Home)
 	for _, language := range Langs {
 		has := func(name string) bool { return record.Fields.Text(name)[language] != "" }
 		if language != record.Home && slices.ContainsFunc(SpecOf(record.Kind).texts, has) {

@@ -94,8 +94,6 @@ func ParseNumber(value any) (float64, bool) {
 func ParseList(v any) []any {
 	var in []any
 	switch v := v.(type) {
-	case nil:
-		return nil
 	case []any:
 		in = v
 	case string:

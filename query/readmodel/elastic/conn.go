@@ -273,6 +273,14 @@ func readError(status int, body []byte) *serverError {
 	return &answer.Error
 }
 
+// statusOf returns the status of an answer that is no success, 0 for another error.
+func statusOf(err error) int {
+	if problem, answered := errors.AsType[*serverError](err); answered {
+		return problem.status
+	}
+	return 0
+}
+
 // The engines' names of errors that are told apart by more than their status.
 const (
 	kindNoIndex = "index_not_found_exception"
@@ -284,7 +292,7 @@ const (
 
 // translate turns what went wrong into an error of the port, by status and name.
 func translate(err error) error {
-	if problem, answered := errors.AsType[*serverError](err); answered && problem.status == http.StatusNotFound && problem.Type == kindNoIndex {
+	if problem, answered := errors.AsType[*serverError](err); answered && problem.Type == kindNoIndex {
 		return fmt.Errorf("%w: %w", errGone, problem)
 	}
 	return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)

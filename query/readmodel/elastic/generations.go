@@ -134,10 +134,9 @@ func (engine *Index) drop(ctx context.Context, roles *roles, but ...generation) 
 		}
 	}
 	slices.Sort(indices)
-	missing := true
 	for part := range slices.Chunk(indices, 20) { // names stand in the request line
 		if err := engine.conn.do(ctx, changeLimit, "drop indices", esapi.IndicesDeleteRequest{
-			Index: part, IgnoreUnavailable: &missing,
+			Index: part, IgnoreUnavailable: new(true),
 		}, nil); err != nil {
 			return err
 		}
@@ -148,8 +147,8 @@ func (engine *Index) drop(ctx context.Context, roles *roles, but ...generation) 
 // broken reports whether a server answered that something is wrong with an index: not
 // that it is busy, starts, or cannot be reached.
 func broken(err error) bool {
-	problem, ok := errors.AsType[*serverError](err)
-	return ok && problem.status >= 400 && problem.status < 500 && problem.status != http.StatusTooManyRequests
+	status := statusOf(err)
+	return status >= 400 && status < 500 && status != http.StatusTooManyRequests
 }
 
 // ours reads the state of a generation and reports whether it was made from the history of

@@ -65,11 +65,6 @@ func (view *view) Shown() readmodel.VisibleState {
 func (view *view) Close() {
 	view.mu.Lock()
 	defer view.mu.Unlock()
-	view.release()
-}
-
-// release is Close; view.mu is held.
-func (view *view) release() {
 	if view.point == "" {
 		return
 	}
@@ -162,11 +157,7 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 	}
 	err := view.engine.conn.do(ctx, view.engine.options.Timeout, "search", esapi.SearchRequest{Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: new(false)}, answer) // totals are exact
 	if errors.Is(err, errGone) {
-		view.mu.Lock()
-		if view.point == point { // no other search was first
-			view.release() //nolint:contextcheck // while the caller goes on
-		}
-		view.mu.Unlock()
+		view.Close() //nolint:contextcheck // while the caller goes on
 		err = cmp.Or(view.hold(ctx, view.engine.options.Now()), readmodel.ErrViewMoved)
 	}
 	return unavailable(err)

@@ -155,13 +155,12 @@ func (engine *Index) changeQuarantine(ctx context.Context, generation generation
 		})
 		records = append(records, batch.Quarantined...)
 		slices.SortFunc(records, func(a, b readmodel.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
-		alias := true
-		indexRequest := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: &alias, Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
+		indexRequest := esapi.IndexRequest{Index: index, DocumentID: stateQuarantine, RequireAlias: new(true), Body: bytes.NewReader(encode(object{stateQuarantine: records}))}
 		if indexRequest.OpType = "create"; state.quarantine.version > 0 {
 			indexRequest.OpType, indexRequest.IfSeqNo, indexRequest.IfPrimaryTerm = "", &state.quarantine.number, &state.quarantine.term
 		}
 		err = engine.conn.do(ctx, engine.options.WriteTimeout, "write", indexRequest, nil)
-		if problem, answered := errors.AsType[*serverError](err); !answered || problem.status != http.StatusConflict {
+		if statusOf(err) != http.StatusConflict {
 			return engine.orMoved(err)
 		}
 	}
@@ -183,14 +182,13 @@ func (engine *Index) bulk(ctx context.Context, items []*item) error {
 				count++
 			}
 			again, why, err := engine.bulkOnce(ctx, rest[:count])
-			problem, answered := errors.AsType[*serverError](err)
-			tooLarge := answered && problem.status == http.StatusRequestEntityTooLarge
+			tooLarge := statusOf(err) == http.StatusRequestEntityTooLarge
 			switch {
 			case tooLarge && count > 1: // for a proxy
 				limit = size / 2
 				continue
 			case tooLarge:
-				rest[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, problem)
+				rest[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, err)
 			case err != nil:
 				return none, backoff.Permanent(err)
 			case len(again) > 0:
@@ -215,7 +213,6 @@ func (engine *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item,
 	for _, item := range items {
 		body = append(body, item.lines...)
 	}
-	alias := true
 	var answer struct {
 		Items []map[string]struct {
 			Status int
@@ -223,11 +220,10 @@ func (engine *Index) bulkOnce(ctx context.Context, items []*item) (busy []*item,
 		}
 	}
 	err = engine.conn.do(ctx, engine.options.WriteTimeout, "bulk", esapi.BulkRequest{
-		Body: bytes.NewReader(body), RequireAlias: &alias, FilterPath: []string{"errors", "items.*.status", "items.*.error"},
+		Body: bytes.NewReader(body), RequireAlias: new(true), FilterPath: []string{"errors", "items.*.status", "items.*.error"},
 	}, &answer)
-	problem, answered := errors.AsType[*serverError](err)
-	switch {
-	case answered && busyStatus(problem.status), !answered && errors.Is(err, readmodel.ErrUnavailable):
+	switch status := statusOf(err); {
+	case busyStatus(status), status == 0 && errors.Is(err, readmodel.ErrUnavailable):
 		return items, err, nil
 	case err != nil:
 		return nil, nil, engine.orMoved(err)
