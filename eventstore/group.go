@@ -277,12 +277,7 @@ func (group *Group) end() {
 	if len(entries) == 0 {
 		return
 	}
-	leaves := make([][32]byte, len(entries))
-	for i := range entries {
-		leaves[i] = entries[i].Leaf
-	}
-	commit := Commit{First: entries[0].Position, Last: group.Mark.Position}
-	commit.Hash = ChainHash(group.Mark.Hash, commit.First, leaves)
+	commit := Commit{First: entries[0].Position, Last: group.Mark.Position, Hash: ChainHash(group.Mark.Hash, entries)}
 	for i := range entries {
 		entries[i].Commit = commit
 	}

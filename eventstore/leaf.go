@@ -4,10 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 	"time"
-
-	"daybook/calendar"
 )
 
 // The first parts of what leaves and bodies are made from (docs/spec/history.md 13).
@@ -97,13 +94,13 @@ func appendText[T string | []byte](data []byte, text T) []byte {
 	return append(appendNumber(data, int64(len(text))), text...)
 }
 
-// ChainHash returns the hash of a commit: SHA-256(hash of the commit before ‖ position of
-// its first entry as 8 bytes big endian ‖ leaves in order). The commit before the first
-// has a hash of zeros.
-func ChainHash(before [32]byte, first calendar.Position, leaves [][32]byte) [32]byte {
-	data := appendNumber(slices.Clone(before[:]), int64(first))
-	for i := range leaves {
-		data = append(data, leaves[i][:]...)
+// ChainHash returns the hash of a commit of entries: SHA-256(hash of the commit before ‖
+// position of the first entry as 8 bytes big endian ‖ leaves in order). The commit before the
+// first has a hash of zeros.
+func ChainHash(before [32]byte, entries []Entry) [32]byte {
+	data := appendNumber(before[:], int64(entries[0].Position))
+	for i := range entries {
+		data = append(data, entries[i].Leaf[:]...)
 	}
 	return sha256.Sum256(data)
 }

@@ -89,8 +89,8 @@ func TestLeafIsFrozen(t *testing.T) {
 	if got, want := hex.EncodeToString(leaf[:]), "5c937de83c3415cdaab67686526e67277e21459beb3fc3977fe86a2e621207c0"; got != want {
 		t.Errorf("leaf is %s, want %s", got, want)
 	}
-	first := eventstore.ChainHash([32]byte{}, 1, [][32]byte{leaf})
-	second := eventstore.ChainHash(first, 2, [][32]byte{leaf, {1}})
+	first := eventstore.ChainHash([32]byte{}, []eventstore.Entry{{Position: 1, Leaf: leaf}})
+	second := eventstore.ChainHash(first, []eventstore.Entry{{Position: 2, Leaf: leaf}, {Leaf: [32]byte{1}}})
 	if got, want := hex.EncodeToString(second[:]), "a41d26964326da3bf46a99e95f7f2354856dd548885f2545a5ed8d3cbb1b7c08"; got != want {
 		t.Errorf("chain is %s, want %s", got, want)
 	}

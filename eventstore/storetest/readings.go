@@ -136,17 +136,17 @@ func (fixture *fixture) chain(log []eventstore.Entry) {
 		}
 		return page, err
 	}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
-	last, leaves := eventstore.Mark{}, [][32]byte{}
+	last, entries := eventstore.Mark{}, []eventstore.Entry{}
 	for i := range log {
 		entry := &log[i]
 		if entry.Leaf != eventstore.Leaf(entry) || i >= len(read) || read[i].Position != entry.Position || read[i].Leaf != entry.Leaf || read[i].Commit != entry.Commit {
 			fixture.Fatalf("entry %d does not fit its leaf, or has another one or another commit where leaves are enough", entry.Position)
 		}
 		commit := entry.Commit
-		if leaves = append(leaves, entry.Leaf); commit.First != last.Position+1 || commit.Last < entry.Position || commit.Last > head.Position {
+		if entries = append(entries, *entry); commit.First != last.Position+1 || commit.Last < entry.Position || commit.Last > head.Position {
 			fixture.Fatalf("entry %d of %d is in the commit %d to %d, which follows entry %d", entry.Position, head.Position, commit.First, commit.Last, last.Position)
 		}
-		hash := eventstore.Mark{Position: entry.Position, Hash: eventstore.ChainHash(last.Hash, commit.First, leaves)}
+		hash := eventstore.Mark{Position: entry.Position, Hash: eventstore.ChainHash(last.Hash, entries)}
 		if entry.Position < commit.Last {
 			continue
 		}
@@ -154,7 +154,7 @@ func (fixture *fixture) chain(log []eventstore.Entry) {
 		for _, position := range slices.Compact([]calendar.Position{commit.First, (commit.First + commit.Last) / 2, commit.Last}) {
 			fixture.must("CheckMark", eventstore.CheckMark(fixture.ctx, fixture.store, eventstore.Mark{Position: position, Hash: hash.Hash}))
 		}
-		last, leaves = hash, nil
+		last, entries = hash, nil
 	}
 	fixture.equal("how many leaves there are", len(read), len(log))
 	fixture.equal("the mark of the head", head.Mark, last)

@@ -43,7 +43,7 @@ type log struct {
 	records map[calendar.ID]*record
 	decoded map[calendar.ID]*calendar.Record
 
-	leaves [][32]byte // of the commit that is read, in a store
+	commit []eventstore.Entry // that is read, in a store: positions and leaves
 }
 
 // record is what has to be known of a record.
@@ -119,16 +119,16 @@ func (log *log) check(entry *eventstore.Entry) error {
 
 // link checks the commit of the next entry, with the last of its entries.
 func (log *log) link(entry *eventstore.Entry) error {
-	log.leaves = append(log.leaves, entry.Leaf)
-	commit, first := entry.Commit, entry.Position-calendar.Position(len(log.leaves))+1
+	log.commit = append(log.commit, eventstore.Entry{Position: entry.Position, Leaf: entry.Leaf})
+	commit, first := entry.Commit, log.commit[0].Position
 	if commit.First == first && entry.Position < commit.Last {
 		return nil
 	}
-	hash := eventstore.ChainHash(log.Head, first, log.leaves)
+	hash := eventstore.ChainHash(log.Head, log.commit)
 	if commit.First != first || commit.Last != entry.Position || commit.Hash != hash {
 		return eventstore.Damaged(entry.Position, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
 	}
-	log.Head, log.leaves = hash, nil
+	log.Head, log.commit = hash, nil
 	return nil
 }
 

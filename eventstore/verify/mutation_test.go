@@ -98,7 +98,9 @@ func (m *medium) chain() {
 	for i := range m.commits {
 		commit := &m.commits[i]
 		commit.Last = min(commit.Last, calendar.Position(len(m.entries)))
-		hash = eventstore.ChainHash(hash, commit.First, m.leaves()[commit.First-1:commit.Last])
+		if commit.First <= commit.Last { // else its entries are gone
+			hash = eventstore.ChainHash(hash, m.entries[commit.First-1:commit.Last])
+		}
 		commit.Hash = hash
 	}
 }

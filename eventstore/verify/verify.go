@@ -146,7 +146,7 @@ func (log *log) store(ctx context.Context, store eventstore.Store, head calendar
 func (log *log) behind(ctx context.Context, store eventstore.Store) error {
 	entries, err := store.Read(ctx, eventstore.Range{After: uint64(log.Entries), Limit: 1})
 	switch {
-	case len(log.leaves) > 0:
+	case len(log.commit) > 0:
 		err = eventstore.Damaged(log.Entries+1, "it is missing, the last commit has it")
 	case len(entries) > 0 && entries[0].Position > entries[0].Commit.Last:
 		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", log.Entries)
