@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"daybook/calendar"
@@ -62,8 +63,8 @@ func (parser *parser) carried(name string) (value any, carried bool) {
 			return parser.past.AsOf, true
 		}
 	case "start_date", "end_date":
-		if wall, applies := parser.defaults[name]; applies {
-			return wall.String(), true
+		if text := parser.defaults[slices.Index(DateParams, name)]; text != "" {
+			return text, true
 		}
 	case "order":
 		carried = carried && (parser.Kind.IsTerm() || parser.sent("sort"))

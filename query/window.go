@@ -140,7 +140,7 @@ func (parser *parser) readWindow() {
 	if fixed || parser.params.Find(DateParams[0]) == nil { // the list has no dates
 		return
 	}
-	for index, name := range DateParams[:2] {
+	for index, name := range DateParams[:len(parser.defaults)] {
 		if parser.sent(name) {
 			continue
 		}
@@ -148,7 +148,7 @@ func (parser *parser) readWindow() {
 		if index == 0 && !strict {
 			wall = wall.Midnight()
 		}
-		parser.defaults[name], parser.Moves = wall, true
+		parser.defaults[index], parser.Moves = wall.String(), true
 		*parser.bounds(around, sheet.Zone)[index] = calendar.WallToInstant(wall, sheet.Zone).Unix()
 	}
 }
