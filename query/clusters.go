@@ -75,7 +75,7 @@ func (plan *listPlan) clusters() *Clusters {
 		}
 		venues[places[key]] = append(venues[places[key]], venue)
 	}
-	var options []option
+	options := make([]option, 0, len(venues)+1)
 	for _, some := range append(venues, placed) {
 		options = append(options, option{numbers: recordsOf(some)})
 	}

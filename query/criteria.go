@@ -2,29 +2,29 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"daybook/calendar"
 	"daybook/internal/param"
 )
 
-// view is how much of the posts a caller sees in lists (interface 4.4).
-type view uint8
-
+// The owners besides single callers.
 const (
-	viewPublic view = iota // published posts
-	viewOwn                // and all own ones
-	viewAll                // all
+	nobody    calendar.ID = 0
+	everybody calendar.ID = -1
 )
 
-func viewOf(caller calendar.Caller) view {
+// ownerOf returns whose posts of every status a caller sees in lists, besides all published ones
+// (interface 4.4).
+func ownerOf(caller calendar.Caller) calendar.ID {
 	switch {
 	case caller.ReadsAll():
-		return viewAll
-	case caller.ReadsOwn() && caller.ID != 0:
-		return viewOwn
+		return everybody
+	case caller.ReadsOwn():
+		return caller.ID
 	default:
-		return viewPublic
+		return nobody
 	}
 }
 
@@ -62,13 +62,9 @@ func (parser *parser) carried(name string) (value any, carried bool) {
 		if parser.past.AsOf != "" {
 			return parser.past.AsOf, true
 		}
-	case "start_date":
-		if parser.startDefault != calendar.NoWall {
-			return parser.startDefault.String(), true
-		}
-	case "end_date":
-		if parser.endDefault != calendar.NoWall {
-			return parser.endDefault.String(), true
+	case "start_date", "end_date":
+		if text := parser.defaults[slices.Index(DateParams, name)]; text != "" {
+			return text, true
 		}
 	case "order":
 		carried = carried && (parser.Kind.IsTerm() || parser.sent("sort"))
@@ -80,13 +76,10 @@ func (parser *parser) carried(name string) (value any, carried bool) {
 // links; next to it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
 func (parser *parser) makeKey() string {
-	view, owner := viewOf(parser.Caller), calendar.ID(0)
-	switch {
-	case parser.Kind.IsTerm(): // terms are the same for everybody
-		view = viewPublic
-	case view == viewOwn:
-		owner = parser.Caller.ID
+	owner := ownerOf(parser.Caller)
+	if parser.Kind.IsTerm() { // terms are the same for everybody
+		owner = nobody
 	}
-	return fmt.Sprintf("%d %d %d %d %d %d %d %d %d %q %s",
-		parser.Kind, parser.Lang, view, owner, parser.Page, parser.PerPage, parser.kind, parser.window, parser.lap, parser.Links, parser.resolved)
+	return fmt.Sprintf("%d %d %d %d %d %d %d %d %q %s",
+		parser.Kind, parser.Lang, owner, parser.Page, parser.PerPage, parser.kind, parser.window, parser.lap, parser.Links, parser.resolved)
 }

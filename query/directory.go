@@ -106,7 +106,7 @@ func (directory *directory) above(option *option) (result []*option) {
 func (plan *listPlan) placed(detail string) (options []option) {
 	names := plan.directory(calendar.KindVenue).names[detail]
 	for _, key := range slices.Sorted(maps.Keys(names)) {
-		if ids := recordsOf(plan.among(calendar.KindVenue, names[key])); ids != nil {
+		if ids := recordsOf(plan.among(calendar.KindVenue, names[key])); len(ids) > 0 {
 			options = append(options, option{word: key, numbers: ids})
 		}
 	}

@@ -45,18 +45,16 @@ var (
 	notTrashed  = not(hasStatus(calendar.StatusTrash))
 )
 
-func ofAuthor(caller calendar.Caller) readmodel.Filter { return in(readmodel.FieldAuthor, caller.ID) }
-
 // listed admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
 func (plan *listPlan) listed() readmodel.Filter {
-	switch viewOf(plan.Caller) {
-	case viewAll:
+	switch owner := ownerOf(plan.Caller); owner {
+	case everybody:
 		return notTrashed
-	case viewOwn:
-		return readmodel.Or{plan.published, readmodel.And{ofAuthor(plan.Caller), notTrashed}}
-	default:
+	case nobody:
 		return plan.published
+	default:
+		return readmodel.Or{plan.published, readmodel.And{in(readmodel.FieldAuthor, owner), notTrashed}}
 	}
 }
 
@@ -73,8 +71,8 @@ func (plan *listPlan) withStatus() readmodel.Filter {
 		if status == calendar.StatusFuture {
 			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, plan.second+1))
 		}
-		if viewOf(plan.Caller) != viewAll {
-			and = append(and, ofAuthor(plan.Caller))
+		if owner := ownerOf(plan.Caller); owner != everybody {
+			and = append(and, in(readmodel.FieldAuthor, owner))
 		}
 		result = append(result, and)
 	}
@@ -84,13 +82,13 @@ func (plan *listPlan) withStatus() readmodel.Filter {
 // blanked admits the events that the caller gets blanked (interface 6.3); nil
 // when there are none for this caller.
 func blanked(caller calendar.Caller) readmodel.Filter {
-	switch viewOf(caller) {
-	case viewAll:
+	switch owner := ownerOf(caller); owner {
+	case everybody:
 		return nil
-	case viewOwn:
-		return readmodel.And{isProtected, not(ofAuthor(caller))}
-	default:
+	case nobody:
 		return isProtected
+	default:
+		return readmodel.And{isProtected, not(in(readmodel.FieldAuthor, owner))}
 	}
 }
 

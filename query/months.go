@@ -42,8 +42,9 @@ func (service *Service) Months(ctx context.Context) (*Months, error) {
 func (plan *listPlan) months() *Months {
 	months := &Months{Touched: plan.touched(readmodel.And{plan.published, notHidden})}
 	// On the clock of the site an event may start in the month before or after.
-	var near []calendar.ID
-	for month := range plan.tally(calendar.KindEvent, readmodel.FieldMonth, plan.counted) {
+	started := plan.tally(calendar.KindEvent, readmodel.FieldMonth, plan.counted)
+	near := make([]calendar.ID, 0, 3*len(started))
+	for month := range started {
 		near = append(near, max(month-1, firstMonth), month, min(month+1, lastMonth))
 	}
 	slices.Sort(near)

@@ -33,7 +33,7 @@ type parser struct {
 
 	ofEvent readmodel.Filter // admits what the event that was sent links to; nil: none was
 
-	startDefault, endDefault calendar.Wall // NoWall: no default applied
+	defaults [2]string // of the first of DateParams, that apply
 	// resolved is what was sent means beyond its text, by the moment and the store.
 	resolved cache.Key
 }
@@ -48,7 +48,6 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 			window: openWindow, lap: request.Sheet.lap(), sheet: request.Sheet, kind: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
 		service: service, params: request.Params, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
-		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
 	if q.params == nil {
 		q.params = Params(request.Kind)
@@ -210,7 +209,7 @@ func (parser *parser) readStatus() {
 		}
 		parser.statuses = append(parser.statuses, calendar.Status(word))
 	}
-	if all := parser.statuses; all != nil && viewOf(parser.Caller) == viewPublic && (len(all) != 1 || all[0] != calendar.StatusPublish) {
+	if all := parser.statuses; all != nil && ownerOf(parser.Caller) == nobody && (len(all) != 1 || all[0] != calendar.StatusPublish) {
 		value.Refuse(calendar.ReasonStatusFilter)
 	}
 }

@@ -84,9 +84,10 @@ func (plan *listPlan) among(kind calendar.Kind, ids []calendar.ID) (result []*op
 }
 
 // recordsOf returns the ids of the records of some options.
-func recordsOf(options []*option) (ids []calendar.ID) {
-	for _, option := range options {
-		ids = append(ids, option.record.ID)
+func recordsOf(options []*option) []calendar.ID {
+	ids := make([]calendar.ID, len(options))
+	for i, option := range options {
+		ids[i] = option.record.ID
 	}
 	return ids
 }

@@ -140,18 +140,16 @@ func (parser *parser) readWindow() {
 	if fixed || parser.params.Find(DateParams[0]) == nil { // the list has no dates
 		return
 	}
-	site = cmp.Or(sheet.Zone, site)
-	from, until := around.spans(sheet.Zone)
-	if !parser.sent("start_date") {
-		parser.startDefault, parser.Moves = param.StartOfWindow(parser.now, site), true
-		if !strict {
-			parser.startDefault = parser.startDefault.Midnight()
+	for index, name := range DateParams[:len(parser.defaults)] {
+		if parser.sent(name) {
+			continue
 		}
-		from.Min = calendar.WallToInstant(parser.startDefault, sheet.Zone).Unix()
-	}
-	if !parser.sent("end_date") {
-		parser.endDefault, parser.Moves = param.EndOfWindow(parser.now, site), true
-		until.Max = calendar.WallToInstant(parser.endDefault, sheet.Zone).Unix()
+		wall := parser.params.Find(name).Moving(parser.now, cmp.Or(sheet.Zone, site))
+		if index == 0 && !strict {
+			wall = wall.Midnight()
+		}
+		parser.defaults[index], parser.Moves = wall.String(), true
+		*parser.bounds(around, sheet.Zone)[index] = calendar.WallToInstant(wall, sheet.Zone).Unix()
 	}
 }
 
