@@ -121,10 +121,7 @@ func (auditReplay *auditReplay) work(ctx context.Context, console *console) (err
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return err
-	}
-	if err := wantEmpty(directory, ""); err != nil {
+	if err := cmp.Or(os.MkdirAll(directory, 0o700), wantEmpty(directory, "")); err != nil {
 		return err
 	}
 	at, err := os.MkdirTemp(directory, "replay-")

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -54,11 +51,8 @@ func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) err
 			return usageError("erase cannot be taken back: --yes says that it is meant")
 		}
 		fmt.Fprintf(console.err, "%s %d and all of its history will be erased for good. Type yes to go on: ", eraseCommand.Kind, eraseCommand.ID)
-		line, err := bufio.NewReader(console.stdin).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if strings.TrimSpace(line) != "yes" {
+		var answer string
+		if _, err := fmt.Fscanln(console.stdin, &answer); err != nil || answer != "yes" {
 			return errors.New("nothing was erased")
 		}
 	}
