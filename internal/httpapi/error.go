@@ -23,12 +23,7 @@ import (
 var statusesFile []byte
 
 // statuses are the statuses of codes; a code that is not here is 500.
-var statuses = readStatuses()
-
-func readStatuses() (result map[calendar.Code]int) {
-	decodeFile(statusesFile, &result)
-	return result
-}
+var statuses = fromFile[map[calendar.Code]int](statusesFile)
 
 // statusOf returns the status of a code.
 func statusOf(code calendar.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }

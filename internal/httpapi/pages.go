@@ -91,8 +91,9 @@ func (call *call) setPageHeaders() {
 	if call.page.other {
 		call.header.Set("Vary", "Accept, Accept-Encoding")
 	}
-	if call.page.Route.Open {
-		call.openToAll()
+	if call.page.Route.Open { // to pages of every origin, as reads of the interface
+		call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = valueAny, call.expose
+		call.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 }
 
@@ -253,12 +254,6 @@ func (call *call) pageAnswer(made *public.Answer, request *public.Request) *answ
 func (api *api) pageCache() string {
 	shared := min(api.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.Now())/time.Second)))
 	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
-}
-
-// openToAll lets pages of every origin load an answer, as reads of the interface.
-func (call *call) openToAll() {
-	call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = valueAny, call.expose
-	call.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // errorPage makes the page of an error. One that is the same for all paths is cached: a flood
