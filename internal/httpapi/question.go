@@ -1,7 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"strconv"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
@@ -58,7 +61,13 @@ func (call *call) read(question *question) error {
 		if reply != nil && reply.position >= call.reached {
 			call.cache = CacheHit
 		} else if reply, err = call.makeAnswer(question); err != nil {
-			return call.tooLarge(err, question.smaller...)
+			if errors.Is(err, query.ErrTooLarge) {
+				for _, name := range question.smaller {
+					call.problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(call.MaxAnswer))
+				}
+				err = cmp.Or(call.problems.Err(), err)
+			}
+			return err
 		}
 		if reply.position < call.reached {
 			if try < maxReopens {
