@@ -162,7 +162,7 @@ func (sending *streamedAnswer) begin() {
 	if sending.setEncoding(encoding); encoding != encodingNone && sending.request.Method == http.MethodGet {
 		sending.encoder = takeCompressor(encoding, sending)
 	}
-	if sending.pass.Stage() == admit.Work {
+	if sending.pass.Stage == admit.Work {
 		sending.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	sending.control = http.NewResponseController(sending.writer)
