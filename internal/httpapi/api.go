@@ -288,7 +288,9 @@ func newAPI(deps Deps, options Options) (*api, error) {
 		a.turns = admit.NewTurns(atOnce, 0)
 	}
 	if options.RateLimit > 0 {
-		a.rates = newRates(options.RateLimit)
+		a.rates = httprate.NewRateLimiter(options.RateLimit, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{
+			Limit: headerRateLimit, Remaining: headerRateRemaining, Reset: headerRateReset, RetryAfter: headerRetry,
+		}))
 	}
 	if options.Pages != nil {
 		a.files = pageFiles(options.Pages)

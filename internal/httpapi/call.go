@@ -223,7 +223,7 @@ func (call *call) login() error {
 	switch {
 	case caller.Role != calendar.Anonymous:
 		return call.pass.Identify(caller.ID)
-	case call.pass.Stage() == admit.Login: // an empty header
+	case call.pass.Stage == admit.Login: // an empty header
 		return call.pass.Enter(admit.Work, 1)
 	}
 	return nil

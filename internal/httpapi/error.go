@@ -13,7 +13,6 @@ import (
 	"daybook/internal/formats"
 	"daybook/internal/proof"
 	"daybook/internal/texts"
-	"daybook/query"
 	"daybook/query/readmodel"
 )
 
@@ -23,12 +22,7 @@ import (
 var statusesFile []byte
 
 // statuses are the statuses of codes; a code that is not here is 500.
-var statuses = readStatuses()
-
-func readStatuses() (result map[calendar.Code]int) {
-	decodeFile(statusesFile, &result)
-	return result
-}
+var statuses = fromFile[map[calendar.Code]int](statusesFile)
 
 // statusOf returns the status of a code.
 func statusOf(code calendar.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
@@ -73,19 +67,6 @@ func publicError(err error) *calendar.Error {
 		}
 	}
 	return refusal(calendar.CodeInternal)
-}
-
-// tooLarge is an error of a client when it says that the answer would be larger than it
-// may: the parameters by which it could ask for less.
-func (api *api) tooLarge(err error, params ...string) error {
-	if !errors.Is(err, query.ErrTooLarge) {
-		return err
-	}
-	var problems calendar.Problems
-	for _, name := range params {
-		problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(api.MaxAnswer))
-	}
-	return cmp.Or(problems.Err(), err)
 }
 
 // fail answers an error, and logs what is a fault of the service.

@@ -91,8 +91,9 @@ func (call *call) setPageHeaders() {
 	if call.page.other {
 		call.header.Set("Vary", "Accept, Accept-Encoding")
 	}
-	if call.page.Route.Open {
-		call.openToAll()
+	if call.page.Route.Open { // to pages of every origin, as reads of the interface
+		call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = valueAny, call.expose
+		call.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
 }
 
@@ -167,7 +168,9 @@ func (call *call) sharedPage() error {
 	if call.ServeStale {
 		call.lastGood = string(cache.Key{lastKey}.Text(asked))
 	}
-	call.header.Set(headerCache, call.pageCache()) // unless the answer has another one
+	// Unless the answer has another one; never beyond the midnight of the site, when "today" is another day.
+	shared := min(call.Pages.MaxAge(), max(0, int(call.midnight(1).Sub(call.Now())/time.Second)))
+	call.header.Set(headerCache, "public, max-age=0, s-maxage="+strconv.Itoa(shared)+", stale-while-revalidate=60, stale-if-error=86400")
 	q := &question{asked: cache.Key(nil).Text("page").Text(asked), make: call.makePage}
 	if page.Route.Still {
 		return call.read(q)
@@ -246,19 +249,6 @@ func (call *call) pageAnswer(made *public.Answer, request *public.Request) *answ
 		answer.fail(made.Error, made.Status, challenges[:1]) // what a browser asks for
 	}
 	return answer
-}
-
-// pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
-// is another day.
-func (api *api) pageCache() string {
-	shared := min(api.Pages.MaxAge(), max(0, int(api.midnight(1).Sub(api.Now())/time.Second)))
-	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
-}
-
-// openToAll lets pages of every origin load an answer, as reads of the interface.
-func (call *call) openToAll() {
-	call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = valueAny, call.expose
-	call.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
 // errorPage makes the page of an error. One that is the same for all paths is cached: a flood

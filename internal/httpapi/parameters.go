@@ -26,8 +26,8 @@ type parameter struct {
 //go:embed parameters.json
 var parametersFile []byte
 
-var parameters = func() (all map[string]*parameter) {
-	decodeFile(parametersFile, &all)
+var parameters = func() map[string]*parameter {
+	all := fromFile[map[string]*parameter](parametersFile)
 	for _, row := range all {
 		row.Read = (*call).readParam
 	}

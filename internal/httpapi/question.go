@@ -1,16 +1,16 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"strconv"
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
 	"daybook/internal/httpapi/admit"
 	"daybook/query"
 )
-
-// maker makes an answer, from the state of the call where it has one.
-type maker func(ctx context.Context) (*answer, error)
 
 // question is a read whose parameters are checked.
 type question struct {
@@ -21,7 +21,7 @@ type question struct {
 	moves bool
 	asked cache.Key    // names the answer within its state; nil: each request gets one of its own
 	turns *admit.Turns // that the work takes; nil: none
-	make  maker
+	make  func(ctx context.Context) (*answer, error)
 	// streams reports whether the answer has a selection, so that nobody else waits for it.
 	streams bool
 	// alias is another name of the answer, see call.aliased; "": it has none.
@@ -47,7 +47,13 @@ func (call *call) read(question *question) error {
 		call.begin(call.ReadDeadline)
 	}
 	for try := 0; ; try++ {
-		err := call.findState(question)
+		var err error
+		if question.asked != nil {
+			if question.lists {
+				call.state, err = call.reachedState()
+			}
+			call.cacheKey = call.key(answerKey, call.state, 0, question.asked)
+		}
 		if err != nil {
 			return err
 		}
@@ -55,7 +61,13 @@ func (call *call) read(question *question) error {
 		if reply != nil && reply.position >= call.reached {
 			call.cache = CacheHit
 		} else if reply, err = call.makeAnswer(question); err != nil {
-			return call.tooLarge(err, question.smaller...)
+			if errors.Is(err, query.ErrTooLarge) {
+				for _, name := range question.smaller {
+					call.problems.Add(name, calendar.ReasonAnswerSize, strconv.Itoa(call.MaxAnswer))
+				}
+				err = cmp.Or(call.problems.Err(), err)
+			}
+			return err
 		}
 		if reply.position < call.reached {
 			if try < maxReopens {
@@ -76,18 +88,6 @@ func (call *call) read(question *question) error {
 		reply.close()
 		return err
 	}
-}
-
-// findState finds the state and names the answer.
-func (call *call) findState(question *question) (err error) {
-	if question.asked == nil {
-		return nil
-	}
-	if question.lists {
-		call.state, err = call.reachedState()
-	}
-	call.cacheKey = call.key(answerKey, call.state, 0, question.asked)
-	return err
 }
 
 // cached returns the answer that is cached, else nil. Of a page that looks otherwise from some time

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-chi/httprate"
-
 	"daybook/calendar"
 )
 
@@ -19,12 +17,6 @@ const (
 	headerRateRemaining = "Ratelimit-Remaining"
 	headerRateReset     = "Ratelimit-Reset"
 )
-
-func newRates(limit int) *httprate.RateLimiter {
-	return httprate.NewRateLimiter(limit, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{
-		Limit: headerRateLimit, Remaining: headerRateRemaining, Reset: headerRateReset, RetryAfter: headerRetry,
-	}))
-}
 
 // count counts a request once, of its user, or without one of its address, and refuses it above
 // the limit.

@@ -64,21 +64,17 @@ var routesFile []byte
 var routes, routesByPattern = makeRoutes()
 
 func makeRoutes() (all []*route, byPattern map[string]*route) {
-	var groups []struct {
+	byPattern = map[string]*route{}
+	for _, g := range fromFile[[]struct {
 		Kinds  []string
 		Routes json.RawMessage
-	}
-	decodeFile(routesFile, &groups)
-	byPattern = map[string]*route{}
-	for _, g := range groups {
+	}](routesFile) {
 		if len(g.Kinds) == 0 {
 			g.Kinds = []string{""} // once, for none
 		}
 		for _, name := range g.Kinds {
 			kind, _ := calendar.ParseKind(name)
-			var some []*route
-			decodeFile(named(g.Routes, kind), &some)
-			for _, rt := range some {
+			for _, rt := range fromFile[[]*route](named(g.Routes, kind)) {
 				if rt.OnlyPosts && !kind.IsPost() {
 					continue
 				}
@@ -91,13 +87,14 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 	return all, byPattern
 }
 
-// decodeFile reads a part of the program.
-func decodeFile(file []byte, to any) {
+// fromFile reads a part of the program.
+func fromFile[T any](file []byte) (result T) {
 	decoder := json.NewDecoder(bytes.NewReader(file))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(to); err != nil {
+	if err := decoder.Decode(&result); err != nil {
 		panic(err)
 	}
+	return result
 }
 
 // named returns routes with the names of a kind.

@@ -46,6 +46,9 @@ func TestSeveralSearches(t *testing.T) {
 	// A page past the end has the real totals.
 	nobody.Post("/events/search", `{"searches":[{"page":9,"per_page":5}]}`).Want(http.StatusOK).
 		WantField("results.0.events", []any{}).WantField("results.0.total", 11).WantField("results.0.total_pages", 3)
-	nobody.With("If-None-Match", "*").Post("/events/search?multilang_language=es", `{"searches":[{},{"multilang_language":"cn"}]}`).Want(http.StatusOK)
+	// The language of the request is that of the answer, whatever one of its searches asks for.
+	if got := nobody.With("If-None-Match", "*").Post("/events/search?multilang_language=es", `{"searches":[{},{"multilang_language":"cn"}]}`).Want(http.StatusOK).Header.Get("Content-Language"); got != "es" {
+		t.Errorf("got language %q, want es", got)
+	}
 	editor.With("Daybook-Min-Position", "999").Post("/events/search", `{"searches":[{}]}`).WantCode(http.StatusServiceUnavailable, "rest_position_not_reached")
 }

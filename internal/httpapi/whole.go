@@ -44,11 +44,11 @@ func (call *call) whole(ctx context.Context) (*answer, error) {
 }
 
 // survey finds out what stands before and behind the events, where the format needs it.
-func (call *call) survey(ctx context.Context, listing *listing, selection *query.Selection) error {
+func (call *call) survey(listing *listing, selection *query.Selection) error {
 	if !call.format.Surveys {
 		return nil
 	}
-	zones, err := selection.Zones(ctx)
+	zones, err := selection.Zones(call.client)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (call *call) survey(ctx context.Context, listing *listing, selection *query
 		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
 	if call.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
-		err = selection.Gone(ctx, call.Now().AddDate(0, 0, -call.TombstoneDays), func(record *calendar.Record) {
+		err = selection.Gone(call.client, call.Now().AddDate(0, 0, -call.TombstoneDays), func(record *calendar.Record) {
 			stone := formats.Tombstone{
 				Times: call.renderer.Times(record, false), ID: record.ID, UID: formats.UID(listing.Store, record.ID.String()), Version: record.Version, Touched: record.Changed,
 			}
@@ -83,7 +83,7 @@ func (call *call) sendSelection(answer *answer) error {
 		}
 	}
 	encoder := call.open(listing)
-	if err := call.survey(call.client, listing, selection); err != nil {
+	if err := call.survey(listing, selection); err != nil {
 		return err
 	}
 	sending := &streamedAnswer{call: call, reply: answer, data: encoder.Begin(make([]byte, 0, streamBytes))}
@@ -162,7 +162,7 @@ func (sending *streamedAnswer) begin() {
 	if sending.setEncoding(encoding); encoding != encodingNone && sending.request.Method == http.MethodGet {
 		sending.encoder = takeCompressor(encoding, sending)
 	}
-	if sending.pass.Stage() == admit.Work {
+	if sending.pass.Stage == admit.Work {
 		sending.pass.Leave() // sending holds no slot of those who are worked for
 	}
 	sending.control = http.NewResponseController(sending.writer)

@@ -128,11 +128,11 @@ func New(limits Limits) *Control {
 // Pass is what one request holds. It is used by the goroutine of the request alone.
 type Pass struct {
 	Address netip.Addr // of the client; one for a network of IPv6
+	Stage   Stage      // where the request is
 
 	control *Control
 	client  client
 	group   group
-	stage   Stage
 	size    int64
 }
 
@@ -180,7 +180,7 @@ func parseAddress(text string) netip.Addr {
 // room it stays as it is, and the error says so.
 func (pass *Pass) Enter(stage Stage, size int64) error {
 	next := *pass
-	next.stage, next.size = stage, size
+	next.Stage, next.size = stage, size
 	return pass.become(next)
 }
 
@@ -190,16 +190,15 @@ func (pass *Pass) Identify(user calendar.ID) error {
 	var name [8]byte
 	binary.LittleEndian.PutUint64(name[:], uint64(user))
 	next := *pass
-	next.group, next.client, next.stage, next.size = groupKnown, pass.control.client(name[:]), Work, 1
+	next.group, next.client, next.Stage, next.size = groupKnown, pass.control.client(name[:]), Work, 1
 	return pass.become(next)
 }
 
 var errFull = calendar.Fail(calendar.CodeUnavailable, 0)
 
 func (pass *Pass) become(next Pass) error {
-	control, limit := pass.control, &pass.control.rooms[next.group][next.stage]
+	control, limit, stream := pass.control, &pass.control.rooms[next.group][next.Stage], next.Stage == Stream
 	all, own := next.add(next.size)
-	stream := next.stage == Stream
 	if all <= limit.all && own <= limit.one && (!stream || control.Streams() <= control.rooms[groupKnown][Stream].all) {
 		pass.Leave()
 		*pass = next
@@ -219,7 +218,7 @@ func (pass *Pass) become(next Pass) error {
 // add counts at the stage of a request, and returns what all of its group and what its client
 // have there now.
 func (pass *Pass) add(size int64) (all, own int64) {
-	return pass.control.taken[pass.group][pass.stage].Add(size), min(pass.client[0][pass.stage].Add(size), pass.client[1][pass.stage].Add(size))
+	return pass.control.taken[pass.group][pass.Stage].Add(size), min(pass.client[0][pass.Stage].Add(size), pass.client[1][pass.Stage].Add(size))
 }
 
 // Streams returns how many streams are open: both groups share their places.
@@ -230,20 +229,17 @@ func (control *Control) Streams() int64 {
 // Resume brings a request back to work. It has been let in before, so it is not
 // turned away now.
 func (pass *Pass) Resume() {
-	if pass.stage != Work {
+	if pass.Stage != Work {
 		pass.Leave()
-		pass.stage, pass.size = Work, 1
+		pass.Stage, pass.size = Work, 1
 		pass.add(1)
 	}
 }
 
-// Stage returns the stage of a request.
-func (pass *Pass) Stage() Stage { return pass.stage }
-
 // Leave gives back what a request holds.
 func (pass *Pass) Leave() {
-	if pass.stage != Nothing {
+	if pass.Stage != Nothing {
 		pass.add(-pass.size)
-		pass.stage = Nothing
+		pass.Stage = Nothing
 	}
 }
