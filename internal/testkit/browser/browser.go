@@ -3,6 +3,7 @@ package browser
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -103,14 +104,11 @@ func (page *Page) Call(method string, params Object, result any) {
 	if params == nil {
 		params = Object{}
 	}
-	if err := page.conn.SetDeadline(time.Now().Add(2 * pageLimit)); err != nil {
-		page.Fatal(err)
-	}
 	m := Object{"id": page.sent, "method": method, "params": params}
 	if page.session != "" {
 		m["sessionId"] = page.session
 	}
-	if err := websocket.JSON.Send(page.conn, m); err != nil {
+	if err := errors.Join(page.conn.SetDeadline(time.Now().Add(2*pageLimit)), websocket.JSON.Send(page.conn, m)); err != nil {
 		page.Fatalf("%s: %v", method, err)
 	}
 	for answered := false; !answered; {
@@ -119,31 +117,26 @@ func (page *Page) Call(method string, params Object, result any) {
 }
 
 // receive reads a message, and reports whether it is the answer to the last call.
-func (page *Page) receive(method string, result any) bool {
+func (page *Page) receive(method string, result any) (answered bool) {
 	page.Helper()
 	var m struct {
 		ID                    int
 		Method                string
 		Params, Result, Error json.RawMessage
 	}
-	if err := websocket.JSON.Receive(page.conn, &m); err != nil {
-		page.Fatalf("%s: %v", method, err)
-	}
-	switch {
+	err := websocket.JSON.Receive(page.conn, &m)
+	switch answered = err == nil && m.Method == "" && m.ID == page.sent; {
 	case m.Method != "":
 		page.note(m.Method, m.Params)
-	case m.ID != page.sent:
-	case m.Error != nil:
-		page.Fatalf("%s: %s", method, m.Error)
-	default:
-		if result != nil {
-			if err := json.Unmarshal(m.Result, result); err != nil {
-				page.Fatalf("%s: %v", method, err)
-			}
-		}
-		return true
+	case answered && m.Error != nil:
+		err = errors.New(string(m.Error))
+	case answered && result != nil:
+		err = json.Unmarshal(m.Result, result)
 	}
-	return false
+	if err != nil {
+		page.Fatalf("%s: %v", method, err)
+	}
+	return answered
 }
 
 // note takes what a page says by itself.

@@ -13,7 +13,6 @@ import (
 
 // Document returns the document of an answer.
 func Document(response *world.Response) *goquery.Document {
-	response.Helper()
 	document, err := goquery.NewDocumentFromReader(bytes.NewReader(response.Body))
 	if err != nil {
 		response.Fatal(err)
@@ -29,7 +28,6 @@ func Words(element *goquery.Selection) string {
 // selected returns the words of the elements that a CSS selector finds, the first one's with
 // ":first", with " @name" an attribute of theirs, with " #" their number.
 func selected(response *world.Response, selector string) string {
-	response.Helper()
 	selector, attribute, ofAttribute := strings.Cut(selector, " @")
 	selector, counted := strings.CutSuffix(selector, " #")
 	selector, first := strings.CutSuffix(selector, ":first")
@@ -50,7 +48,6 @@ func selected(response *world.Response, selector string) string {
 
 // graphOf is the structured data of a page.
 func graphOf(response *world.Response) *world.Response {
-	response.Helper()
 	graph := *response
 	graph.Body = []byte(Document(response).Find(`script[type="application/ld+json"]`).Text())
 	return graph.WantField("@context", "https://schema.org")

@@ -43,7 +43,6 @@ var (
 // Play plays a file in a world and returns the answers that have names. newWord makes the
 // words that the file asks for; nil if it has none.
 func Play(t *testing.T, w *world.World, file string, newWord func() string) map[string]*world.Response {
-	t.Helper()
 	p := &player{
 		T: t, world: w, answers: map[string]*world.Response{}, newWord: newWord,
 		words: map[string]string{"base": w.Base, "root": w.Base + world.Root},
@@ -53,7 +52,6 @@ func Play(t *testing.T, w *world.World, file string, newWord func() string) map[
 }
 
 func (player *player) file(file string) {
-	player.Helper()
 	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
 		player.Fatal(err)
@@ -63,7 +61,6 @@ func (player *player) file(file string) {
 
 // lines plays lines of a file, of which the first has a number.
 func (player *player) lines(file string, number int, lines []string) {
-	player.Helper()
 	for i := 0; i < len(lines); {
 		first, scene := i, []string{lines[i]}
 		for i++; i < len(lines) && strings.HasPrefix(lines[i], "\t"); i++ {
@@ -88,7 +85,6 @@ func (player *player) lines(file string, number int, lines []string) {
 
 // scene plays a line that is not indented and the indented ones below it.
 func (player *player) scene(line string, below []string) {
-	player.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	var err error
 	switch word {
@@ -123,7 +119,6 @@ func (player *player) scene(line string, below []string) {
 
 // requests sends the requests of a line, and holds each answer against the lines below.
 func (player *player) requests(line string, below []string) {
-	player.Helper()
 	texts := playLine.FindStringSubmatch(line)
 	if texts == nil {
 		player.Fatalf("%s: no request: %q", player.at, line)
@@ -142,7 +137,9 @@ func (player *player) requests(line string, below []string) {
 		for _, check := range checks {
 			player.check(response, player.fill(check))
 		}
-		player.answers[texts[1]] = response
+		if texts[1] != "" {
+			player.answers[texts[1]] = response
+		}
 	}
 }
 
@@ -157,7 +154,6 @@ func Repeated(text string) string {
 
 // answer returns the answer that has a name.
 func (player *player) answer(name string) *world.Response {
-	player.Helper()
 	if player.answers[name] == nil {
 		player.Fatalf("%s: nothing has the name %s", player.at, name)
 	}
@@ -205,7 +201,6 @@ func choices(text string) (names []string) {
 
 // ask sends a request of client, method and path, and wants a status and what stands behind it.
 func (player *player) ask(head []string, body string, headers []string, status, rest string) (response *world.Response) {
-	player.Helper()
 	who, language, _ := strings.Cut(head[0], "/")
 	lang, _ := calendar.ParseLang(language)
 	client := player.world.User(who).In(player.T).Under(lang).With(headers...)
@@ -244,11 +239,10 @@ func (player *player) ask(head []string, body string, headers []string, status, 
 
 // check holds an answer against a line.
 func (player *player) check(response *world.Response, line string) {
-	player.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	unescaped := playEscape.ReplaceAllStringFunc(rest, func(text string) string {
-		number, _ := strconv.ParseUint(text[2:], 16, 32)
-		return string(rune(number))
+		letter, _ := strconv.Unquote(`"` + text + `"`)
+		return letter
 	})
 	var got, want any
 	switch word {
@@ -279,7 +273,6 @@ func (player *player) check(response *world.Response, line string) {
 
 // value returns what a line says of a value of an answer, or of words of a page, and what that is.
 func (player *player) value(response *world.Response, line string, ofPage bool) (got, want any) {
-	player.Helper()
 	parts := playCheck.FindStringSubmatch(line)
 	switch {
 	case parts == nil:
