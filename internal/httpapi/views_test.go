@@ -33,7 +33,7 @@ type sheet struct {
 func openPage(t *testing.T, w *world.World, path string, status int) sheet {
 	t.Helper()
 	res := w.As(calendar.Anonymous).In(t).With("Accept", "text/html").Do(http.MethodGet, "/"+path, nil).Want(status)
-	return sheet{res, t, play.Document(t, res).Nodes[0]}
+	return sheet{res, t, play.Document(res).Nodes[0]}
 }
 
 // readPage is openPage of a page that is there.

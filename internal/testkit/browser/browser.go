@@ -3,6 +3,7 @@ package browser
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -20,11 +21,12 @@ const pageLimit = time.Minute
 // Page is a page in the browser of DAYBOOK_TEST_CHROMIUM, by the DevTools protocol. It is
 // closed when the test ends; an error of a script that no one catches fails the test.
 type Page struct {
+	testing.TB
+
 	Context string // in which it is alone: no storage, permission or cache of another page
 	// Event is called with all that the page says by itself; nil: nothing is.
 	Event func(method string, params json.RawMessage)
 
-	t       testing.TB
 	conn    *websocket.Conn
 	sent    int // calls
 	session string
@@ -44,8 +46,8 @@ func Open(t testing.TB, address string) *Page {
 
 // Tab opens another page that shares storage with this one.
 func (page *Page) Tab(address string) *Page {
-	page.t.Helper()
-	return open(page.t, address, page.Context)
+	page.Helper()
+	return open(page.TB, address, page.Context)
 }
 
 func open(t testing.TB, address, context string) *Page {
@@ -57,7 +59,7 @@ func open(t testing.TB, address, context string) *Page {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() }) // which closes the page, too
-	page := &Page{t: t, conn: conn}
+	page := &Page{TB: t, conn: conn}
 	var made struct{ BrowserContextID, TargetID, SessionID string }
 	if made.BrowserContextID = context; context == "" {
 		page.Call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
@@ -74,11 +76,11 @@ func open(t testing.TB, address, context string) *Page {
 
 // Goto goes to a URL and waits until it is loaded.
 func (page *Page) Goto(address string) {
-	page.t.Helper()
+	page.Helper()
 	var result struct{ LoaderID, ErrorText string }
 	page.Call("Page.navigate", Object{"url": address}, &result)
 	if result.ErrorText != "" {
-		page.t.Fatalf("%s: %s", address, result.ErrorText)
+		page.Fatalf("%s: %s", address, result.ErrorText)
 	}
 	for page.loader != result.LoaderID {
 		page.receive("load "+address, nil)
@@ -87,7 +89,7 @@ func (page *Page) Goto(address string) {
 
 // Follow does what leads to another page, and waits until that is loaded.
 func (page *Page) Follow(act func()) {
-	page.t.Helper()
+	page.Helper()
 	before := page.loader
 	act()
 	for page.loader == before {
@@ -97,20 +99,17 @@ func (page *Page) Follow(act func()) {
 
 // Call calls a method of the protocol; result is nil, or what its result is decoded into.
 func (page *Page) Call(method string, params Object, result any) {
-	page.t.Helper()
+	page.Helper()
 	page.sent++
 	if params == nil {
 		params = Object{}
-	}
-	if err := page.conn.SetDeadline(time.Now().Add(2 * pageLimit)); err != nil {
-		page.t.Fatal(err)
 	}
 	m := Object{"id": page.sent, "method": method, "params": params}
 	if page.session != "" {
 		m["sessionId"] = page.session
 	}
-	if err := websocket.JSON.Send(page.conn, m); err != nil {
-		page.t.Fatalf("%s: %v", method, err)
+	if err := errors.Join(page.conn.SetDeadline(time.Now().Add(2*pageLimit)), websocket.JSON.Send(page.conn, m)); err != nil {
+		page.Fatalf("%s: %v", method, err)
 	}
 	for answered := false; !answered; {
 		answered = page.receive(method, result)
@@ -118,43 +117,38 @@ func (page *Page) Call(method string, params Object, result any) {
 }
 
 // receive reads a message, and reports whether it is the answer to the last call.
-func (page *Page) receive(method string, result any) bool {
-	page.t.Helper()
+func (page *Page) receive(method string, result any) (answered bool) {
+	page.Helper()
 	var m struct {
 		ID                    int
 		Method                string
 		Params, Result, Error json.RawMessage
 	}
-	if err := websocket.JSON.Receive(page.conn, &m); err != nil {
-		page.t.Fatalf("%s: %v", method, err)
-	}
-	switch {
+	err := websocket.JSON.Receive(page.conn, &m)
+	switch answered = err == nil && m.Method == "" && m.ID == page.sent; {
 	case m.Method != "":
 		page.note(m.Method, m.Params)
-	case m.ID != page.sent:
-	case m.Error != nil:
-		page.t.Fatalf("%s: %s", method, m.Error)
-	default:
-		if result != nil {
-			if err := json.Unmarshal(m.Result, result); err != nil {
-				page.t.Fatalf("%s: %v", method, err)
-			}
-		}
-		return true
+	case answered && m.Error != nil:
+		err = errors.New(string(m.Error))
+	case answered && result != nil:
+		err = json.Unmarshal(m.Result, result)
 	}
-	return false
+	if err != nil {
+		page.Fatalf("%s: %v", method, err)
+	}
+	return answered
 }
 
 // note takes what a page says by itself.
 func (page *Page) note(method string, params json.RawMessage) {
-	page.t.Helper()
+	page.Helper()
 	switch method {
 	case "Runtime.exceptionThrown":
-		page.t.Errorf("the page failed: %s", params)
+		page.Errorf("the page failed: %s", params)
 	case "Page.lifecycleEvent":
 		var event struct{ FrameID, LoaderID, Name string }
 		if err := json.Unmarshal(params, &event); err != nil {
-			page.t.Errorf("%s: %v", method, err)
+			page.Errorf("%s: %v", method, err)
 		}
 		if event.Name == "load" && event.FrameID == page.frame {
 			page.loader = event.LoaderID
@@ -167,21 +161,21 @@ func (page *Page) note(method string, params json.RawMessage) {
 
 // Eval gives what a JavaScript expression comes to, in JSON; a promise is waited for.
 func (page *Page) Eval(expression string) any {
-	page.t.Helper()
+	page.Helper()
 	var result struct {
 		Result           struct{ Value any }
 		ExceptionDetails *struct{ Exception struct{ Description string } }
 	}
 	page.Call("Runtime.evaluate", Object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &result)
 	if result.ExceptionDetails != nil {
-		page.t.Fatalf("%s\n%s", expression, result.ExceptionDetails.Exception.Description)
+		page.Fatalf("%s\n%s", expression, result.ExceptionDetails.Exception.Description)
 	}
 	return result.Result.Value
 }
 
 // Wait waits until a JavaScript expression comes to something true, and gives that.
 func (page *Page) Wait(expression string) any {
-	page.t.Helper()
+	page.Helper()
 	return page.Eval(fmt.Sprintf(`new Promise((found, failed) => {
 		const end = Date.now() + %d, expression = () => (%s);
 		(function look() {

@@ -55,7 +55,6 @@ func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpp
 
 // clearing returns the context of what a test removes when it ends.
 func clearing(t testing.TB) (context.Context, context.CancelFunc) {
-	t.Helper()
 	return context.WithTimeout(context.WithoutCancel(t.Context()), clearLimit)
 }
 
@@ -83,7 +82,6 @@ func Shared(t testing.TB, name string) (address, own string) {
 }
 
 func deleteStreams(t testing.TB, address, prefix string) {
-	t.Helper()
 	conn, err := nats.Connect(address)
 	must(t, err)
 	defer conn.Close()
@@ -102,7 +100,6 @@ func deleteStreams(t testing.TB, address, prefix string) {
 
 // deleteIndices deletes by full names: the server refuses a wildcard.
 func deleteIndices(t testing.TB, address, prefix string) {
-	t.Helper()
 	var indices map[string]any
 	Fetch(t, http.MethodGet, address+"/"+prefix+"*/_alias?expand_wildcards=all", &indices)
 	for index := range indices {

@@ -27,7 +27,6 @@ func Required(name string) bool {
 // moduleRoot is the folder of go.mod, above the folder of the package that is
 // tested.
 func moduleRoot(t testing.TB) string {
-	t.Helper()
 	directory, err := os.Getwd()
 	for ; err == nil && directory != "/"; directory = filepath.Dir(directory) {
 		if _, err := os.Stat(directory + "/go.mod"); err == nil {

@@ -3,7 +3,6 @@ package engines
 import (
 	"encoding/pem"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -30,7 +29,7 @@ func NewSecured(t testing.TB, target, authorization string) *Secured {
 	wantScheme, want, _ := strings.Cut(authorization, " ")
 	secured := &Secured{}
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		scheme, credentials, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 		if strings.EqualFold(scheme, wantScheme) && credentials == want { // RFC 9110, 11.1
 			secured.Taken.Add(1)
@@ -44,8 +43,6 @@ func NewSecured(t testing.TB, target, authorization string) *Secured {
 		writer.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(writer, `{"error":{"type":"security_exception","reason":"missing or wrong authentication"},"status":401}`)
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
-	server.StartTLS()
 	t.Cleanup(server.Close)
 	secured.URL, secured.CA = server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	return secured

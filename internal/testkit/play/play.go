@@ -23,7 +23,8 @@ import (
 
 // player plays one file.
 type player struct {
-	t       *testing.T
+	*testing.T
+
 	world   *world.World
 	at      string                     // file and line
 	answers map[string]*world.Response // by their names
@@ -32,7 +33,7 @@ type player struct {
 }
 
 var (
-	playName   = regexp.MustCompile(`^([a-z][\w-]*) = `)
+	playLine   = regexp.MustCompile(`^(?:([a-z][\w-]*) = )?(?:([^/\s]\S*) (\S+) )?(\S+)(?: (.*?))??(?: => (\S+) ?(.*))?$`)
 	playChoice = regexp.MustCompile(`\{([^{}]*\|[^{}]*)\}`)
 	playTimes  = regexp.MustCompile(`(.)×(\d+)`)
 	playEscape = regexp.MustCompile(`\\u[0-9a-f]{4}`)
@@ -42,9 +43,8 @@ var (
 // Play plays a file in a world and returns the answers that have names. newWord makes the
 // words that the file asks for; nil if it has none.
 func Play(t *testing.T, w *world.World, file string, newWord func() string) map[string]*world.Response {
-	t.Helper()
 	p := &player{
-		t: t, world: w, answers: map[string]*world.Response{}, newWord: newWord,
+		T: t, world: w, answers: map[string]*world.Response{}, newWord: newWord,
 		words: map[string]string{"base": w.Base, "root": w.Base + world.Root},
 	}
 	p.file(file)
@@ -52,17 +52,15 @@ func Play(t *testing.T, w *world.World, file string, newWord func() string) map[
 }
 
 func (player *player) file(file string) {
-	player.t.Helper()
 	text, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
-		player.t.Fatal(err)
+		player.Fatal(err)
 	}
 	player.lines(file, 1, strings.Split(string(text), "\n"))
 }
 
 // lines plays lines of a file, of which the first has a number.
 func (player *player) lines(file string, number int, lines []string) {
-	player.t.Helper()
 	for i := 0; i < len(lines); {
 		first, scene := i, []string{lines[i]}
 		for i++; i < len(lines) && strings.HasPrefix(lines[i], "\t"); i++ {
@@ -87,13 +85,12 @@ func (player *player) lines(file string, number int, lines []string) {
 
 // scene plays a line that is not indented and the indented ones below it.
 func (player *player) scene(line string, below []string) {
-	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	var err error
 	switch word {
 	case "", "#", "world":
 		if len(below) > 0 {
-			player.t.Fatalf("%s: checks of no answer", player.at)
+			player.Fatalf("%s: checks of no answer", player.at)
 		}
 	case "word":
 		for name := range strings.FieldsSeq(rest) {
@@ -109,44 +106,39 @@ func (player *player) scene(line string, below []string) {
 		request := command.Request{Target: command.Target{ID: player.answer(name).ID()}}
 		request.Kind, _ = calendar.ParseKind(kind)
 		request.Cause.Reason = "asked for"
-		_, err = player.world.Commands.Erase(player.t.Context(), request)
+		_, err = player.world.Commands.Erase(player.Context(), request)
 	case "include":
 		player.file(rest)
 	default:
 		player.requests(line, below)
 	}
 	if err != nil {
-		player.t.Fatal(player.at, err)
+		player.Fatal(player.at, err)
 	}
 }
 
 // requests sends the requests of a line, and holds each answer against the lines below.
 func (player *player) requests(line string, below []string) {
-	player.t.Helper()
-	name := ""
-	if texts := playName.FindStringSubmatch(line); texts != nil {
-		name, line = texts[1], line[len(texts[0]):]
+	texts := playLine.FindStringSubmatch(line)
+	if texts == nil {
+		player.Fatalf("%s: no request: %q", player.at, line)
 	}
-	if line[0] == '/' {
-		line = "nobody PAGE " + line
-	}
-	want := ""
-	if i := strings.LastIndex(line, " => "); i >= 0 {
-		line, want = line[:i], line[i+len(" => "):]
-	}
-	parts := append(strings.SplitN(line, " ", 4), "")
-	if len(parts) < 4 {
-		player.t.Fatalf("%s: no request: %q", player.at, line)
-	}
-	for _, head := range choices(player.fill(strings.Join(parts[:3], " "))) {
-		response := player.ask(strings.Split(head, " "), player.fill(parts[3]), player.fill(want), below)
-		for _, check := range below {
-			if !strings.HasPrefix(check, "> ") {
-				player.check(response, player.fill(check))
-			}
+	var headers, checks []string
+	for _, line := range below {
+		if header, is := strings.CutPrefix(line, "> "); is {
+			name, value, _ := strings.Cut(player.fill(header), ":")
+			headers = append(headers, name, strings.TrimSpace(value))
+		} else {
+			checks = append(checks, line)
 		}
-		if name != "" {
-			player.answers[name] = response
+	}
+	for _, head := range choices(player.fill(cmp.Or(texts[2], "nobody") + " " + cmp.Or(texts[3], "PAGE") + " " + texts[4])) {
+		response := player.ask(strings.Split(head, " "), player.fill(texts[5]), headers, player.fill(texts[6]), player.fill(texts[7]))
+		for _, check := range checks {
+			player.check(response, player.fill(check))
+		}
+		if texts[1] != "" {
+			player.answers[texts[1]] = response
 		}
 	}
 }
@@ -162,9 +154,8 @@ func Repeated(text string) string {
 
 // answer returns the answer that has a name.
 func (player *player) answer(name string) *world.Response {
-	player.t.Helper()
 	if player.answers[name] == nil {
-		player.t.Fatalf("%s: nothing has the name %s", player.at, name)
+		player.Fatalf("%s: nothing has the name %s", player.at, name)
 	}
 	return player.answers[name]
 }
@@ -208,34 +199,21 @@ func choices(text string) (names []string) {
 	return names
 }
 
-// ask sends a request of client, method and path.
-func (player *player) ask(head []string, body, want string, below []string) *world.Response {
-	player.t.Helper()
-	who, lang, isOther := strings.Cut(head[0], "/")
-	client := player.world.User(who).In(player.t)
-	if isOther {
-		language, _ := calendar.ParseLang(lang)
-		client = client.Under(language)
-	}
-	for _, line := range below {
-		if header, is := strings.CutPrefix(line, "> "); is {
-			name, value, _ := strings.Cut(player.fill(header)+" ", ": ")
-			client = client.With(name, strings.TrimSpace(value))
-		}
-	}
+// ask sends a request of client, method and path, and wants a status and what stands behind it.
+func (player *player) ask(head []string, body string, headers []string, status, rest string) (response *world.Response) {
+	who, language, _ := strings.Cut(head[0], "/")
+	lang, _ := calendar.ParseLang(language)
+	client := player.world.User(who).In(player.T).Under(lang).With(headers...)
 	method, path := head[1], strings.TrimPrefix(head[2], ".")
-	want = cmp.Or(want, map[string]string{"EVENT": "201", "POST": "201"}[method], "200")
-	var response *world.Response
+	code, _ := strconv.Atoi(cmp.Or(status, map[string]string{"EVENT": "201", "POST": "201"}[method], "200"))
 	switch method {
 	case "PAGE":
 		response = client.With("Accept", "text/html").Get("/" + path)
 	case "EVENT":
-		more := world.Object{}
+		var more world.Object
 		title, fields, _ := strings.Cut(strings.TrimSpace(path+" "+body), " {")
-		if fields != "" {
-			if err := json.Unmarshal([]byte("{"+fields), &more); err != nil {
-				player.t.Fatalf("%s: %v: %s", player.at, err, fields)
-			}
+		if err := json.Unmarshal([]byte("{"+cmp.Or(fields, "}")), &more); err != nil {
+			player.Fatalf("%s: %v: %s", player.at, err, fields)
 		}
 		response = client.Event(title, more)
 	default:
@@ -245,38 +223,33 @@ func (player *player) ask(head []string, body, want string, below []string) *wor
 		}
 		response = client.Do(method, path, sent)
 	}
-	status, rest, _ := strings.Cut(want, " ")
-	code, _ := strconv.Atoi(status)
 	switch {
 	case status == "bad":
-		response.WantBad(strings.Fields(rest)...)
+		return response.WantBad(strings.Fields(rest)...)
 	case rest == "":
-		response.Want(code)
 	case code < 400:
-		player.check(response.Want(code), "Location: "+rest)
+		player.check(response, "Location: "+rest)
 	case method == "PAGE":
-		player.check(response.Want(code), `+ data-code="`+rest+`"`)
+		player.check(response, `+ data-code="`+rest+`"`)
 	default:
 		response.WantCode(code, rest)
 	}
-	return response
+	return response.Want(code)
 }
 
 // check holds an answer against a line.
 func (player *player) check(response *world.Response, line string) {
-	player.t.Helper()
 	word, rest, _ := strings.Cut(line, " ")
 	unescaped := playEscape.ReplaceAllStringFunc(rest, func(text string) string {
-		number, _ := strconv.ParseUint(text[2:], 16, 32)
-		return string(rune(number))
+		letter, _ := strconv.Unquote(`"` + text + `"`)
+		return letter
 	})
 	var got, want any
 	switch word {
 	case "+", "-":
 		got, want = strings.Contains(string(response.Body), unescaped), word == "+"
 	case "?", "!":
-		_, got = response.Lookup(rest)
-		want = word == "?"
+		got, want = response.Has(rest), word == "?"
 	case "same", "other":
 		first, same := player.answer(rest), word == "same"
 		got, want = []bool{string(first.Body) == string(response.Body), first.ETag() == response.ETag()}, []bool{same, same}
@@ -286,39 +259,41 @@ func (player *player) check(response *world.Response, line string) {
 			ids = append(ids, player.answer(name).ID())
 		}
 		got, want = fmt.Sprint(response.IDs(), response.Int("total")), fmt.Sprint(ids, len(ids))
+	case "<":
+		got, want = player.value(response, unescaped, true)
+	case "ld":
+		got, want = player.value(graphOf(response), "@graph.0."+rest, false)
 	default:
-		got, want = player.value(response, word, map[string]string{"<": unescaped, "ld": rest}[word], line)
+		got, want = player.value(response, line, false)
 	}
 	if !reflect.DeepEqual(got, want) {
-		player.t.Errorf("%s: %s: %s: got %v\n%.4000s", player.at, response.Request, line, got, response.Body)
+		player.Errorf("%s: %s: %s: got %v\n%.4000s", player.at, response.Request, line, got, response.Body)
 	}
 }
 
-// value returns what a line says of a value of an answer, and what that is.
-func (player *player) value(response *world.Response, word, text, line string) (got, want any) {
-	player.t.Helper()
-	parts := playCheck.FindStringSubmatch(cmp.Or(text, line))
-	if parts == nil {
-		player.t.Fatalf("%s: no check: %s", player.at, line)
-	}
-	part := strings.Contains(parts[2]+parts[4], "~")
-	want = parts[5]
+// value returns what a line says of a value of an answer, or of words of a page, and what that is.
+func (player *player) value(response *world.Response, line string, ofPage bool) (got, want any) {
+	parts := playCheck.FindStringSubmatch(line)
 	switch {
+	case parts == nil:
+		player.Fatalf("%s: no check: %s", player.at, line)
 	case parts[1] != "":
 		got = strings.Join(response.Header.Values(parts[1]), " and ") // one only
-	case word == "<":
-		got = selected(player.t, response, parts[3])
-	case word == "ld":
-		got, _ = world.Lookup(graphOf(player.t, response), parts[3])
+	case ofPage:
+		got = selected(response, parts[3])
 	default:
 		got, _ = response.Lookup(parts[3])
 	}
-	var value any
-	if parts[4] == "=" && word != "<" && json.Unmarshal([]byte(parts[5]), &value) == nil {
-		want = value
-	}
-	if part && strings.Contains(fmt.Sprint(got), parts[5]) {
-		got = want
+	want = parts[5]
+	if strings.Contains(parts[2]+parts[4], "~") {
+		if strings.Contains(fmt.Sprint(got), parts[5]) {
+			got = want
+		}
+	} else if parts[4] == "=" && !ofPage {
+		var value any
+		if json.Unmarshal([]byte(parts[5]), &value) == nil {
+			want = value
+		}
 	}
 	return got, want
 }

@@ -3,9 +3,12 @@ package table
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+var columns = regexp.MustCompile(`\s*\|\s*`)
 
 // Rows returns the rows of a file in testdata, their columns between "|". A line that begins
 // with "#" is a comment.
@@ -19,11 +22,7 @@ func Rows(t testing.TB, file string) (rows [][]string) {
 		if line[0] == '#' {
 			continue
 		}
-		row := strings.Split(line, "|")
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		rows = append(rows, row)
+		rows = append(rows, columns.Split(strings.TrimSpace(line), -1))
 	}
 	return rows
 }

@@ -173,7 +173,8 @@ func (response *Response) WantBad(fields ...string) *Response {
 	response.Helper()
 	response.WantCode(http.StatusBadRequest, "rest_invalid_param")
 	params := at[map[string]any](response, "data.params")
-	if !slices.Equal(slices.Sorted(maps.Keys(params)), slices.Sorted(slices.Values(fields))) {
+	slices.Sort(fields)
+	if !slices.Equal(slices.Sorted(maps.Keys(params)), fields) {
 		response.Fatalf("%s: refused params %v, want %v", response.Request, params, fields)
 	}
 	return response
@@ -195,12 +196,12 @@ func (response *Response) Lookup(path string) (any, bool) {
 	if err := json.Unmarshal(response.Body, &value); err != nil {
 		response.Fatalf("%s: answer is no JSON: %v\n%s", response.Request, err, response.Body)
 	}
-	return Lookup(value, path)
+	return lookup(value, path)
 }
 
-// Lookup returns the value at a path of keys and indexes in decoded JSON, and whether it is
+// lookup returns the value at a path of keys and indexes in decoded JSON, and whether it is
 // there; "*" are all elements of a list, "#" is their number, "." the whole.
-func Lookup(value any, path string) (any, bool) {
+func lookup(value any, path string) (any, bool) {
 	if path == "" || path == "." {
 		return value, true
 	}
@@ -208,7 +209,7 @@ func Lookup(value any, path string) (any, bool) {
 	switch value := value.(type) {
 	case map[string]any:
 		if inner, ok := value[key]; ok {
-			return Lookup(inner, rest)
+			return lookup(inner, rest)
 		}
 	case []any:
 		i, err := strconv.Atoi(key)
@@ -218,11 +219,11 @@ func Lookup(value any, path string) (any, bool) {
 		case key == "*":
 			all := make([]any, len(value))
 			for i := range value {
-				all[i], _ = Lookup(value[i], rest)
+				all[i], _ = lookup(value[i], rest)
 			}
 			return all, true
 		case err == nil && i >= 0 && i < len(value):
-			return Lookup(value[i], rest)
+			return lookup(value[i], rest)
 		}
 	}
 	return nil, false

@@ -24,10 +24,10 @@ import (
 // Documentation is a served documentation that answers are held against.
 type Documentation struct {
 	*openapi3.T
+	sync.Mutex // of schemas
 
 	paths   *chi.Mux
 	schemas *jsonschema.Compiler
-	mutex   sync.Mutex // of schemas
 }
 
 // documents are what answers are held against, by the names of totals: what else is set makes
@@ -38,7 +38,6 @@ var documents = struct {
 }{known: map[string]*Documentation{}}
 
 func (world *World) documentation() *Documentation {
-	world.Helper()
 	documents.Lock()
 	defer documents.Unlock()
 	key := fmt.Sprint(world.totals)
@@ -50,7 +49,6 @@ func (world *World) documentation() *Documentation {
 
 // Document returns the documentation that the service serves.
 func (world *World) Document() *Documentation {
-	world.Helper()
 	recorder := httptest.NewRecorder()
 	world.Handler.ServeHTTP(recorder, httptest.NewRequestWithContext(world.Context(), http.MethodGet, Root+"/doc", nil))
 	documentation := &Documentation{paths: chi.NewMux(), schemas: jsonschema.NewCompiler()}
@@ -114,9 +112,9 @@ func (documentation *Documentation) Check(request *http.Request, response *Respo
 	case !jsonMedia.MatchString(media) || response.Header.Get("Content-Encoding") != "":
 		return nil
 	}
-	documentation.mutex.Lock()
+	documentation.Lock()
 	schema, err := documentation.schemas.Compile(Base + at + "/content/" + escape(media) + "/schema")
-	documentation.mutex.Unlock()
+	documentation.Unlock()
 	if err != nil {
 		return err
 	}

@@ -105,9 +105,7 @@ func New(t testing.TB, options Options) *World {
 		world.Index = memindex.New(memindex.Options{})
 	}
 	if world.Store == nil {
-		store := memstore.New()
-		t.Cleanup(func() { _ = store.Close() })
-		world.Store = store
+		world.Store = memstore.New()
 	}
 	var hasher command.Hasher = access.NewHasher()
 	if !options.Networked {
@@ -133,7 +131,7 @@ func New(t testing.TB, options Options) *World {
 	var err error
 	if options.Pages != nil {
 		of := *options.Pages
-		of.Site, of.SiteZone, of.Now = site, cmp.Or(of.SiteZone, site.String()), now
+		of.Site, of.SiteZone, of.Now = site, site.String(), now
 		of.Namespace, of.Prefixes = Root, []string{"api"}
 		of.Currency = cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"})
 		of.OpenHistory = cmp.Or(h.PublicHistory, httpapi.PublicHistoryAll) == httpapi.PublicHistoryAll
@@ -155,8 +153,11 @@ func must(t testing.TB, err error) {
 // Hold keeps new entries from the read model until the returned function is
 // called: lists lag behind.
 func (world *World) Hold() (release func()) {
-	world.project.hold(true)
-	return func() { world.project.hold(false) }
+	world.project.held.Store(true)
+	return func() {
+		world.project.held.Store(false)
+		world.project.follow(world.Context())
+	}
 }
 
 // Head is the position of the last entry of the store.
@@ -239,29 +240,21 @@ type projectingStore struct {
 	world *World
 
 	mu   sync.Mutex
-	held bool
+	held atomic.Bool
 }
 
 // Append appends and follows.
 func (projecting *projectingStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	results := projecting.Store.Append(ctx, appends)
-	projecting.mu.Lock()
-	defer projecting.mu.Unlock()
 	projecting.follow(ctx)
 	return results
 }
 
-// hold projects no more, or all that was held.
-func (projecting *projectingStore) hold(held bool) {
-	projecting.mu.Lock()
-	defer projecting.mu.Unlock()
-	projecting.held = held
-	projecting.follow(projecting.world.Context())
-}
-
 // follow projects the entries that the read model lacks.
 func (projecting *projectingStore) follow(ctx context.Context) {
-	if projecting.held {
+	projecting.mu.Lock()
+	defer projecting.mu.Unlock()
+	if projecting.held.Load() {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
