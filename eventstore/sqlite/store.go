@@ -33,7 +33,7 @@ const FileName = "daybook.db"
 
 // Options of a Store; the zero value works.
 type Options struct {
-	// CacheBytes bounds the memory of records that are cached; 0: 8 MiB.
+	// CacheBytes bounds the memory of records that are cached; 0: 2 MiB.
 	CacheBytes int
 	// Now is the clock that the age of receipts goes by; nil: time.Now.
 	Now func() time.Time
@@ -48,7 +48,7 @@ type Options struct {
 	Permit func() error
 }
 
-const defaultCacheBytes = 8 << 20
+const defaultCacheBytes = 2 << 20
 
 // Store is an event store in a SQLite file.
 type Store struct {
