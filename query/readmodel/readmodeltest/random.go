@@ -188,6 +188,11 @@ func (generator generator) change(record *calendar.Record) *calendar.Record {
 	return fresh
 }
 
+// Random returns a random document of a kind.
+func Random(dice *rand.Rand, kind calendar.Kind, id calendar.ID, position calendar.Position) readmodel.Document {
+	return document(generator{Rand: dice}.record(kind, id), position)
+}
+
 // document makes a document of a record as an index reads it.
 func document(record *calendar.Record, position calendar.Position) readmodel.Document {
 	body, err := calendar.EncodeRecord(record)

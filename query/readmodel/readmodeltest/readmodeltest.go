@@ -1,6 +1,5 @@
-// Package readmodeltest is the suite that every readmodel.Index passes, the
-// corpus of phrases that is the contract of searching, and a corpus of records
-// for benchmarks.
+// Package readmodeltest is the suite that every readmodel.Index passes, with the
+// corpus of phrases that is the contract of searching.
 package readmodeltest
 
 import (
@@ -214,6 +213,9 @@ func (pair *indexPair) counts(kind calendar.Kind, field string, filter readmodel
 		return counts(pair.Context(), view, kind, field, filter)
 	})
 }
+
+// Now is when the records of the suite were changed.
+var Now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 
 // At returns the mark of a position in the history of the suite.
 func At(position calendar.Position) calendar.Mark {
