@@ -465,7 +465,7 @@ func random(pair *indexPair, kind calendar.Kind, rounds, queries int) {
 			query := generator.query()
 			pair.search(query)
 			if i%6 == 0 {
-				pair.walk(query)
+				ask(pair, query, func(view readmodel.View) ([]readmodel.Document, error) { return walk(pair.Context(), view, query) })
 			}
 		}
 		for _, query := range standing {
@@ -478,7 +478,7 @@ func random(pair *indexPair, kind calendar.Kind, rounds, queries int) {
 			}
 			for _, field := range generator.schema.Fields {
 				if field.Type == readmodel.TypeNumber {
-					pair.counts(kind, field.Name, query.Filter)
+					pair.search(readmodel.Query{Kind: kind, Filter: query.Filter, Tallies: []readmodel.Tally{{Field: field.Name}}})
 				}
 			}
 		}

@@ -34,8 +34,22 @@ type testCase struct {
 	run  func(pair *indexPair)
 }
 
+// written are the cases that are not made from a list.
+var written = []testCase{
+	{"content", content},
+	{"stamp", stamp},
+	{"wait", wait},
+	{"wait ends with the context", waitEnds},
+	{"views of one state", viewsOfOneState},
+	{"walks of a view", walksOfAView},
+	{"tallies of the state of the page", talliesOfOneState},
+	{"exact totals", exactTotals},
+	{"the largest searches", largestSearches},
+	{"joined spellings", joinedSpellings},
+}
+
 func cases(slow bool) []testCase {
-	all := slices.Concat(stateCases(), searchCases())
+	all := slices.Clone(written)
 	rounds, queries := 6, 80
 	if slow {
 		rounds, queries = 3, 40
@@ -176,42 +190,16 @@ func (pair *indexPair) state() {
 	})
 }
 
-// walk compares a whole walk.
-func (pair *indexPair) walk(query readmodel.Query) {
-	pair.Helper()
-	ask(pair, query, func(view readmodel.View) (walked, error) { return walkAll(pair.Context(), view, query) })
-}
-
-// walked is a walk with the total of the same state.
-type walked struct {
-	Total     int
-	Documents []readmodel.Document
-}
-
-func walkAll(ctx context.Context, view readmodel.View, query readmodel.Query) (result walked, err error) {
-	first := query
-	first.Offset, first.Limit, first.After, first.Tallies = 0, 0, nil, nil
-	page, err := view.Search(ctx, first)
-	if err != nil {
-		return walked{}, err
-	}
-	result.Total = page.Total
+// walk returns all documents of a walk.
+func walk(ctx context.Context, view readmodel.View, query readmodel.Query) (documents []readmodel.Document, err error) {
 	err = view.Walk(ctx, query, func(subset []readmodel.Document) error {
 		if len(subset) > readmodel.WalkStep {
 			return errors.New("a step of too many documents")
 		}
-		result.Documents = append(result.Documents, subset...)
+		documents = append(documents, subset...)
 		return nil
 	})
-	return result, err
-}
-
-// counts compares the counts of all values.
-func (pair *indexPair) counts(kind calendar.Kind, field string, filter readmodel.Filter) {
-	pair.Helper()
-	ask(pair, filter, func(view readmodel.View) (map[calendar.ID]int, error) {
-		return counts(pair.Context(), view, kind, field, filter)
-	})
+	return documents, err
 }
 
 // Now is when the records of the suite were changed.
@@ -232,21 +220,11 @@ func in(language calendar.Lang, text string) (t calendar.Text) {
 }
 
 // byID is the order of most cases.
-var byID = []readmodel.Sort{{Field: readmodel.FieldID}}
+var byID = readmodel.By(false, readmodel.FieldID)
 
 func wantErr(t testing.TB, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Fatalf("%s: error %v, want %v", what, err, want)
 	}
-}
-
-// counts returns, for each value of a field of numbers (FieldVenue, FieldCategories …), how
-// many documents of a kind a filter admits that have it. Values without any are absent.
-func counts(ctx context.Context, view readmodel.View, kind calendar.Kind, field string, filter readmodel.Filter) (map[calendar.ID]int, error) {
-	page, err := view.Search(ctx, readmodel.Query{Kind: kind, Filter: filter, Tallies: []readmodel.Tally{{Field: field}}})
-	if err != nil {
-		return nil, err
-	}
-	return page.Tallied[0].Values, nil
 }
