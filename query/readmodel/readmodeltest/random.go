@@ -400,30 +400,26 @@ func (generator generator) withTallies(query readmodel.Query) readmodel.Query {
 	}
 	query.Tallies = make([]readmodel.Tally, 1+generator.IntN(4))
 	for i := range query.Tallies {
-		query.Tallies[i] = generator.tally()
+		tally := &query.Tallies[i]
+		if generator.chance(60) {
+			tally.Filter = generator.filter(1)
+		}
+		for generator.chance(40) {
+			tally.Parts = append(tally.Parts, generator.withoutSearch())
+		}
+		if tally.Parts != nil && generator.chance(30) {
+			continue
+		}
+		field := pick(generator, generator.schema.Fields)
+		for field.Type != readmodel.TypeNumber {
+			field = pick(generator, generator.schema.Fields)
+		}
+		tally.Field = field.Name
+		for generator.chance(50) { // one of them may be counted with the values
+			tally.Parts = append(tally.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
+		}
 	}
 	return query
-}
-
-func (generator generator) tally() (tally readmodel.Tally) {
-	if generator.chance(60) {
-		tally.Filter = generator.filter(1)
-	}
-	for generator.chance(40) {
-		tally.Parts = append(tally.Parts, generator.withoutSearch())
-	}
-	if tally.Parts != nil && generator.chance(30) {
-		return tally
-	}
-	field := pick(generator, generator.schema.Fields)
-	for field.Type != readmodel.TypeNumber {
-		field = pick(generator, generator.schema.Fields)
-	}
-	tally.Field = field.Name
-	for generator.chance(50) { // one of them may be counted with the values
-		tally.Parts = append(tally.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
-	}
-	return tally
 }
 
 // random writes random documents of a kind, again and again, and compares random questions.

@@ -34,8 +34,8 @@ type testCase struct {
 	run  func(pair *indexPair)
 }
 
-// written are the cases that are not made from a list.
-var written = []testCase{
+// testCases are those that are not made from a list.
+var testCases = []testCase{
 	{"content", content},
 	{"stamp", stamp},
 	{"wait", wait},
@@ -49,7 +49,7 @@ var written = []testCase{
 }
 
 func cases(slow bool) []testCase {
-	all := slices.Clone(written)
+	all := slices.Clone(testCases)
 	rounds, queries := 6, 80
 	if slow {
 		rounds, queries = 3, 40
