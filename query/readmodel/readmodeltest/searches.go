@@ -16,23 +16,20 @@ func textIn(language calendar.Lang, query string, fields ...string) readmodel.Te
 
 // phrases writes each text as the description of an event and searches it.
 func phrases(pair *indexPair, language calendar.Lang) {
-	list, err := Phrases(language)
-	if err != nil {
-		pair.Fatal(err)
-	}
+	list := readPhrases(pair, language)
 	for i, phrase := range list {
 		pair.addRecord(&calendar.Record{
 			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Home: language, Changed: Now,
-			Fields: calendar.Fields{"title": in(language, "0000"), "description": in(language, phrase.Text)},
+			Fields: calendar.Fields{"title": in(language, "0000"), "description": in(language, phrase.text)},
 		})
 	}
 	pair.write()
 	for i, phrase := range list {
 		page := pair.find(calendar.KindEvent, readmodel.And{
-			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(language, phrase.Query, eventTexts...),
+			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}}, textIn(language, phrase.query, eventTexts...),
 		})
-		if fits := page.Total == 1; fits != phrase.Fits {
-			pair.Errorf("%v: fits %v, want %v", phrase, fits, phrase.Fits)
+		if fits := page.Total == 1; fits != phrase.fits {
+			pair.Errorf("%s: fits %v", phrase.line, fits)
 		}
 	}
 }
