@@ -147,10 +147,22 @@ func (plainView *plainView) Search(_ context.Context, query readmodel.Query) (re
 	}
 	from := min(query.Offset, len(all))
 	page.Documents = all[from : from+min(query.Limit, len(all)-from)]
-	page.Tallied = make([]readmodel.TallyAnswer, len(query.Tallies))
-	for i := range query.Tallies {
-		tally := &query.Tallies[i]
-		page.Tallied[i] = tallyOf(tally, plainView.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: tally.Filter}))
+	schema := readmodel.SchemaOf(query.Kind)
+	for _, tally := range query.Tallies {
+		answer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
+		for _, document := range plainView.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: tally.Filter}) {
+			for i, part := range tally.Parts {
+				if readmodel.Match(part, &document) {
+					answer.Parts[i]++
+				}
+			}
+			if tally.Field != "" {
+				for _, number := range schema.Field(tally.Field).Numbers(document.Record) {
+					answer.Values[calendar.ID(number)]++
+				}
+			}
+		}
+		page.Tallied = append(page.Tallied, answer)
 	}
 	return page, nil
 }
@@ -191,24 +203,6 @@ func (plainView *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64
 func (plain *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer plain.lock()()
 	return slices.SortedFunc(maps.Values(plain.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
-}
-
-// tallyOf answers a tally about the documents that its filter admits.
-func tallyOf(tally *readmodel.Tally, docs []readmodel.Document) readmodel.TallyAnswer {
-	tallyAnswer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
-	for i := range docs {
-		for index, part := range tally.Parts {
-			if readmodel.Match(part, &docs[i]) {
-				tallyAnswer.Parts[index]++
-			}
-		}
-		if tally.Field != "" {
-			for _, number := range readmodel.SchemaOf(docs[i].Record.Kind).Field(tally.Field).Numbers(docs[i].Record) {
-				tallyAnswer.Values[calendar.ID(number)]++
-			}
-		}
-	}
-	return tallyAnswer
 }
 
 // repeated returns the documents that a query with a Collapse finds of some in order, each

@@ -94,7 +94,6 @@ func largestSearches(pair *indexPair) {
 	for _, value := range []string{long, long[:64], strings.Repeat("ba", 200), strings.Repeat("乐音", 250), "*?\\"} {
 		pair.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}, Value: value})
 	}
-	fields := readmodel.SchemaOf(calendar.KindVenue).Texts
 	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
 		pair.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts...))
 	}
@@ -104,12 +103,11 @@ func largestSearches(pair *indexPair) {
 			`"` + strings.Join(words, `" "`) + `"`, strings.Join(words[:16], " ") + ` "` + strings.Join(words[16:], " ") + `"`,
 		} {
 			for _, spelling := range []readmodel.Spelling{{}, {Typos: readmodel.MaxTypos, Joined: true}} {
-				search := textIn(language, query, fields...)
+				search := textIn(language, query, readmodel.SchemaOf(calendar.KindVenue).Texts...)
 				search.Spelling = spelling
-				rank := &readmodel.Relevance{Text: search}
 				page := pair.search(readmodel.Query{
 					Kind: calendar.KindVenue, Filter: search, Limit: 2,
-					Sort: append([]readmodel.Sort{{Rank: rank, Desc: true}}, byID...),
+					Sort: append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: search}, Desc: true}}, byID...),
 				})
 				if page.Total != 1 {
 					pair.Errorf("%s: %q: %d venues, want 1", language, query, page.Total)
