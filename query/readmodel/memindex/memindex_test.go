@@ -79,7 +79,7 @@ func TestWholeBatches(t *testing.T) {
 				}
 				view := viewOf(t, index)
 				page, err := view.Search(t.Context(), readmodel.Query{
-					Kind: calendar.KindEvent, Limit: n, Sort: readmodeltest.ByStart(),
+					Kind: calendar.KindEvent, Limit: n, Sort: readmodel.By(false, readmodel.FieldStart, readmodel.FieldID),
 					Filter: readmodel.Not{Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}},
 				})
 				if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +25,7 @@ func TestMerges(t *testing.T) {
 		n = 500
 	}
 	index := memindex.New(memindex.Options{})
-	plain, corpus, dice := readmodeltest.NewPlain(), readmodeltest.NewCorpus(n, 1), rand.New(rand.NewPCG(1, 2))
+	plain, dice := readmodeltest.NewPlain(), rand.New(rand.NewPCG(1, 2))
 	position := calendar.Position(1 << 20)
 	write := func(batch readmodel.Batch) {
 		t.Helper()
@@ -35,12 +36,13 @@ func TestMerges(t *testing.T) {
 			}
 		}
 	}
+	words := strings.Fields("jazz music concert fête 音乐 x")
 	compare := func() {
 		t.Helper()
-		word := readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts, Search: readmodel.ParseSearch(corpus.Word(3+dice.IntN(20)), calendar.LangEN)}
+		word := readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts, Search: readmodel.ParseSearch(words[dice.IntN(len(words))], calendar.LangEN)}
 		for _, query := range []readmodel.Query{
-			{Kind: calendar.KindEvent, Sort: readmodeltest.ByStart(), Offset: dice.IntN(n), Limit: 20},
-			{Kind: calendar.KindEvent, Filter: word, Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldID, Desc: true}}, Limit: 20},
+			{Kind: calendar.KindEvent, Sort: readmodel.By(false, readmodel.FieldStart, readmodel.FieldDate, readmodel.FieldID), Offset: dice.IntN(n), Limit: 20},
+			{Kind: calendar.KindEvent, Filter: word, Sort: readmodel.By(true, readmodel.FieldPublished, readmodel.FieldID), Limit: 20},
 		} {
 			want, err := viewOf(t, plain).Search(t.Context(), query)
 			if err != nil {
@@ -63,16 +65,14 @@ func TestMerges(t *testing.T) {
 			if written == n {
 				break
 			}
-			document := corpus.Event(written)
 			position, written = position+1, written+1
-			document.Position = position
-			batch.Documents = append(batch.Documents, document)
+			batch.Documents = append(batch.Documents, readmodeltest.Random(dice, calendar.KindEvent, calendar.ID(written), position))
 		}
 		write(batch)
 		for range 5 {
-			document := corpus.Event(dice.IntN(written))
 			position++
-			if document.Position = position; dice.IntN(3) == 0 {
+			document := readmodeltest.Random(dice, calendar.KindEvent, calendar.ID(1+dice.IntN(written)), position)
+			if dice.IntN(3) == 0 {
 				document = readmodel.Document{Position: position, Record: &calendar.Record{ID: document.Record.ID, Kind: document.Record.Kind, Version: 9, Deleted: true, Fields: calendar.Fields{}}, Body: []byte("{}")}
 			}
 			write(readmodel.Batch{Documents: []readmodel.Document{document}})
@@ -107,15 +107,17 @@ func TestEndOfARequestEndsItsSearch(t *testing.T) {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
 	index := memindex.New(memindex.Options{})
-	corpus := readmodeltest.NewCorpus(2000, 1)
-	if err := corpus.Fill(func(batch readmodel.Batch) error {
-		_, err := index.Write(t.Context(), batch)
-		return err
-	}); err != nil {
+	var batch readmodel.Batch
+	for i := range 2000 {
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: calendar.Position(1 + i), Body: []byte("{}"), Record: &calendar.Record{
+			ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: 1, Fields: calendar.Fields{"title": calendar.Text{"music, jazz"}},
+		}})
+	}
+	if _, err := index.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	query := readmodel.Query{Kind: calendar.KindEvent, Limit: 10, Filter: readmodel.Text{
-		Fields: readmodel.SchemaOf(calendar.KindEvent).Texts, Search: readmodel.ParseSearch(`"`+corpus.Word(0)+" "+corpus.Word(1)+`"`, calendar.LangEN),
+		Fields: readmodel.SchemaOf(calendar.KindEvent).Texts, Search: readmodel.ParseSearch(`"jazz music"`, calendar.LangEN),
 	}}
 	if _, err := viewOf(t, index).Search(&ending{t.Context(), 1}, query); err != context.Canceled { //nolint:errorlint // as it is
 		t.Errorf("error %v, want that of the context", err)

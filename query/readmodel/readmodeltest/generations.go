@@ -64,18 +64,6 @@ func (life *lifecycle) comeAndPromote() {
 	life.do("promote", life.Promote)
 }
 
-// nothingComes checks that a coming generation is empty, whatever was in the one before.
-func (life *lifecycle) nothingComes() {
-	life.Helper()
-	next, err := life.Next(life.Context())
-	if err != nil {
-		life.Fatalf("next: %v", err)
-	}
-	if marks, err := next.Marks(life.Context()); err != nil || marks != (readmodel.Marks{}) {
-		life.Errorf("a coming generation has the marks %v, %v", marks, err)
-	}
-}
-
 // nothing checks that there is nothing to promote.
 func (life *lifecycle) nothing(what string) {
 	life.Helper()
@@ -96,7 +84,13 @@ var lifeCases = map[string]func(l *lifecycle){
 	"the coming one answers nobody": func(l *lifecycle) {
 		l.come()
 		l.answers(l.first)
-		l.nothingComes()
+		next, err := l.Next(l.Context())
+		if err != nil {
+			l.Fatal(err)
+		}
+		if marks, err := next.Marks(l.Context()); err != nil || marks != (readmodel.Marks{}) {
+			l.Errorf("another coming generation has the marks %v, %v", marks, err)
+		}
 		l.answers(l.first)
 	},
 	"promote puts it in place": func(l *lifecycle) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -80,8 +79,7 @@ func (plain *Plain) Marks(context.Context) (readmodel.Marks, error) {
 
 // Visible implements readmodel.Index.
 func (plain *Plain) Visible(context.Context) (readmodel.VisibleState, error) {
-	defer plain.lock()()
-	return readmodel.VisibleState{Mark: plain.marks.All, Content: plain.healed}, nil
+	return plain.view().shown, nil
 }
 
 // Wait implements readmodel.Index.
@@ -106,15 +104,14 @@ func (plain *Plain) View(context.Context) (readmodel.View, error) { return plain
 
 func (plain *Plain) view() *plainView {
 	defer plain.lock()()
-	view := &plainView{plain.match, plain.compare, readmodel.VisibleState{Mark: plain.marks.All, Content: plain.healed}, maps.Clone(plain.documents)}
+	view := &plainView{plain, readmodel.VisibleState{Mark: plain.marks.All, Content: plain.healed}, maps.Clone(plain.documents)}
 	maps.DeleteFunc(view.documents, func(_ calendar.ID, document readmodel.Document) bool { return document.Record.Deleted })
 	return view
 }
 
 // plainView holds the live documents of a moment.
 type plainView struct {
-	match     func(readmodel.Filter, *readmodel.Document) bool
-	compare   func(order []readmodel.Sort, document, b *readmodel.Document) int
+	plain     *Plain // for its meaning of filters and orders
 	shown     readmodel.VisibleState
 	documents map[calendar.ID]readmodel.Document
 }
@@ -128,11 +125,11 @@ func (plainView *plainView) Close() {}
 // find returns all that a query finds, in order.
 func (plainView *plainView) find(query readmodel.Query) (documents []readmodel.Document) {
 	for _, document := range plainView.documents {
-		if document.Record.Kind == query.Kind && plainView.match(query.Filter, &document) && plainView.match(query.Narrow, &document) {
+		if document.Record.Kind == query.Kind && plainView.plain.match(query.Filter, &document) && plainView.plain.match(query.Narrow, &document) {
 			documents = append(documents, document)
 		}
 	}
-	slices.SortFunc(documents, func(a, b readmodel.Document) int { return plainView.compare(query.Sort, &a, &b) })
+	slices.SortFunc(documents, func(a, b readmodel.Document) int { return plainView.plain.compare(query.Sort, &a, &b) })
 	if query.Collapse != nil {
 		documents = repeated(query.Collapse, documents)
 	}
@@ -150,22 +147,29 @@ func (plainView *plainView) Search(_ context.Context, query readmodel.Query) (re
 	}
 	from := min(query.Offset, len(all))
 	page.Documents = all[from : from+min(query.Limit, len(all)-from)]
-	page.Tallied = make([]readmodel.TallyAnswer, len(query.Tallies))
-	for i := range query.Tallies {
-		tally := &query.Tallies[i]
-		page.Tallied[i] = tallyOf(tally, plainView.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: tally.Filter}))
+	schema := readmodel.SchemaOf(query.Kind)
+	for _, tally := range query.Tallies {
+		answer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
+		for _, document := range plainView.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: tally.Filter}) {
+			for i, part := range tally.Parts {
+				if readmodel.Match(part, &document) {
+					answer.Parts[i]++
+				}
+			}
+			if tally.Field != "" {
+				for _, number := range schema.Field(tally.Field).Numbers(document.Record) {
+					answer.Values[calendar.ID(number)]++
+				}
+			}
+		}
+		page.Tallied = append(page.Tallied, answer)
 	}
 	return page, nil
 }
 
 // Walk implements readmodel.View.
-func (plainView *plainView) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
-	query.Offset, query.Limit, query.After, query.Tallies = 0, math.MaxInt, nil, nil
-	page, err := plainView.Search(ctx, query)
-	if err != nil {
-		return err
-	}
-	for subset := range slices.Chunk(page.Documents, readmodel.WalkStep) {
+func (plainView *plainView) Walk(_ context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
+	for subset := range slices.Chunk(plainView.find(query), readmodel.WalkStep) {
 		if err := use(subset); err != nil {
 			return err
 		}
@@ -199,24 +203,6 @@ func (plainView *plainView) Stamp(_ context.Context, kind calendar.Kind) (uint64
 func (plain *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer plain.lock()()
 	return slices.SortedFunc(maps.Values(plain.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
-}
-
-// tallyOf answers a tally about the documents that its filter admits.
-func tallyOf(tally *readmodel.Tally, docs []readmodel.Document) readmodel.TallyAnswer {
-	tallyAnswer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
-	for i := range docs {
-		for index, part := range tally.Parts {
-			if readmodel.Match(part, &docs[i]) {
-				tallyAnswer.Parts[index]++
-			}
-		}
-		if tally.Field != "" {
-			for _, number := range readmodel.SchemaOf(docs[i].Record.Kind).Field(tally.Field).Numbers(docs[i].Record) {
-				tallyAnswer.Values[calendar.ID(number)]++
-			}
-		}
-	}
-	return tallyAnswer
 }
 
 // repeated returns the documents that a query with a Collapse finds of some in order, each

@@ -188,6 +188,11 @@ func (generator generator) change(record *calendar.Record) *calendar.Record {
 	return fresh
 }
 
+// Random returns a random document of a kind.
+func Random(dice *rand.Rand, kind calendar.Kind, id calendar.ID, position calendar.Position) readmodel.Document {
+	return document(generator{Rand: dice}.record(kind, id), position)
+}
+
 // document makes a document of a record as an index reads it.
 func document(record *calendar.Record, position calendar.Position) readmodel.Document {
 	body, err := calendar.EncodeRecord(record)
@@ -395,30 +400,26 @@ func (generator generator) withTallies(query readmodel.Query) readmodel.Query {
 	}
 	query.Tallies = make([]readmodel.Tally, 1+generator.IntN(4))
 	for i := range query.Tallies {
-		query.Tallies[i] = generator.tally()
+		tally := &query.Tallies[i]
+		if generator.chance(60) {
+			tally.Filter = generator.filter(1)
+		}
+		for generator.chance(40) {
+			tally.Parts = append(tally.Parts, generator.withoutSearch())
+		}
+		if tally.Parts != nil && generator.chance(30) {
+			continue
+		}
+		field := pick(generator, generator.schema.Fields)
+		for field.Type != readmodel.TypeNumber {
+			field = pick(generator, generator.schema.Fields)
+		}
+		tally.Field = field.Name
+		for generator.chance(50) { // one of them may be counted with the values
+			tally.Parts = append(tally.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
+		}
 	}
 	return query
-}
-
-func (generator generator) tally() (tally readmodel.Tally) {
-	if generator.chance(60) {
-		tally.Filter = generator.filter(1)
-	}
-	for generator.chance(40) {
-		tally.Parts = append(tally.Parts, generator.withoutSearch())
-	}
-	if tally.Parts != nil && generator.chance(30) {
-		return tally
-	}
-	field := pick(generator, generator.schema.Fields)
-	for field.Type != readmodel.TypeNumber {
-		field = pick(generator, generator.schema.Fields)
-	}
-	tally.Field = field.Name
-	for generator.chance(50) { // one of them may be counted with the values
-		tally.Parts = append(tally.Parts, readmodel.In{Field: field.Name, IDs: generator.ids()})
-	}
-	return tally
 }
 
 // random writes random documents of a kind, again and again, and compares random questions.
@@ -460,7 +461,7 @@ func random(pair *indexPair, kind calendar.Kind, rounds, queries int) {
 			query := generator.query()
 			pair.search(query)
 			if i%6 == 0 {
-				pair.walk(query)
+				ask(pair, query, func(view readmodel.View) ([]readmodel.Document, error) { return walk(pair.Context(), view, query) })
 			}
 		}
 		for _, query := range standing {
@@ -473,7 +474,7 @@ func random(pair *indexPair, kind calendar.Kind, rounds, queries int) {
 			}
 			for _, field := range generator.schema.Fields {
 				if field.Type == readmodel.TypeNumber {
-					pair.counts(kind, field.Name, query.Filter)
+					pair.search(readmodel.Query{Kind: kind, Filter: query.Filter, Tallies: []readmodel.Tally{{Field: field.Name}}})
 				}
 			}
 		}
