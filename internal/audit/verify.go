@@ -105,10 +105,10 @@ func VerifyStore(ctx context.Context, store eventstore.Store, tree *proof.Tree, 
 // leaves are those of an export, in memory.
 type leaves [][32]byte
 
-func (leaves *leaves) Epoch() eventstore.Epoch { return eventstore.Epoch{} }
+func (leaves leaves) Epoch() eventstore.Epoch { return eventstore.Epoch{} }
 
-func (leaves *leaves) Read(_ context.Context, bounds eventstore.Range) (entries []eventstore.Entry, _ error) {
-	for _, leaf := range (*leaves)[bounds.After:][:bounds.Limit] {
+func (leaves leaves) Read(_ context.Context, bounds eventstore.Range) (entries []eventstore.Entry, _ error) {
+	for _, leaf := range leaves[bounds.After:][:bounds.Limit] {
 		entries = append(entries, eventstore.Entry{Leaf: leaf})
 	}
 	return entries, nil
@@ -126,5 +126,5 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (Verified, e
 	if err != nil {
 		return Verified{}, err
 	}
-	return trust.check(ctx, found, proof.NewTree(&reader.leaves), reader.notes)
+	return trust.check(ctx, found, proof.NewTree(reader.leaves), reader.notes)
 }
