@@ -102,7 +102,7 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	keys := regexp.MustCompile(`^[a-z_]+(\.[A-Za-z0-9_-]+)*$`)
-	inFiles := map[string]*regexp.Regexp{"templates/*.html": regexp.MustCompile(`\bt "([^"]+)"`), "*.tmpl": regexp.MustCompile(`\btext "([^"]+)"`), "*.json": regexp.MustCompile(`"text": "(arg\.[^"]+)"`), "element/*.json": regexp.MustCompile(`: "([^"]+)"`)}
+	inFiles := map[string]*regexp.Regexp{"templates/*.html": regexp.MustCompile(`\bt "([^"]+)"`), "*.tmpl": regexp.MustCompile(`\bText "([^"]+)"`), "*.json": regexp.MustCompile(`"text": "(arg\.[^"]+)"`), "element/*.json": regexp.MustCompile(`: "([^"]+)"`)}
 	for area, of := range areas {
 		used, asked := map[string]bool{}, map[string]bool{}
 		for _, folder := range of.folders {
