@@ -95,8 +95,8 @@ func (date Date) local(now Wall) Wall {
 	}
 	clock := int64(date.clock)
 	if date.clock == presentClock {
-		height, month, s := instant.Clock()
-		clock = int64(height)*3600 + int64(month)*60 + int64(s)
+		hours, minutes, seconds := instant.Clock()
+		clock = int64(hours)*3600 + int64(minutes)*60 + int64(seconds)
 	}
 	return Wall(midnight.Unix() + clock)
 }
@@ -234,24 +234,24 @@ func dateOf(part func(name string) string) (date Date, ok bool) {
 
 // civilDay returns the first second of a day.
 func civilDay(year, month, day string) (int64, bool) {
-	y, days, m := number(year), number(day), monthOf(month)
-	instant := time.Date(y, m, days, 0, 0, 0, 0, time.UTC)
-	return instant.Unix(), y >= 1 && instant.Month() == m && instant.Day() == days
+	yearNumber, dayOfMonth, monthOfYear := number(year), number(day), monthOf(month)
+	instant := time.Date(yearNumber, monthOfYear, dayOfMonth, 0, 0, 0, 0, time.UTC)
+	return instant.Unix(), yearNumber >= 1 && instant.Month() == monthOfYear && instant.Day() == dayOfMonth
 }
 
 // secondOfDay returns the seconds of a clock of 24 hours, or of 12 with "am" or "pm".
 func secondOfDay(hour, minute, second, half string) (int32, bool) {
-	height, month, s := number(hour), number(minute), number(second)
+	hours, minutes, seconds := number(hour), number(minute), number(second)
 	switch {
-	case half == "" && minute == "", half != "" && (height < 1 || height > 12):
+	case half == "" && minute == "", half != "" && (hours < 1 || hours > 12):
 		return 0, false
 	case half != "":
-		height %= 12
+		hours %= 12
 	}
 	if half == "pm" {
-		height += 12
+		hours += 12
 	}
-	return int32(height*3600 + month*60 + s), height < 24 && month < 60 && s < 60
+	return int32(hours*3600 + minutes*60 + seconds), hours < 24 && minutes < 60 && seconds < 60
 }
 
 // readOffset reads z, ±hh:mm or ±hhmm, in seconds east of UTC.
@@ -259,10 +259,10 @@ func readOffset(text string) (int, bool) {
 	if text == "z" {
 		return 0, true
 	}
-	height, month := number(text[1:3]), number(text[len(text)-2:])
-	seconds := height*3600 + month*60
+	hours, minutes := number(text[1:3]), number(text[len(text)-2:])
+	seconds := hours*3600 + minutes*60
 	if text[0] == '-' {
 		seconds = -seconds
 	}
-	return seconds, height < 24 && month < 60
+	return seconds, hours < 24 && minutes < 60
 }

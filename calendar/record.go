@@ -64,8 +64,8 @@ func (fields Fields) Copy(names []string) Fields {
 		case string:
 			result[name] = strings.Clone(v)
 		case Text:
-			for length := range v {
-				v[length] = strings.Clone(v[length])
+			for language := range v {
+				v[language] = strings.Clone(v[language])
 			}
 			result[name] = v
 		default:

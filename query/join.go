@@ -143,9 +143,9 @@ func (join *join) views(ctx context.Context, views []View) error {
 }
 
 // byName orders terms by their shown names, then by id.
-func (join *join) byName(linkedView, view LinkedView) int {
-	id, y := linkedView.Record.ID, view.Record.ID
-	return cmp.Or(strings.Compare(join.found[id].sortName, join.found[y].sortName), cmp.Compare(id, y))
+func (join *join) byName(one, other LinkedView) int {
+	id, otherID := one.Record.ID, other.Record.ID
+	return cmp.Or(strings.Compare(join.found[id].sortName, join.found[otherID].sortName), cmp.Compare(id, otherID))
 }
 
 // linked returns the list of the linked records of a kind.

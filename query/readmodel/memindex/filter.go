@@ -173,8 +173,8 @@ func (evaluation *evaluation) beginning(dictionary *dictionary, piece readmodel.
 
 // singly adds words.
 func singly(wordRanges []wordRange, words []uint32) []wordRange {
-	for _, weight := range words {
-		wordRanges = append(wordRanges, wordRange{weight, weight + 1})
+	for _, word := range words {
+		wordRanges = append(wordRanges, wordRange{word, word + 1})
 	}
 	return wordRanges
 }
@@ -237,9 +237,9 @@ func (evaluation *evaluation) lookInto(docs bitset, texts *texts, row row, whole
 // standsIn reports whether a row stands in a text.
 func (row row) standsIn(stream []byte) bool {
 	for len(stream) > 0 {
-		weight, size := nextWord(stream)
+		word, size := nextWord(stream)
 		stream = stream[size:]
-		if fits(weight, row[0]) {
+		if fits(word, row[0]) {
 			if _, begins := row[1:].begins(stream); begins {
 				return true
 			}
@@ -254,8 +254,8 @@ func (row row) begins(stream []byte) (rest []byte, begins bool) {
 		if len(stream) == 0 {
 			return nil, false
 		}
-		weight, size := nextWord(stream)
-		if !fits(weight, words) {
+		word, size := nextWord(stream)
+		if !fits(word, words) {
 			return nil, false
 		}
 		stream = stream[size:]
@@ -263,6 +263,6 @@ func (row row) begins(stream []byte) (rest []byte, begins bool) {
 	return stream, true
 }
 
-func fits(weight uint32, ranges []wordRange) bool {
-	return slices.ContainsFunc(ranges, func(r wordRange) bool { return weight-r.from < r.to-r.from })
+func fits(word uint32, ranges []wordRange) bool {
+	return slices.ContainsFunc(ranges, func(r wordRange) bool { return word-r.from < r.to-r.from })
 }

@@ -68,9 +68,9 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 			if options.NoTexts {
 				continue
 			}
-			for length, text := range field.Text(record) {
+			for language, text := range field.Text(record) {
 				if text != "" {
-					tokens[length] = readmodel.Tokens(text)
+					tokens[language] = readmodel.Tokens(text)
 				}
 			}
 		}
@@ -149,8 +149,8 @@ func build(schema *readmodel.Schema, layers []liveSegment, entries []*entry) *se
 	parts := partsOf(schema, layers, entries)
 	part := newSegment(schema)
 	part.Docs = make([]doc, len(parts))
-	for length := range part.Home {
-		part.Home[length] = newBitset(len(parts))
+	for language := range part.Home {
+		part.Home[language] = newBitset(len(parts))
 	}
 	for i := range parts {
 		part.Docs[i] = *parts[i].doc()
@@ -200,9 +200,9 @@ func (segment *segment) finish() {
 		tasks = append(tasks, func() { column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
 	}
 	for _, textColumn := range segment.Texts {
-		for length := range textColumn {
-			words := sync.OnceValue(func() postings { return textColumn[length].invert(len(segment.Words[length].Words)) })
-			if textColumn[length].words = words; len(segment.Docs) > immediately { // else it is merged soon, most often unread
+		for language := range textColumn {
+			words := sync.OnceValue(func() postings { return textColumn[language].invert(len(segment.Words[language].Words)) })
+			if textColumn[language].words = words; len(segment.Docs) > immediately { // else it is merged soon, most often unread
 				tasks = append(tasks, func() { words() })
 			}
 		}

@@ -34,8 +34,8 @@ func (dictionary *dictionary) find(text string) (uint32, bool) {
 
 // exactly returns the range of a word, nil when it is not there.
 func (dictionary *dictionary) exactly(text string) []wordRange {
-	if weight, found := dictionary.find(text); found {
-		return []wordRange{{weight, weight + 1}}
+	if word, found := dictionary.find(text); found {
+		return []wordRange{{word, word + 1}}
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (dictionary *dictionary) withStem(stem string) []uint32 {
 		}
 		slices.SortStableFunc(dictionary.byStem, func(a, b uint32) int { return strings.Compare(dictionary.stems[a], dictionary.stems[b]) })
 	})
-	index, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(weight uint32, stem string) int { return strings.Compare(dictionary.stems[weight], stem) })
+	index, _ := slices.BinarySearchFunc(dictionary.byStem, stem, func(word uint32, stem string) int { return strings.Compare(dictionary.stems[word], stem) })
 	end := index
 	for end < len(dictionary.byStem) && dictionary.stems[dictionary.byStem[end]] == stem {
 		end++
@@ -131,8 +131,8 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 		v.dictionaries[language] = d
 		for i, layer := range layers {
 			some := make([]string, 0, used[i][language].count())
-			for weight := range used[i][language].each {
-				some = append(some, layer.Words[language].Words[weight])
+			for word := range used[i][language].each {
+				some = append(some, layer.Words[language].Words[word])
 			}
 			d.Words = union(d.Words, some)
 		}
@@ -140,11 +140,11 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 		for i, layer := range layers {
 			renamed := make([]uint32, len(layer.Words[language].Words))
 			index := 0
-			for weight := range used[i][language].each {
-				for d.Words[index] != layer.Words[language].Words[weight] {
+			for word := range used[i][language].each {
+				for d.Words[index] != layer.Words[language].Words[word] {
 					index++
 				}
-				renamed[weight] = uint32(index)
+				renamed[word] = uint32(index)
 			}
 			v.renamed[layer.segment][language] = renamed
 		}
@@ -167,8 +167,8 @@ func (dictionary *dictionary) add(numbers map[string]uint32) {
 
 // wordsOf returns the words of entries by language, without numbers.
 func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
-	for length := range words {
-		words[length] = map[string]uint32{}
+	for language := range words {
+		words[language] = map[string]uint32{}
 	}
 	for _, entry := range entries {
 		for _, texts := range entry.texts {
@@ -202,9 +202,9 @@ func union(first, second []string) []string {
 func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
 	for language, dictionary := range layer.Words {
 		used[language] = newBitset(len(dictionary.Words))
-		for weight := range dictionary.Words {
+		for word := range dictionary.Words {
 			if layer.number == len(layer.Docs) { // so are all words
-				used[language].set(uint32(weight))
+				used[language].set(uint32(word))
 			}
 		}
 	}
@@ -215,8 +215,8 @@ func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
 			}
 			for ordinal := range layer.live.each {
 				for stream := column[language].of(ordinal); len(stream) > 0; {
-					weight, size := nextWord(stream)
-					used[language].set(weight)
+					word, size := nextWord(stream)
+					used[language].set(word)
 					stream = stream[size:]
 				}
 			}
@@ -285,8 +285,8 @@ func (part *part) appendText(target []byte, name string, language calendar.Lang,
 	if part.entry == nil {
 		renamed := vocabulary.renamed[part.from][language]
 		for stream := part.from.Texts[name][language].of(part.at); len(stream) > 0; {
-			weight, size := nextWord(stream)
-			target = binary.AppendUvarint(target, uint64(renamed[weight]))
+			word, size := nextWord(stream)
+			target = binary.AppendUvarint(target, uint64(renamed[word]))
 			stream = stream[size:]
 		}
 		return target
@@ -300,12 +300,12 @@ func (part *part) appendText(target []byte, name string, language calendar.Lang,
 // invert finds out where each word occurs.
 func (texts *texts) invert(words int) postings {
 	docs := max(len(texts.Starts)-1, 0)
-	return newPostings(docs, words, func(add func(weight, ordinal uint32)) {
+	return newPostings(docs, words, func(add func(word, ordinal uint32)) {
 		for ordinal := range uint32(docs) {
 			for stream := texts.of(ordinal); len(stream) > 0; {
-				weight, size := nextWord(stream)
+				word, size := nextWord(stream)
 				stream = stream[size:]
-				add(weight, ordinal)
+				add(word, ordinal)
 			}
 		}
 	})
@@ -313,7 +313,7 @@ func (texts *texts) invert(words int) postings {
 
 // nextWord reads the first number of a stream that is not empty; most have one or two
 // bytes.
-func nextWord(stream []byte) (weight uint32, size int) {
+func nextWord(stream []byte) (word uint32, size int) {
 	if stream[0] < 0x80 {
 		return uint32(stream[0]), 1
 	}

@@ -95,12 +95,12 @@ func (generator generator) value(row *calendar.Field) any {
 		return generator.words(2)
 	case calendar.TypeText:
 		var text calendar.Text
-		for length := range text {
+		for language := range text {
 			if generator.chance(35) {
-				text[length] = generator.words(8)
+				text[language] = generator.words(8)
 			}
 			if row.Form == calendar.FormHTML {
-				text[length] = strings.Replace(text[length], " ", pick(generator, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
+				text[language] = strings.Replace(text[language], " ", pick(generator, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
 			}
 		}
 		return text
