@@ -294,8 +294,8 @@ func (builder *pageBuilder) hours(periodBody *periodBody, days []day) {
 		}
 	}
 	periodBody.Days, periodBody.From, periodBody.Hours = days, from, map[int]string{}
-	for height := from; height < until; height++ {
-		periodBody.Hours[(height-from)*rowsOfHour+1] = builder.hour(height)
+	for hour := from; hour < until; hour++ {
+		periodBody.Hours[(hour-from)*rowsOfHour+1] = builder.hour(hour)
 	}
 	for i := range days {
 		if days[i].lanes(lanes, from*rowsOfHour) > 1 {
