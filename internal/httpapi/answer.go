@@ -32,7 +32,7 @@ type answer struct {
 	small    bool                            // it is as small as it gets
 	position calendar.Position               // that a list shows; 0 elsewhere
 	key      string                          // under which it is cached; "" for none
-	passing  bool                            // the state went over to another one meanwhile: it is not cached
+	passing  bool                            // it is not cached: the state went over to another one meanwhile, or nobody asked before
 	// selection are the events of an answer that is sent while its body is written as the listing;
 	// nil: the body is there.
 	selection *query.Selection
@@ -68,7 +68,7 @@ func (call *call) newAnswer(data []byte, media []string, etag string) *answer {
 // showRecord makes the answer that shows a record, or returns query.ErrTooLarge.
 func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, error) {
 	shown.Links, shown.Lang = &call.root.Links, call.language
-	body, err := written(func(data []byte) ([]byte, error) {
+	body, err := call.write(func(data []byte) ([]byte, error) {
 		return call.renderer.Writer(shown).Record(data, view)
 	})
 	if err != nil {
@@ -193,19 +193,34 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
 // maxBuffer is the size of the largest buffer that is used again.
 const maxBuffer = 1 << 20
 
-// written returns what write appends to a buffer.
+// written returns a copy of what write appends to a buffer.
 func written(write func(data []byte) ([]byte, error)) ([]byte, error) {
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
 	data, err := write((*buffer)[:0])
-	var result []byte
-	if err == nil {
-		result = bytes.Clone(data)
-	}
-	if cap(data) <= maxBuffer {
-		*buffer = data
+	result := bytes.Clone(data)
+	*buffer = data
+	giveBuffer(buffer)
+	return result, err
+}
+
+func giveBuffer(buffer *[]byte) {
+	if buffer != nil && cap(*buffer) <= maxBuffer {
 		buffers.Put(buffer)
 	}
-	return result, err
+}
+
+// write returns what write appends to a buffer, which is that of the call until the request ends
+// unless most of it is empty: copying each answer would cost more than caching all of them saves.
+func (call *call) write(write func(data []byte) ([]byte, error)) ([]byte, error) {
+	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
+	data, err := write((*buffer)[:0])
+	if *buffer = data; len(data) < cap(data)/2 || call.lastGood != "" {
+		data = bytes.Clone(data)
+		giveBuffer(buffer)
+	} else {
+		call.buffer = buffer
+	}
+	return data, err
 }
 
 // answerSize is what an answer takes that is cached under a key.
@@ -225,6 +240,7 @@ func answerSize(key string, answer *answer) int {
 // The first byte of keys: what is cached under it.
 const (
 	aliasKey  = 'a' // the key of the answer to the query string of a list
+	askedKey  = 'q' // nothing: a question was asked in some state
 	answerKey = 'l' // the answer to a question
 	lastKey   = 'g' // the last good answer of a list
 	streamKey = 's' // a piece of streams

@@ -50,6 +50,7 @@ type call struct {
 	cacheKey string
 	lists    public.Lists    // that are asked: those of the present, or of a point in time
 	criteria *query.Criteria // of a list
+	buffer   *[]byte         // that the bytes of the answer are in; nil: in none
 	// lastGood is the key under which the answer is cached for the time in which the read model
 	// is out of reach; "": it is not, as the operator does not allow it.
 	lastGood string
@@ -94,7 +95,7 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		limit = api.WriteDeadline
 	}
 	c.begin(limit)
-	defer func() { c.end() }()
+	defer func() { c.end(); giveBuffer(c.buffer) }()
 	defer c.finish(report)
 	defer c.pass.Leave()
 	defer c.answerPanic()

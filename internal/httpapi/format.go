@@ -80,7 +80,7 @@ func (call *call) encode(listing *listing, etag string) (*answer, error) {
 			listing.Zones.AddSite(call.Site, call.Now())
 		}
 	}
-	body, err := written(func(data []byte) ([]byte, error) { return call.appendList(data, listing) })
+	body, err := call.write(func(data []byte) ([]byte, error) { return call.appendList(data, listing) })
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -128,6 +129,15 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 			now, err := call.Queries.Generation(ctx)
 			reply.passing = reply.passing || err != nil || now != call.state || reply.position != 0 && reply.position < call.state.Position
 		}
+		if call.buffer != nil && call.cacheKey != "" {
+			asked := string(append(cache.Key{askedKey}, question.asked...))
+			if _, again := call.answers.Get(asked); again {
+				reply.bytes = bytes.Clone(reply.bytes)
+			} else {
+				call.answers.Set(asked, &answer{})
+				reply.passing = true
+			}
+		}
 		if !reply.passing {
 			reply.key = call.cacheKey
 		}
@@ -142,17 +152,21 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 	call.cache = CacheShared
 	_ = call.pass.Enter(admit.Wait, 1) // where there is no room to wait it keeps its slot
 	defer call.pass.Resume()
-	return call.once(call.context, call.cacheKey, func(ctx context.Context) (*answer, error) {
+	reply, shared, err := call.once(call.context, call.cacheKey, func(ctx context.Context) (*answer, error) {
 		call.pass.Resume()
 		call.cache = CacheMiss
 		return produce(ctx)
 	})
+	if shared { // others may still send it
+		call.buffer = nil
+	}
+	return reply, err
 }
 
-// once makes the answer of a key for all who ask for it at the same time, and caches it. The work
-// has a deadline of its own.
-func (api *api) once(ctx context.Context, key string, produce func(context.Context) (*answer, error)) (*answer, error) {
-	made, err, _ := api.flights.Do(key, func() (any, error) {
+// once makes the answer of a key for all who ask for it at the same time, reports whether there
+// were several, and caches it. The work has a deadline of its own.
+func (api *api) once(ctx context.Context, key string, produce func(context.Context) (*answer, error)) (*answer, bool, error) {
+	made, err, shared := api.flights.Do(key, func() (any, error) {
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.ReadDeadline)
 		defer cancel()
 		reply, err := produce(work)
@@ -162,7 +176,7 @@ func (api *api) once(ctx context.Context, key string, produce func(context.Conte
 		return reply, err
 	})
 	reply, _ := made.(*answer)
-	return reply, err
+	return reply, shared, err
 }
 
 // await waits until lists show what a caller is to see, without a slot, and returns the

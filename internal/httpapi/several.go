@@ -98,7 +98,7 @@ func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) 
 // runSeveral runs several lists and writes them as each would be answered.
 func (call *call) runSeveral(ctx context.Context, criteria []*query.Criteria) (*answer, error) {
 	var position calendar.Position
-	body, err := written(func(data []byte) ([]byte, error) {
+	body, err := call.write(func(data []byte) ([]byte, error) {
 		err := call.Queries.Several(ctx, criteria, func(i int, list *query.List) (err error) {
 			if i == 0 {
 				data, position = append(data[:0], `{"results":[`...), list.Position

@@ -155,7 +155,8 @@ func (stream *stream) look(ctx context.Context, head calendar.Position) (*answer
 	if piece, ok := stream.answers.Get(key); ok {
 		return piece, nil
 	}
-	return stream.once(ctx, key, func(ctx context.Context) (*answer, error) { return stream.read(ctx, head) })
+	piece, _, err := stream.once(ctx, key, func(ctx context.Context) (*answer, error) { return stream.read(ctx, head) })
+	return piece, err
 }
 
 // read reads entries up to the head, or until a heartbeat is due. What lies behind, it reads in

@@ -42,9 +42,16 @@ func paragraphs(text string) string {
 // tagStarts are the characters that make < the begin of a tag.
 const tagStarts = "/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// lineEnd returns where the first line ends. A break inside a tag belongs to an attribute. It
-// reads bytes, as most of the time of a single answer would go into an expression for lines.
+// lineEnd returns where the first line ends. A break inside a tag belongs to an attribute. Most
+// texts have no tag in a line, and are read fast.
 func lineEnd(text string) int {
+	end := strings.IndexByte(text, '\n')
+	if end < 0 {
+		return len(text)
+	}
+	if strings.IndexByte(text[:end], '<') < 0 {
+		return end
+	}
 	inTag := false
 	for i := range len(text) {
 		switch text[i] {
