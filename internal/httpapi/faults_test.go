@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -162,6 +163,65 @@ func TestSingleComputation(t *testing.T) {
 		want(http.StatusOK, 2, "If-None-Match", tag)
 		if log.Len() > 0 {
 			t.Errorf("a client that went away was logged: %s", log)
+		}
+	})
+}
+
+// lateWriter takes its bytes when a request in between has ended.
+type lateWriter struct {
+	*httptest.ResponseRecorder
+	between func()
+}
+
+func (writer lateWriter) Write(data []byte) (int, error) {
+	writer.between()
+	return writer.ResponseRecorder.Write(data)
+}
+
+// TestAnswersInBuffers: a large answer is cached when it is asked for again, and those who share
+// one have it for themselves until it is sent.
+func TestAnswersInBuffers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var state query.Generation
+		runs, gate := 0, make(chan struct{})
+		handler, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+			generation: func() (query.Generation, error) { return state, nil },
+			run: func() (*query.List, error) {
+				runs++
+				name := strings.Repeat(strconv.Itoa(runs), 60_000)
+				<-gate
+				return &query.List{Views: []query.View{{Record: tagRecord(name)}}, Total: 1, TotalPages: 1, Position: state.Position}, nil
+			},
+		}}, Options{})
+		get := func(position calendar.Position) string {
+			state = query.Generation{VisibleState: shownAt(position)}
+			return ask(context.Background(), handler, http.MethodGet, "/tags", "").Body.String()
+		}
+		var first string
+		var all sync.WaitGroup
+		all.Go(func() { first = get(1) })
+		synctest.Wait()
+		late := lateWriter{httptest.NewRecorder(), func() {
+			synctest.Wait()
+			for i := range calendar.Position(20) {
+				get(i + 2)
+			}
+		}}
+		all.Go(func() {
+			handler.ServeHTTP(late, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/api/"+Namespace+"/tags", nil))
+		})
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		if late.Body.String() != first {
+			t.Errorf("one has %.200s, the other %.200s", first, late.Body)
+		}
+		runs = 0
+		for range 2 {
+			if get(1); runs != 1 {
+				t.Errorf("%d runs", runs)
+			}
 		}
 	})
 }
