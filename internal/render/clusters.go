@@ -1,30 +1,15 @@
-package httpapi
+package render
 
 import (
-	"context"
+	"time"
 
+	"daybook/calendar"
 	"daybook/query"
 )
 
-// clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
-func (call *call) clusters() error {
-	return call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("map")}, nil, &question{make: call.geoMap})
-}
-
-func (call *call) geoMap(ctx context.Context) (*answer, error) {
-	found, err := call.Queries.Clusters(ctx, call.criteria)
-	if err != nil {
-		return nil, err
-	}
-	reply := call.shown(call.mapOf(found), valueGeoJSON, found.Position)
-	call.addTotals(reply, found.Total, "")
-	return reply, nil
-}
-
-var valueGeoJSON = []string{"application/geo+json"}
-
-// mapOf is the GeoJSON of clusters.
-func (call *call) mapOf(found *query.Clusters) object {
+// Clusters is the GeoJSON of the clusters of a map at a moment.
+func Clusters(links *Links, found *query.Clusters, language calendar.Lang, now time.Time) map[string]any {
+	type object = map[string]any
 	features := make([]object, len(found.Clusters))
 	for i := range found.Clusters {
 		cluster := &found.Clusters[i]
@@ -35,8 +20,8 @@ func (call *call) mapOf(found *query.Clusters) object {
 		switch {
 		case len(cluster.Venues) == 1:
 			record := cluster.Venues[0]
-			name, _ := record.Name(call.language)
-			properties["venue"] = object{"id": record.ID, "venue": name, "url": call.root.Page(record, record.Status(call.Now()))}
+			name, _ := record.Name(language)
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": links.Page(record, record.Status(now))}
 		case cluster.Expansion > 0:
 			properties["expansion_zoom"] = cluster.Expansion
 		}
