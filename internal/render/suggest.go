@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
@@ -12,8 +13,7 @@ import (
 // Suggestions are what may be meant by what was typed, by kind.
 func Suggestions(links *Links, criteria *query.Criteria, all []query.Suggested) formats.Object {
 	object := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query)
-	for i := range all {
-		suggested := &all[i]
+	for _, suggested := range all {
 		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
 		list := formats.ListOf(suggested.List, func(suggestion *query.Suggestion) any {
 			return suggestionOf(links, criteria.Lang, suggestion, highlighter)
@@ -42,4 +42,32 @@ func suggestionOf(links *Links, language calendar.Lang, suggestion *query.Sugges
 			"timezone", fields.String("timezone"), "all_day", fields.Bool("all_day"), "venue", venue)
 	}
 	return object
+}
+
+// Clusters is the GeoJSON of the clusters of a map at a moment.
+func Clusters(links *Links, found *query.Clusters, language calendar.Lang, now time.Time) map[string]any {
+	type object = map[string]any
+	features := make([]object, len(found.Clusters))
+	for i, cluster := range found.Clusters {
+		properties := object{
+			"cluster_id": cluster.ID, "point_count": cluster.Events, "venue_count": len(cluster.Venues), "cluster": len(cluster.Venues) > 1,
+			"bbox": []float64{cluster.West, cluster.South, cluster.East, cluster.North},
+		}
+		switch {
+		case len(cluster.Venues) == 1:
+			record := cluster.Venues[0]
+			name, _ := record.Name(language)
+			properties["venue"] = object{"id": record.ID, "venue": name, "url": links.Page(record, record.Status(now))}
+		case cluster.Expansion > 0:
+			properties["expansion_zoom"] = cluster.Expansion
+		}
+		features[i] = object{
+			"type": "Feature", "geometry": object{"type": "Point", "coordinates": []float64{cluster.Lng, cluster.Lat}}, "properties": properties,
+		}
+	}
+	result := object{"type": "FeatureCollection", "features": features, "total": found.Total, "placed": found.Placed}
+	if found.Truncated {
+		result["truncated"] = true
+	}
+	return result
 }
