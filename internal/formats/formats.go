@@ -5,8 +5,10 @@ package formats
 
 import (
 	"cmp"
+	"iter"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +52,28 @@ func (format *Format) Exports() bool { return format.Disposition != "" }
 // Fits reports whether lists or single records of a kind may be answered in the format.
 func (format *Format) Fits(kind calendar.Kind, single bool) bool {
 	return !format.Exports() || kind == calendar.KindEvent && (format.Single || !single)
+}
+
+// Choose returns the format of a name that lists or single records of a kind may be answered in, else
+// of those that Accept names the one that it weighs most, of equals the first (LISTINGS 1.3).
+func Choose(name string, accepted iter.Seq2[string, int], kind calendar.Kind, single bool) *Format {
+	best, most := &JSON, 0
+	for _, format := range All {
+		if format.Name == name && format.Fits(kind, single) {
+			return format
+		}
+	}
+	for media, weight := range accepted {
+		if weight <= most {
+			continue
+		}
+		for _, format := range All {
+			if format.Fits(kind, single) && slices.Contains(format.Media, media) {
+				best, most = format, weight
+			}
+		}
+	}
+	return best
 }
 
 // Names returns the names of the formats for which of returns true.

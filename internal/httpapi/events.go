@@ -17,16 +17,15 @@ import (
 
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
-func (call *call) findOf() (kind query.Of, err error) {
+func (call *call) findOf() error {
 	if call.route.of == 0 {
-		return kind, nil
+		return nil
 	}
 	view, err := call.Queries.Read(call.context, call.route.of, call.target.ID, "", call.caller, call.location.language, query.EmbedNone, nil)
 	if err == nil {
 		call.record = &view
-		kind = query.Of{Kind: view.Record.Kind, ID: view.Record.ID}
 	}
-	return kind, err
+	return err
 }
 
 // address is that of the list, without its query (4.3).
@@ -45,10 +44,10 @@ func (call *call) address() string {
 // it stands.
 func (call *call) askedFor() cache.Key {
 	key := call.asked().Text(call.criteria.Key)
-	if call.feed() {
-		key = key.Text(call.request.URL.RawQuery)
+	if !call.feed() {
+		return key
 	}
-	if call.feed() && call.criteria.Moves {
+	if key = key.Text(call.request.URL.RawQuery); call.criteria.Moves {
 		key = key.Number(call.midnight(0).Unix())
 	}
 	return key

@@ -21,33 +21,16 @@ type listing struct {
 }
 
 // formatOf returns the format in which a request is answered: that of the ending of the
-// path, else that of the parameter, else of those that Accept names the one that it weighs
-// most, of equals the first. What is wrong with the parameter is found when it is read.
+// path, else that of the parameter, else one that Accept names. What is wrong with the parameter is
+// found when it is read.
 func (call *call) formatOf() *formats.Format {
-	route := call.route
-	best, most := &formats.JSON, 0
-	word := ""
+	route, name := call.route, ""
 	if route.Ended {
-		word = call.chi.URLParam("format")
+		name = call.chi.URLParam("format")
 	} else if route.kind == calendar.KindEvent {
-		word = calendar.Trim(call.query.Last("format"))
+		name = calendar.Trim(call.query.Last("format"))
 	}
-	for _, format := range formats.All {
-		if format.Name == word && format.Fits(route.kind, route.Single) {
-			return format
-		}
-	}
-	for media, weight := range weighted(call.request.Header["Accept"]) {
-		if weight <= most {
-			continue
-		}
-		for _, format := range formats.All {
-			if format.Fits(route.kind, route.Single) && slices.Contains(format.Media, media) {
-				best, most = format, weight
-			}
-		}
-	}
-	return best
+	return formats.Choose(name, weighted(call.request.Header["Accept"]), route.kind, route.Single)
 }
 
 // feed reports whether events are answered in another format than JSON.

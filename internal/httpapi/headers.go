@@ -51,6 +51,7 @@ var (
 	valueNoStore  = []string{"no-store"}
 	valueForever  = []string{cacheForever}
 	valueJSON     = []string{"application/json; charset=utf-8"}
+	valueGeoJSON  = []string{"application/geo+json"}
 	valueText     = []string{"text/plain; charset=utf-8"}
 	valueBytes    = []string{"application/octet-stream"}
 	valueProblem  = []string{"application/problem+json; charset=utf-8"}

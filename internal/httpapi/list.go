@@ -34,8 +34,8 @@ func (call *call) list() error {
 	if call.ServeStale {
 		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
-	kind, notFound := call.findOf() // reported when the parameters are good
-	return call.ask(query.Request{Caller: call.caller, Of: kind}, notFound, &question{
+	notFound := call.findOf() // reported when the parameters are good
+	return call.ask(query.Request{Caller: call.caller}, notFound, &question{
 		smaller: []string{"per_page", "_fields"}, alias: alias, streams: call.feed(), make: call.present,
 	})
 }
@@ -154,6 +154,9 @@ func (call *call) listRequest(request query.Request) query.Request {
 	request.Kind, request.Lang = cmp.Or(call.route.kind, calendar.KindEvent), call.location.language
 	if request.Params == nil {
 		request.Params = query.Params(request.Kind)
+	}
+	if call.record != nil {
+		request.Of = query.Of{Kind: call.record.Record.Kind, ID: call.record.Record.ID}
 	}
 	call.input = call.query.Input(request.Params.IsList)
 	request.Input = call.input

@@ -1,9 +1,6 @@
 package httpapi
 
-import (
-	"daybook/calendar"
-	"daybook/internal/formats"
-)
+import "daybook/calendar"
 
 // me answers who the credentials name, and what the role may do (docs/spec/desk.md E2.2).
 func (call *call) me() error {
@@ -20,15 +17,14 @@ func (call *call) me() error {
 		return err
 	}
 	can := func(err error) bool { return err == nil }
-	body := formats.AppendJSON(nil, object{
+	return call.sendAnswer(call.plain(object{
 		"id": who.ID, "name": name, "role": who.Role.String(), "timezone": call.Site.String(),
 		"can": object{
 			"create": can(calendar.MayWrite(who, calendar.KindEvent)), "publish": calendar.MayPublish(who),
 			"edit_others": calendar.MayCreateTerm(who, calendar.KindTag), "manage_categories": calendar.MayCreateTerm(who, calendar.KindCategory),
 			"manage_tags": calendar.MayCreateTerm(who, calendar.KindTag), "read_all": who.ReadsAll(), "read_history": can(call.mayReadPast()),
 		},
-	})
-	return call.sendAnswer(call.newAnswer(body, valueJSON, ""))
+	}))
 }
 
 // userName returns the name of the caller, "" where there is none.

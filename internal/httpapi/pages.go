@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -21,13 +22,13 @@ import (
 )
 
 // pageHeaders are those of every page, besides its policy (PAGES.md P6.3).
-var pageHeaders = [][2]string{
-	{"X-Content-Type-Options", "nosniff"},
-	{"Referrer-Policy", "strict-origin-when-cross-origin"},
-	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Cross-Origin-Resource-Policy", "same-origin"},
-	{"Permissions-Policy", "geolocation=(self), camera=(), microphone=(), payment=(), usb=()"},
-	{"Vary", "Accept-Encoding"},
+var pageHeaders = http.Header{
+	"X-Content-Type-Options":       valueNosniff,
+	"Referrer-Policy":              {"strict-origin-when-cross-origin"},
+	"Cross-Origin-Opener-Policy":   {"same-origin"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Permissions-Policy":           {"geolocation=(self), camera=(), microphone=(), payment=(), usb=()"},
+	"Vary":                         {"Accept-Encoding"},
 }
 
 // cacheForever is Cache-Control of files, cacheOf that of what is no page (PAGES.md P6.1).
@@ -77,9 +78,7 @@ func (call *call) findPage() *pageRequest {
 
 // setPageHeaders sets what every answer of a page carries, whatever happens next.
 func (call *call) setPageHeaders() {
-	for _, row := range pageHeaders {
-		call.header.Set(row[0], row[1])
-	}
+	maps.Copy(call.header, pageHeaders)
 	call.header.Set("Content-Security-Policy", call.Pages.Policy(call.page.Route))
 	if route := call.page.Route; route.Desk && !route.Asset {
 		call.header.Set("Referrer-Policy", "no-referrer")

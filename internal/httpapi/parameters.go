@@ -3,7 +3,7 @@ package httpapi
 import (
 	"cmp"
 	_ "embed"
-	"fmt"
+	"math"
 	"time"
 
 	"daybook/calendar"
@@ -112,9 +112,6 @@ func (call *call) readParam(value *param.Value) {
 	}
 }
 
-// noBefore is more than every version and position that requests name.
-const noBefore = 1<<63 - 1
-
 // readNumber reads a whole number from the least one on.
 func (call *call) readNumber(value *param.Value) {
 	if value.Type != "integer" {
@@ -124,7 +121,7 @@ func (call *call) readNumber(value *param.Value) {
 		if call.numbers == nil {
 			call.numbers = map[string]int64{}
 		}
-		call.numbers[value.Name] = min(number, noBefore-1)
+		call.numbers[value.Name] = min(number, math.MaxInt64-1) // so that it has a next one
 	}
 }
 
@@ -136,11 +133,10 @@ func kindsFor(caller calendar.Caller) []calendar.Kind {
 	return calendar.Kinds[:]
 }
 
-// words are values as parameters name them.
-func words[T any](values []T) []string {
-	names := make([]string, len(values))
-	for i, value := range values {
-		names[i] = fmt.Sprint(value)
+// words are kinds as parameters name them.
+func words(kinds []calendar.Kind) (names []string) {
+	for _, kind := range kinds {
+		names = append(names, kind.String())
 	}
 	return names
 }

@@ -22,10 +22,10 @@ import (
 type root struct {
 	render.Links
 
-	language  calendar.Lang
-	namespace string
-	key       string // all that a root is made of, for keys
-	mark      uint64 // names the root and the settings that answers depend on, in tags
+	*mount
+
+	key  string // all that a root is made of, for keys
+	mark uint64 // names the root and the settings that answers depend on, in tags
 }
 
 // mount is where the interface is served: under a language, a prefix and a namespace.
@@ -261,8 +261,8 @@ func rootOf(origin origin, mount *mount, seed uint64) *root {
 			Base: origin.base, Site: origin.base + mount.segment, URL: address, Global: origin.host,
 			Secret: maphash.Comparable(rootSeed, [2]string{address, origin.host}),
 		},
-		language: mount.language, namespace: mount.namespace,
-		mark: uint64(calendar.HashStart.Number(seed).Text(address).Text(origin.host)),
-		key:  cache.Key(nil).Text(origin.base).Text(origin.host).Text(mount.segment).Text(mount.prefix).Text(mount.namespace).String(),
+		mount: mount,
+		mark:  uint64(calendar.HashStart.Number(seed).Text(address).Text(origin.host)),
+		key:   cache.Key(nil).Text(origin.base).Text(origin.host).Text(mount.segment).Text(mount.prefix).Text(mount.namespace).String(),
 	}
 }

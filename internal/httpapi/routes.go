@@ -53,8 +53,8 @@ var works = map[string]work{
 	"inclusionProof": reading((*call).inclusion), "consistencyProof": reading((*call).consistency),
 }
 
-// routesFile are groups of routes. Those of a group with kinds are there for each of them:
-// its names take the place of <kind>, <kinds>, and so on.
+// routesFile are groups of routes, which are there for each of some kinds: its names take the
+// place of <kind>, <kinds>, and so on. Those of the kind "" are of none.
 //
 //go:embed routes.json
 var routesFile []byte
@@ -69,9 +69,6 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 		Kinds  []string
 		Routes json.RawMessage
 	}](routesFile) {
-		if len(g.Kinds) == 0 {
-			g.Kinds = []string{""} // once, for none
-		}
 		for _, name := range g.Kinds {
 			kind, _ := calendar.ParseKind(name)
 			for _, rt := range fromFile[[]*route](named(g.Routes, kind)) {
@@ -81,6 +78,7 @@ func makeRoutes() (all []*route, byPattern map[string]*route) {
 				all = append(all, rt)
 				rt.complete(kind)
 				byPattern[rt.Pattern] = rt
+				router.Options(rt.Pattern, nil)
 			}
 		}
 	}
@@ -176,15 +174,7 @@ func (route *route) asks() bool {
 }
 
 // router finds routes by their patterns, whatever the method.
-var router = newRouter()
-
-func newRouter() *chi.Mux {
-	mux := chi.NewRouter()
-	for _, route := range routes {
-		mux.Options(route.Pattern, nil)
-	}
-	return mux
-}
+var router = chi.NewRouter()
 
 // findRoute returns the route of a path below the namespace, nil for none; the variables of
 // the path are in the context then.
