@@ -65,12 +65,11 @@ func (highlighter *Highlighter) mark(text string, language calendar.Lang) *marke
 	})
 	var all []textSpan
 	for _, piece := range highlighter.pieces {
-		piece.eachFit(tokens, language, highlighter.spelling, func(index, count int) bool {
+		for index, count := range piece.fits(tokens, language, highlighter.spelling) {
 			from, _ := result.clusterAt(result.words[index].from)
 			_, until := result.clusterAt(result.words[index+count-1].until)
 			all = append(all, textSpan{from, until})
-			return true
-		})
+		}
 	}
 	slices.SortFunc(all, func(a, b textSpan) int { return a.from - b.from })
 	for _, span := range all {

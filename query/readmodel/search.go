@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -230,14 +231,15 @@ func appendPiece(pieces []Piece, piece Piece) ([]Piece, int) {
 	return pieces, index
 }
 
-// isCommon reports whether a piece counts only when nothing else remains.
+// isCommon reports whether a piece counts only when nothing else remains: a single Latin
+// letter or a common word (stop word) of a language. Chinese has none.
 func (piece Piece) isCommon(language calendar.Lang) bool {
 	if !piece.IsWord() {
 		return false
 	}
 	text := piece.Tokens[0]
 	letter, size := utf8.DecodeRuneInString(text)
-	return size == len(text) && unicode.Is(unicode.Latin, letter) || IsCommon(text, language)
+	return size == len(text) && unicode.Is(unicode.Latin, letter) || stopWords()[language][text]
 }
 
 // elided are French words that lose their last letter before an apostrophe.
@@ -259,29 +261,31 @@ func withoutElision(text string) []string {
 	}
 }
 
-// eachFit calls use with each place where the piece fits in the tokens of a text of language
-// language, and their number there, until it returns false.
-func (piece Piece) eachFit(tokens []string, language calendar.Lang, spelling Spelling, use func(index, count int) bool) {
-	if piece.Whole && len(tokens) != len(piece.Tokens) {
-		return
-	}
-	stems := make([]string, len(piece.Tokens))
-	for i, text := range piece.Tokens {
-		stems[i] = Stem(text, language)
-	}
-	var joined [][]string
-	if spelling.Joined {
-		joined = piece.Joined()
-	}
-	most := piece.Most(spelling.Typos)
-	for index := range tokens {
-		fits := piece.begins(tokens[index:], stems, language) || most > 0 && Typos(piece.Tokens[0], tokens[index], most) <= most
-		if fits && !use(index, len(piece.Tokens)) {
+// fits yields each place where the piece fits in the tokens of a text of language language,
+// and their number there.
+func (piece Piece) fits(tokens []string, language calendar.Lang, spelling Spelling) iter.Seq2[int, int] {
+	return func(yield func(index, count int) bool) {
+		if piece.Whole && len(tokens) != len(piece.Tokens) {
 			return
 		}
-		for _, row := range joined {
-			if len(row) <= len(tokens)-index && slices.Equal(tokens[index:index+len(row)], row) && !use(index, len(row)) {
+		stems := make([]string, len(piece.Tokens))
+		for i, text := range piece.Tokens {
+			stems[i] = Stem(text, language)
+		}
+		var joined [][]string
+		if spelling.Joined {
+			joined = piece.Joined()
+		}
+		most := piece.Most(spelling.Typos)
+		for index := range tokens {
+			fits := piece.begins(tokens[index:], stems, language) || most > 0 && Typos(piece.Tokens[0], tokens[index], most) <= most
+			if fits && !yield(index, len(piece.Tokens)) {
 				return
+			}
+			for _, row := range joined {
+				if len(row) <= len(tokens)-index && slices.Equal(tokens[index:index+len(row)], row) && !yield(index, len(row)) {
+					return
+				}
 			}
 		}
 	}
