@@ -35,7 +35,7 @@ func suggestionsOf(root *root, criteria *query.Criteria, all []query.Suggested) 
 	object := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query)
 	for i := range all {
 		suggested := &all[i]
-		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
+		highlighter := &readmodel.Highlighter{Search: criteria.Typed(), Spelling: suggested.Spelling}
 		list := formats.ListOf(suggested.List, func(suggestion *query.Suggestion) any {
 			return suggestionOf(root, criteria.Lang, suggestion, highlighter)
 		})

@@ -12,13 +12,8 @@ import (
 
 // Highlighter marks in shown texts what a search fits (LISTINGS 3.4).
 type Highlighter struct {
-	pieces   []Piece
-	spelling Spelling
-}
-
-// NewHighlighter returns one for a search with the spelling that it allows.
-func NewHighlighter(expression Expression, spelling Spelling) *Highlighter {
-	return &Highlighter{expression.Must, spelling}
+	Search Expression
+	Spelling
 }
 
 // Name gives a name in a language as HTML with its marks, "" without any.
@@ -64,8 +59,8 @@ func (highlighter *Highlighter) mark(text string, language calendar.Lang) *marke
 		tokens, result.words = append(tokens, token), append(result.words, span)
 	})
 	var all []textSpan
-	for _, piece := range highlighter.pieces {
-		for index, count := range piece.fits(tokens, language, highlighter.spelling) {
+	for _, piece := range highlighter.Search.Must {
+		for index, count := range piece.fits(tokens, language, highlighter.Spelling) {
 			from, _ := result.clusterAt(result.words[index].from)
 			_, until := result.clusterAt(result.words[index+count-1].until)
 			all = append(all, textSpan{from, until})

@@ -35,10 +35,8 @@ const MaxWords = 32
 // Within reports whether the search keeps the limit.
 func (expression Expression) Within() bool {
 	words := 0
-	for _, pieces := range [][]Piece{expression.Must, expression.Not} {
-		for _, piece := range pieces {
-			words += piece.words()
-		}
+	for _, piece := range slices.Concat(expression.Must, expression.Not) {
+		words += piece.words()
 	}
 	return words <= MaxWords
 }
@@ -58,6 +56,7 @@ type Piece struct {
 	// neighbors are the words that a word makes together with the one before it and the
 	// one behind it.
 	neighbors []string
+	not       bool // sent behind a minus
 }
 
 // IsWord reports whether the piece is a single word that was not quoted.
@@ -155,16 +154,16 @@ var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
 func ParseSearch(query string, language calendar.Lang) Expression {
 	expression := Expression{Query: query, Lang: language}
 	pieces := expression.split(quotes.Replace(query))
-	omit := slices.ContainsFunc(pieces, func(piece sentPiece) bool { return !piece.not && !piece.isCommon(language) })
+	omit := slices.ContainsFunc(pieces, func(piece Piece) bool { return !piece.not && !piece.isCommon(language) })
 	var ranked []int
 	for _, piece := range pieces {
 		switch {
 		case omit && piece.isCommon(language):
 		case piece.not:
-			expression.Not, _ = appendPiece(expression.Not, piece.Piece)
+			expression.Not, _ = appendPiece(expression.Not, piece)
 		default:
 			var index int
-			expression.Must, index = appendPiece(expression.Must, piece.Piece)
+			expression.Must, index = appendPiece(expression.Must, piece)
 			ranked = append(ranked, index)
 		}
 	}
@@ -174,14 +173,8 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 	return expression
 }
 
-// sentPiece is a piece of a search as it was sent.
-type sentPiece struct {
-	Piece
-	not bool
-}
-
 // split returns the pieces of a search, and fills Full.
-func (expression *Expression) split(text string) (pieces []sentPiece) {
+func (expression *Expression) split(text string) (pieces []Piece) {
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
 	for _, indices := range searchParts.FindAllStringSubmatchIndex(text, -1) {
@@ -194,7 +187,7 @@ func (expression *Expression) split(text string) (pieces []sentPiece) {
 			}
 		}
 		tokens := Tokens(part)
-		piece := sentPiece{Piece{Tokens: tokens, Open: !isQuoted}, not}
+		piece := Piece{Tokens: tokens, Open: !isQuoted, not: not}
 		if piece.Open && expression.Lang == calendar.LangFR {
 			piece.Tokens = withoutElision(part)
 		}
