@@ -67,5 +67,5 @@ func (criteria *Criteria) Highlighter(spelling readmodel.Spelling) *readmodel.Hi
 	if !criteria.Highlight || criteria.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(criteria.search, spelling)
+	return &readmodel.Highlighter{Search: criteria.search, Spelling: spelling}
 }

@@ -14,7 +14,7 @@ import (
 func Suggestions(links *Links, criteria *query.Criteria, all []query.Suggested) formats.Object {
 	object := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query)
 	for _, suggested := range all {
-		highlighter := readmodel.NewHighlighter(criteria.Typed(), suggested.Spelling)
+		highlighter := &readmodel.Highlighter{Search: criteria.Typed(), Spelling: suggested.Spelling}
 		list := formats.ListOf(suggested.List, func(suggestion *query.Suggestion) any {
 			return suggestionOf(links, criteria.Lang, suggestion, highlighter)
 		})

@@ -220,12 +220,8 @@ func Stem(token string, language calendar.Lang) string {
 	if int(language) >= len(stemmers) || stemmers[language] == nil || len(token) < 3 {
 		return token
 	}
-	s := stemmerPool.Get().(*stemmer) // the pool makes nothing else
-	defer stemmerPool.Put(s)
-	return s.stem(token, language)
-}
-
-func (stemmer *stemmer) stem(token string, language calendar.Lang) string {
+	stemmer := stemmerPool.Get().(*stemmer) // the pool makes nothing else
+	defer stemmerPool.Put(stemmer)
 	stem, cached := stemmer.stems[language][token]
 	if cached {
 		return stem
@@ -266,7 +262,3 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 	}
 	return all
 })
-
-// IsCommon reports whether a token is one of the common words of a language (stop
-// word). Chinese has none.
-func IsCommon(token string, language calendar.Lang) bool { return stopWords()[language][token] }

@@ -6,7 +6,7 @@ import (
 	"daybook/calendar"
 )
 
-// Filter is a node of the neutral filter tree. Match states its meaning.
+// Filter is a node of the neutral filter tree; nil admits everything. Match states its meaning.
 type Filter interface{ isFilter() }
 
 // And admits what all of its parts admit; an empty And admits everything.

@@ -12,13 +12,8 @@ import (
 
 // Highlighter marks in shown texts what a search fits (LISTINGS 3.4).
 type Highlighter struct {
-	pieces   []Piece
-	spelling Spelling
-}
-
-// NewHighlighter returns one for a search with the spelling that it allows.
-func NewHighlighter(expression Expression, spelling Spelling) *Highlighter {
-	return &Highlighter{expression.Must, spelling}
+	Search Expression
+	Spelling
 }
 
 // Name gives a name in a language as HTML with its marks, "" without any.
@@ -32,20 +27,35 @@ func (highlighter *Highlighter) Snippet(text string, language calendar.Lang, len
 	return highlighter.marked(strings.Join(strings.Fields(text), " "), language, length)
 }
 
+// marked returns the part of a text that is shown, as HTML with its marks; "" without any.
 func (highlighter *Highlighter) marked(text string, language calendar.Lang, length int) string {
 	marked := highlighter.mark(text, language)
 	if len(marked.marks) == 0 {
 		return ""
 	}
 	part := marked.snippet(length)
-	result := marked.html(part)
+	var builder strings.Builder
+	write := func(from, until int) { builder.WriteString(EscapeHTML(string(marked.letters[from:until]))) }
 	if part.from > 0 {
-		result = "…" + result
+		builder.WriteString("…")
 	}
+	index := part.from
+	for _, mark := range marked.marks {
+		from, until := max(mark.from, part.from), min(mark.until, part.until)
+		if from >= until {
+			continue
+		}
+		write(index, from)
+		builder.WriteString("<mark>")
+		write(from, until)
+		builder.WriteString("</mark>")
+		index = until
+	}
+	write(index, part.until)
 	if part.until < len(marked.letters) {
-		result += "…"
+		builder.WriteString("…")
 	}
-	return result
+	return builder.String()
 }
 
 // markedText is a text with places of it, in characters.
@@ -64,13 +74,12 @@ func (highlighter *Highlighter) mark(text string, language calendar.Lang) *marke
 		tokens, result.words = append(tokens, token), append(result.words, span)
 	})
 	var all []textSpan
-	for _, piece := range highlighter.pieces {
-		piece.eachFit(tokens, language, highlighter.spelling, func(index, count int) bool {
+	for _, piece := range highlighter.Search.Must {
+		for index, count := range piece.fits(tokens, language, highlighter.Spelling) {
 			from, _ := result.clusterAt(result.words[index].from)
 			_, until := result.clusterAt(result.words[index+count-1].until)
 			all = append(all, textSpan{from, until})
-			return true
-		})
+		}
 	}
 	slices.SortFunc(all, func(a, b textSpan) int { return a.from - b.from })
 	for _, span := range all {
@@ -150,23 +159,3 @@ var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`
 
 // EscapeHTML gives a text as HTML, as highlights have it.
 func EscapeHTML(text string) string { return escapeHTML.Replace(text) }
-
-// html returns a part of the text with the marks in it.
-func (marked *markedText) html(part textSpan) string {
-	var builder strings.Builder
-	write := func(from, until int) { builder.WriteString(EscapeHTML(string(marked.letters[from:until]))) }
-	index := part.from
-	for _, mark := range marked.marks {
-		from, until := max(mark.from, part.from), min(mark.until, part.until)
-		if from >= until {
-			continue
-		}
-		write(index, from)
-		builder.WriteString("<mark>")
-		write(from, until)
-		builder.WriteString("</mark>")
-		index = until
-	}
-	write(index, part.until)
-	return builder.String()
-}

@@ -19,7 +19,8 @@ func TestHighlightName(t *testing.T) {
 	var step int
 	eachRow(t, "highlights.txt", func() {
 		l, _ := calendar.ParseLang(lang)
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), readmodel.Spellings[step]).Name(name, l); got != want {
+		highlighter := readmodel.Highlighter{Search: readmodel.ParseSearch(query, l), Spelling: readmodel.Spellings[step]}
+		if got := highlighter.Name(name, l); got != want {
 			t.Errorf("%q in %q: %q, want %q", query, name, got, want)
 		}
 	}, &lang, &query, &step, &name, &want)
@@ -30,7 +31,8 @@ func TestHighlightSnippet(t *testing.T) {
 	var name, query, text, want string
 	var length int
 	eachRow(t, "snippets.txt", func() {
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, calendar.LangEN), readmodel.Spelling{}).Snippet(text, calendar.LangEN, length); got != want {
+		highlighter := readmodel.Highlighter{Search: readmodel.ParseSearch(query, calendar.LangEN)}
+		if got := highlighter.Snippet(text, calendar.LangEN, length); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
 	}, &name, &query, &text, &length, &want)
@@ -50,7 +52,7 @@ func TestHighlightAnyText(t *testing.T) {
 		lang := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
 		length := rapid.IntRange(40, 120).Draw(t, "length")
 		step := rapid.IntRange(0, 3).Draw(t, "step")
-		highlighter := readmodel.NewHighlighter(readmodel.ParseSearch(query, lang), readmodel.Spellings[step])
+		highlighter := readmodel.Highlighter{Search: readmodel.ParseSearch(query, lang), Spelling: readmodel.Spellings[step]}
 		plain := func(s string) string {
 			return html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s))
 		}

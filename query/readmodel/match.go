@@ -65,14 +65,13 @@ func (texts texts) fit(text *Text) bool {
 }
 
 // have reports whether a piece fits in one of the texts.
-func (texts texts) have(piece Piece, spelling Spelling) (fits bool) {
-	for i := 0; i < len(texts) && !fits; i++ {
-		piece.eachFit(texts[i].tokens, texts[i].language, spelling, func(int, int) bool {
-			fits = true
-			return false
-		})
+func (texts texts) have(piece Piece, spelling Spelling) bool {
+	for _, text := range texts {
+		for range piece.fits(text.tokens, text.language, spelling) {
+			return true
+		}
 	}
-	return fits
+	return false
 }
 
 // key returns the key of a record.

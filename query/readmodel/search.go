@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,10 +35,8 @@ const MaxWords = 32
 // Within reports whether the search keeps the limit.
 func (expression Expression) Within() bool {
 	words := 0
-	for _, pieces := range [][]Piece{expression.Must, expression.Not} {
-		for _, piece := range pieces {
-			words += piece.words()
-		}
+	for _, piece := range slices.Concat(expression.Must, expression.Not) {
+		words += piece.words()
 	}
 	return words <= MaxWords
 }
@@ -57,6 +56,7 @@ type Piece struct {
 	// neighbors are the words that a word makes together with the one before it and the
 	// one behind it.
 	neighbors []string
+	not       bool // sent behind a minus
 }
 
 // IsWord reports whether the piece is a single word that was not quoted.
@@ -154,16 +154,16 @@ var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
 func ParseSearch(query string, language calendar.Lang) Expression {
 	expression := Expression{Query: query, Lang: language}
 	pieces := expression.split(quotes.Replace(query))
-	omit := slices.ContainsFunc(pieces, func(piece sentPiece) bool { return !piece.not && !piece.isCommon(language) })
+	omit := slices.ContainsFunc(pieces, func(piece Piece) bool { return !piece.not && !piece.isCommon(language) })
 	var ranked []int
 	for _, piece := range pieces {
 		switch {
 		case omit && piece.isCommon(language):
 		case piece.not:
-			expression.Not, _ = appendPiece(expression.Not, piece.Piece)
+			expression.Not, _ = appendPiece(expression.Not, piece)
 		default:
 			var index int
-			expression.Must, index = appendPiece(expression.Must, piece.Piece)
+			expression.Must, index = appendPiece(expression.Must, piece)
 			ranked = append(ranked, index)
 		}
 	}
@@ -173,14 +173,8 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 	return expression
 }
 
-// sentPiece is a piece of a search as it was sent.
-type sentPiece struct {
-	Piece
-	not bool
-}
-
 // split returns the pieces of a search, and fills Full.
-func (expression *Expression) split(text string) (pieces []sentPiece) {
+func (expression *Expression) split(text string) (pieces []Piece) {
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
 	for _, indices := range searchParts.FindAllStringSubmatchIndex(text, -1) {
@@ -193,7 +187,7 @@ func (expression *Expression) split(text string) (pieces []sentPiece) {
 			}
 		}
 		tokens := Tokens(part)
-		piece := sentPiece{Piece{Tokens: tokens, Open: !isQuoted}, not}
+		piece := Piece{Tokens: tokens, Open: !isQuoted, not: not}
 		if piece.Open && expression.Lang == calendar.LangFR {
 			piece.Tokens = withoutElision(part)
 		}
@@ -230,14 +224,15 @@ func appendPiece(pieces []Piece, piece Piece) ([]Piece, int) {
 	return pieces, index
 }
 
-// isCommon reports whether a piece counts only when nothing else remains.
+// isCommon reports whether a piece counts only when nothing else remains: a single Latin
+// letter or a common word (stop word) of a language. Chinese has none.
 func (piece Piece) isCommon(language calendar.Lang) bool {
 	if !piece.IsWord() {
 		return false
 	}
 	text := piece.Tokens[0]
 	letter, size := utf8.DecodeRuneInString(text)
-	return size == len(text) && unicode.Is(unicode.Latin, letter) || IsCommon(text, language)
+	return size == len(text) && unicode.Is(unicode.Latin, letter) || stopWords()[language][text]
 }
 
 // elided are French words that lose their last letter before an apostrophe.
@@ -259,29 +254,31 @@ func withoutElision(text string) []string {
 	}
 }
 
-// eachFit calls use with each place where the piece fits in the tokens of a text of language
-// language, and their number there, until it returns false.
-func (piece Piece) eachFit(tokens []string, language calendar.Lang, spelling Spelling, use func(index, count int) bool) {
-	if piece.Whole && len(tokens) != len(piece.Tokens) {
-		return
-	}
-	stems := make([]string, len(piece.Tokens))
-	for i, text := range piece.Tokens {
-		stems[i] = Stem(text, language)
-	}
-	var joined [][]string
-	if spelling.Joined {
-		joined = piece.Joined()
-	}
-	most := piece.Most(spelling.Typos)
-	for index := range tokens {
-		fits := piece.begins(tokens[index:], stems, language) || most > 0 && Typos(piece.Tokens[0], tokens[index], most) <= most
-		if fits && !use(index, len(piece.Tokens)) {
+// fits yields each place where the piece fits in the tokens of a text of language language,
+// and their number there.
+func (piece Piece) fits(tokens []string, language calendar.Lang, spelling Spelling) iter.Seq2[int, int] {
+	return func(yield func(index, count int) bool) {
+		if piece.Whole && len(tokens) != len(piece.Tokens) {
 			return
 		}
-		for _, row := range joined {
-			if len(row) <= len(tokens)-index && slices.Equal(tokens[index:index+len(row)], row) && !use(index, len(row)) {
+		stems := make([]string, len(piece.Tokens))
+		for i, text := range piece.Tokens {
+			stems[i] = Stem(text, language)
+		}
+		var joined [][]string
+		if spelling.Joined {
+			joined = piece.Joined()
+		}
+		most := piece.Most(spelling.Typos)
+		for index := range tokens {
+			fits := piece.begins(tokens[index:], stems, language) || most > 0 && Typos(piece.Tokens[0], tokens[index], most) <= most
+			if fits && !yield(index, len(piece.Tokens)) {
 				return
+			}
+			for _, row := range joined {
+				if len(row) <= len(tokens)-index && slices.Equal(tokens[index:index+len(row)], row) && !yield(index, len(row)) {
+					return
+				}
 			}
 		}
 	}

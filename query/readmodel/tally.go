@@ -39,22 +39,6 @@ func Searches(filter Filter) bool {
 	return false
 }
 
-// Both admits what two filters admit; nil admits everything.
-func Both(a, b Filter) Filter {
-	if b == nil {
-		return a
-	}
-	result := And{}
-	for _, filter := range []Filter{a, b} {
-		if parts, ok := filter.(And); ok {
-			result = append(result, parts...)
-		} else if filter != nil {
-			result = append(result, filter)
-		}
-	}
-	return result
-}
-
 // Collapse has a query give one document for each group of those that are equal in a
 // number, and count groups: the first of the group in the order of the query. Documents
 // without the number, and those that Alone admits, are groups of their own.

@@ -10,11 +10,9 @@ import (
 // MaxTypos is the most typos that a word may have (LISTINGS 3.3).
 const MaxTypos = 2
 
-// The lengths in characters from which on a word of a search may have one and two typos.
-const (
-	oneTypoFrom  = 4
-	twoTyposFrom = 8
-)
+// lettersPerTypo is how many characters a word of a search has for each typo that it may have:
+// from four on one, from eight on two.
+const lettersPerTypo = 4
 
 // Typos gives how many typos lie between two tokens: a letter put in, left out, replaced,
 // or swapped with its neighbour, of which no letter is part of two (optimal string
@@ -57,14 +55,7 @@ func (piece Piece) Most(step int) int {
 	if step == 0 || !piece.IsWord() || strings.ContainsFunc(piece.Tokens[0], unicode.IsDigit) {
 		return 0
 	}
-	switch count := utf8.RuneCountInString(piece.Tokens[0]); {
-	case count < oneTypoFrom:
-		return 0
-	case count < twoTyposFrom:
-		return 1
-	default:
-		return min(step, MaxTypos)
-	}
+	return min(step, MaxTypos, utf8.RuneCountInString(piece.Tokens[0])/lettersPerTypo)
 }
 
 // Spellings are those of the steps of typos=auto; the last one is that of typos=on.

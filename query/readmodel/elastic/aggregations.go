@@ -81,7 +81,7 @@ func (view *view) readTallies(ctx context.Context, query *readmodel.Query, found
 	for i := range tallyAnswers {
 		tally, got, from := &query.Tallies[i], &tallyAnswers[i], found[strconv.Itoa(i)]
 		var err error
-		if got.Values, err = view.values(ctx, query.Kind, readmodel.Both(query.Filter, tally.Filter), tally.Field, &from.Values); err != nil {
+		if got.Values, err = view.values(ctx, query.Kind, readmodel.And{query.Filter, tally.Filter}, tally.Field, &from.Values); err != nil {
 			return nil, err
 		}
 		if len(from.Parts.Buckets) != len(tally.Parts) {

@@ -195,7 +195,7 @@ func (view *view) walkedPage(ctx context.Context, compiler *compiler, searchRequ
 
 // Walk implements readmodel.View.
 func (view *view) Walk(ctx context.Context, query readmodel.Query, use func([]readmodel.Document) error) error {
-	query.Filter, query.Narrow = readmodel.Both(query.Filter, query.Narrow), nil
+	query.Filter, query.Narrow = readmodel.And{query.Filter, query.Narrow}, nil
 	compiler := view.compiler(ctx, query.Kind)
 	return view.walk(ctx, compiler, compiler.ranked(&query), &query, use)
 }

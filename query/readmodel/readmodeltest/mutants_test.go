@@ -372,7 +372,7 @@ var mutants = []mutant{
 	})},
 	{"tallies know the base only", events, tallies(func(_ *readmodel.Query, tally *readmodel.Tally) { tally.Filter = nil })},
 	{"tallies are of the page's filter", events, tallies(func(query *readmodel.Query, tally *readmodel.Tally) {
-		tally.Filter = readmodel.Both(tally.Filter, query.Narrow)
+		tally.Filter = readmodel.And{tally.Filter, query.Narrow}
 	})},
 	{"tallies of the state before", "tallies of the state of the page", tallied(func(_ readmodel.Tally, got *readmodel.TallyAnswer) { got.Parts[0]-- })},
 	{"parts are sums of values", events, tallied(func(tally readmodel.Tally, got *readmodel.TallyAnswer) {
