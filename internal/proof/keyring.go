@@ -40,10 +40,10 @@ func (keyring *Keyring) own() bool { return len(keyring.Keys) == 0 && keyring.Fi
 // readFile reads File; no keys: it is not there yet. Errors: ErrKeyMissing.
 func (keyring *Keyring) readFile(newest *eventstore.Checkpoint) ([]*PrivateKey, error) {
 	data, err := os.ReadFile(keyring.File)
-	switch {
-	case errors.Is(err, os.ErrNotExist) && newest.Size == 0 && !keyring.signedBefore():
+	switch missing := errors.Is(err, os.ErrNotExist); {
+	case missing && newest.Size == 0 && !keyring.signedBefore():
 		return nil, nil
-	case errors.Is(err, os.ErrNotExist):
+	case missing:
 		return nil, fmt.Errorf("%w: put %s back, or begin a new log: daybook audit key new --origin NAME", ErrKeyMissing, keyring.File)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrKeyMissing, err)

@@ -46,11 +46,11 @@ func ParseTile(level, path string) (Tile, error) {
 // beyond it is ErrNoTile; other errors are those of Root.
 func (tree *Tree) Tile(ctx context.Context, tile Tile, size calendar.Position) ([]byte, error) {
 	nodes := int64(size) >> (blockLevel * max(tile.L, 0)) // of the level; 0 for shifts beyond 63
-	if tile.N > nodes/block || tile.N*block+int64(tile.W) > nodes {
+	if tile.N > nodes/TileWidth || tile.N*TileWidth+int64(tile.W) > nodes {
 		return nil, ErrNoTile
 	}
 	if tile.L == Entries {
-		entries, err := tree.stored(ctx, tree.leaves.Epoch().History, calendar.Position(tile.N*block), tile.W)
+		entries, err := tree.stored(ctx, tree.leaves.Epoch().History, calendar.Position(tile.N*TileWidth), tile.W)
 		data := make([]byte, 0, tile.W*34)
 		for i := range entries {
 			data = append(append(data, 0, 32), entries[i].Leaf[:]...)

@@ -22,10 +22,9 @@ type Leaves interface {
 	Epoch() eventstore.Epoch
 }
 
-// A block are the leaves below one node of level blockLevel.
+// A block are the leaves below one node of level blockLevel, TileWidth of them.
 const (
 	blockLevel = 8
-	block      = 1 << blockLevel
 	readBlocks = 16 // that are read together when the tree grows
 )
 
@@ -74,7 +73,7 @@ func (tree *Tree) cached() *upperTree {
 // grown returns the tree above at least the blocks of a size. What was read stays cached
 // when the context ends.
 func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree, error) {
-	wanted := int64(size / block)
+	wanted := int64(size / TileWidth)
 	if upper := tree.cached(); upper.blocks >= wanted {
 		return upper, nil
 	}
@@ -95,11 +94,11 @@ func (tree *Tree) grown(ctx context.Context, size calendar.Position) (*upperTree
 
 // grow reads the next blocks.
 func (tree *Tree) grow(ctx context.Context, upper upperTree, wanted int64) error {
-	entries, err := tree.stored(ctx, upper.epoch, calendar.Position(upper.blocks*block), block*int(min(wanted-upper.blocks, readBlocks)))
+	entries, err := tree.stored(ctx, upper.epoch, calendar.Position(upper.blocks*TileWidth), TileWidth*int(min(wanted-upper.blocks, readBlocks)))
 	if err != nil {
 		return err
 	}
-	for bottom := range slices.Chunk(nodes(entries), block) {
+	for bottom := range slices.Chunk(nodes(entries), TileWidth) {
 		more, err := tlog.StoredHashesForRecordHash(upper.blocks, rootOf(bottom), &upper)
 		if err != nil {
 			return err
@@ -163,14 +162,14 @@ func (tree *Tree) reader(ctx context.Context, size calendar.Position) (tlog.Hash
 			instant := number >> (blockLevel - level)
 			bottom := bottoms[instant]
 			if bottom == nil {
-				entries, err := tree.stored(ctx, upper.epoch, calendar.Position(instant*block), int(min(block, int64(size)-instant*block)))
+				entries, err := tree.stored(ctx, upper.epoch, calendar.Position(instant*TileWidth), int(min(TileWidth, int64(size)-instant*TileWidth)))
 				if err != nil {
 					return nil, err
 				}
 				bottom = nodes(entries)
 				bottoms[instant] = bottom
 			}
-			first := (number << level) % block
+			first := (number << level) % TileWidth
 			result[i] = rootOf(bottom[first : first+1<<level])
 		}
 		return result, nil

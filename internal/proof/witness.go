@@ -89,8 +89,8 @@ func (witness *Witness) cosign(ctx context.Context, tree *Tree, checkpoint *even
 		case status != http.StatusConflict:
 			return nil, fmt.Errorf("it answers %d", status)
 		}
-		size, err := strconv.ParseInt(strings.TrimSuffix(answer, "\n"), 10, 64)
-		if err != nil || size < 0 {
+		size, err := strconv.ParseUint(strings.TrimSuffix(answer, "\n"), 10, 63)
+		if err != nil {
 			return nil, errors.New("it names no size with 409")
 		}
 		witness.size = calendar.Position(size)
