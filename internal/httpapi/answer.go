@@ -193,34 +193,23 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
 // maxBuffer is the size of the largest buffer that is used again.
 const maxBuffer = 1 << 20
 
-// written returns a copy of what write appends to a buffer.
-func written(write func(data []byte) ([]byte, error)) ([]byte, error) {
-	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
-	data, err := write((*buffer)[:0])
-	result := bytes.Clone(data)
-	*buffer = data
-	giveBuffer(buffer)
-	return result, err
-}
-
-func giveBuffer(buffer *[]byte) {
-	if buffer != nil && cap(*buffer) <= maxBuffer {
-		buffers.Put(buffer)
-	}
-}
-
 // write returns what write appends to a buffer, which is that of the call until the request ends
 // unless most of it is empty: copying each answer would cost more than caching all of them saves.
 func (call *call) write(write func(data []byte) ([]byte, error)) ([]byte, error) {
-	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
-	data, err := write((*buffer)[:0])
-	if *buffer = data; len(data) < cap(data)/2 || call.lastGood != "" {
+	call.buffer = buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
+	data, err := write((*call.buffer)[:0])
+	if *call.buffer = data; len(data) < cap(data)/2 || call.lastGood != "" {
 		data = bytes.Clone(data)
-		giveBuffer(buffer)
-	} else {
-		call.buffer = buffer
+		call.freeBuffer()
 	}
 	return data, err
+}
+
+func (call *call) freeBuffer() {
+	if call.buffer != nil && cap(*call.buffer) <= maxBuffer {
+		buffers.Put(call.buffer)
+	}
+	call.buffer = nil
 }
 
 // answerSize is what an answer takes that is cached under a key.

@@ -95,7 +95,8 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		limit = api.WriteDeadline
 	}
 	c.begin(limit)
-	defer func() { c.end(); giveBuffer(c.buffer) }()
+	defer func() { c.end() }()
+	defer c.freeBuffer()
 	defer c.finish(report)
 	defer c.pass.Leave()
 	defer c.answerPanic()

@@ -164,11 +164,11 @@ func (call *call) encodedBody(ctx context.Context, encoding encoding, answer *an
 	if body := answer.encoded[encoding].Load(); body != nil { // made while this one waited
 		return encoding, body
 	}
-	data, err := written(func(data []byte) ([]byte, error) { return answer.encode(data, encoding) })
+	data, err := answer.encode(encoding)
 	if err != nil {
 		return encodingNone, &answer.body
 	}
-	result := newBody(data)
+	result := newBody(bytes.Clone(data))
 	answer.encoded[encoding].Store(&result)
 	if answer.key != "" {
 		call.answers.Set(answer.key, answer) // it is larger now
@@ -214,9 +214,9 @@ func takeCompressor(encoding encoding, writer io.Writer) compressor {
 	return compressor
 }
 
-// encode appends the body of an answer in an encoding; that of a file takes its time.
-func (answer *answer) encode(target []byte, encoding encoding) ([]byte, error) {
-	buffer := bytes.NewBuffer(target)
+// encode returns the body of an answer in an encoding; that of a file takes its time.
+func (answer *answer) encode(encoding encoding) ([]byte, error) {
+	buffer := new(bytes.Buffer)
 	var compressor compressor
 	if answer.file {
 		compressor = newCompressor(encoding, false)

@@ -45,12 +45,8 @@ const tagStarts = "/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 // lineEnd returns where the first line ends. A break inside a tag belongs to an attribute. Most
 // texts have no tag in a line, and are read fast.
 func lineEnd(text string) int {
-	end := strings.IndexByte(text, '\n')
-	if end < 0 {
-		return len(text)
-	}
-	if strings.IndexByte(text[:end], '<') < 0 {
-		return end
+	if line, _, _ := strings.Cut(text, "\n"); !strings.Contains(line, "<") {
+		return len(line)
 	}
 	inTag := false
 	for i := range len(text) {
