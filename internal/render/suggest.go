@@ -12,7 +12,7 @@ import (
 
 // Suggestions are what may be meant by what was typed, by kind.
 func Suggestions(links *Links, criteria *query.Criteria, all []query.Suggested) formats.Object {
-	shown, language := formats.Object{"q", criteria.Typed().Query}, criteria.Lang
+	shown, language := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query), criteria.Lang
 	for _, suggested := range all {
 		highlighter := &readmodel.Highlighter{Search: criteria.Typed(), Spelling: suggested.Spelling}
 		list := formats.ListOf(suggested.List, func(suggestion *query.Suggestion) any {
