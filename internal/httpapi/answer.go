@@ -233,4 +233,6 @@ const (
 	answerKey = 'l' // the answer to a question
 	lastKey   = 'g' // the last good answer of a list
 	streamKey = 's' // a piece of streams
+
+	documentKey = 'd' // a document for all hosts
 )

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	"daybook/internal/httpapi/openapi"
 	public "daybook/internal/pages"
@@ -39,6 +41,10 @@ func (call *call) options() error {
 	return call.document("options", &call.route.Route)
 }
 
+// rootMark stands for the URL of the root in documents, which are made for all hosts at once: any
+// client can make up new ones.
+const rootMark = "http://root.invalid"
+
 // document sends a document, which depends on its form, root and language, and but for "doc" on
 // the day.
 func (call *call) document(form string, of any) error {
@@ -48,13 +54,34 @@ func (call *call) document(form string, of any) error {
 	}
 	return call.read(&question{
 		asked: call.asked().Join(name).Number(int64(call.language)),
-		make: func(context.Context) (*answer, error) {
+		make: func(ctx context.Context) (*answer, error) {
 			tag := ""
 			if isRead(call.request.Method) {
 				tag = call.weakTag(call.cacheKey)
 			}
-			further := root.URL != root.Site+"/"+call.Prefix+"/"+Namespace
-			data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: root.URL, Namespace: root.namespace, Further: further}, call.language, of))
+			key := string(cache.Key{documentKey}.Join(name).Text(call.route.Pattern).Text(root.path).Number(int64(call.language)))
+			filled, ok := call.answers.Get(key)
+			var err error
+			if !ok {
+				filled, _, err = call.once(ctx, key, func(context.Context) (*answer, error) {
+					further := root.URL != root.Site+"/"+call.Prefix+"/"+Namespace
+					data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: rootMark, Namespace: root.namespace, Further: further}, call.language, of))
+					return &answer{body: body{bytes: data}}, err
+				})
+			}
+			if err != nil {
+				return nil, err
+			}
+			address := formats.AppendJSON(nil, root.URL)
+			data, err := call.write(func(data []byte) ([]byte, error) {
+				for i, part := range bytes.Split(filled.bytes, []byte(rootMark)) {
+					if i > 0 {
+						data = append(data, address[1:len(address)-1]...)
+					}
+					data = append(data, part...)
+				}
+				return data, nil
+			})
 			return call.newAnswer(data, valueJSON, tag), err
 		},
 	})
