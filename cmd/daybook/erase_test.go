@@ -81,7 +81,7 @@ func busy(t *testing.T, server *server) (stop func()) {
 	group.Go(func() {
 		for !ended.Load() {
 			if status, data := server.try("GET", server.root+"/venues?per_page=50", "", ""); status != 200 {
-				t.Errorf("a read beside the erasure: %d %s", status, data)
+				t.Errorf("a read beside the erasure: %d %s\n%s", status, data, server.log())
 				return
 			}
 			<-time.After(5 * time.Millisecond)

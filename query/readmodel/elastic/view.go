@@ -89,7 +89,7 @@ func (view *view) hold(ctx context.Context, since time.Time) (err error) {
 		return nil
 	}
 	moved := view.asked
-	for range 2 {
+	for range 5 { // rebuilds and erasures may follow each other
 		if moved {
 			view.state, err = view.engine.answering(ctx, since, 0)
 		}
