@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,7 +37,7 @@ const (
 )
 
 // errGone says that indices of a generation are not there any more.
-var errGone = errors.New("generation is gone")
+var errGone = fmt.Errorf("%w: generation is gone", readmodel.ErrUnavailable)
 
 // conn sends requests and reads answers. It is made of the transport and the
 // requests of go-elasticsearch alone: its root package brings the typed client,
@@ -292,7 +293,8 @@ const (
 
 // translate turns what went wrong into an error of the port, by status and name.
 func translate(err error) error {
-	if problem, answered := errors.AsType[*serverError](err); answered && problem.Type == kindNoIndex {
+	problem, answered := errors.AsType[*serverError](err)
+	if answered && slices.ContainsFunc(append(problem.Root, *problem), func(cause serverError) bool { return cause.Type == kindNoIndex }) {
 		return fmt.Errorf("%w: %w", errGone, problem)
 	}
 	return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)

@@ -227,7 +227,7 @@ const nameAlone = "alone"
 // places calls use with the places of what a query finds, reading numbers alone, until it
 // returns false: page by page, or all of them in an order that the engines do not have.
 func (view *view) places(ctx context.Context, compiler *compiler, searchRequest searchRequest, query *readmodel.Query, use func([]rankedDocument) bool) error {
-	if err := view.hold(ctx, view.engine.recent()); err != nil {
+	if err := view.hold(ctx); err != nil {
 		return err
 	}
 	order := query.Sort

@@ -66,24 +66,15 @@ func (engine *Index) look(ctx context.Context, since time.Time, want calendar.Po
 		done := engine.steps.DoChan(name, func() (any, error) { return nil, step(context.WithoutCancel(ctx)) })
 		select {
 		case result := <-done:
-			if errors.Is(result.Err, errGone) && !gone { // dropped between two requests: another one answers
-				gone = true
-				engine.forget()
+			if errors.Is(result.Err, errGone) && !gone { // dropped since it was read: another one answers
+				gone, since = true, engine.options.Now()
 			} else if result.Err != nil {
-				return state{}, unavailable(result.Err)
+				return state{}, result.Err
 			}
 		case <-ctx.Done():
 			return state{}, ctx.Err()
 		}
 	}
-}
-
-// unavailable makes an error of the port of one about a generation that is gone.
-func unavailable(err error) error {
-	if errors.Is(err, errGone) {
-		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
-	}
-	return err
 }
 
 // readState reads the state of the generation that answers: one read by ids, which needs no

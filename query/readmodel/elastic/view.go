@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,6 +64,11 @@ func (view *view) Shown() readmodel.VisibleState {
 func (view *view) Close() {
 	view.mu.Lock()
 	defer view.mu.Unlock()
+	view.release()
+}
+
+// release is Close; view.mu is held.
+func (view *view) release() {
 	if view.point == "" {
 		return
 	}
@@ -80,31 +84,38 @@ func (view *view) Close() {
 }
 
 // hold has the view hold a point in time, for a read of several searches. One that sent a
-// search already, or of which the generation was dropped, shows a state as of since or later
-// from then on, and is ErrViewMoved.
-func (view *view) hold(ctx context.Context, since time.Time) (err error) {
+// search already shows a recent state from then on, and is ErrViewMoved.
+func (view *view) hold(ctx context.Context) (err error) {
 	view.mu.Lock()
 	defer view.mu.Unlock()
 	if view.point != "" {
 		return nil
 	}
-	moved := view.asked
-	for range 5 { // rebuilds and erasures may follow each other
-		if moved {
-			view.state, err = view.engine.answering(ctx, since, 0)
+	if view.asked {
+		if view.state, err = view.engine.answering(ctx, view.engine.recent(), 0); err != nil {
+			return err
 		}
-		if err == nil {
-			err = view.open(ctx)
-		}
-		if !errors.Is(err, errGone) {
-			break
-		}
-		moved, since = true, view.engine.options.Now()
-	}
-	if err == nil && moved {
 		err = readmodel.ErrViewMoved
 	}
-	return unavailable(err)
+	return cmp.Or(view.failed(ctx, view.state.generation, view.open(ctx)), err)
+}
+
+// failed is the error of a read of a generation, or nil: where a server refused it and another
+// generation answers by now, the view shows that from then on, and is ErrViewMoved. The error
+// does not tell whether the indices are being dropped. view.mu is held.
+func (view *view) failed(ctx context.Context, generation generation, err error) error {
+	if statusOf(err) == 0 {
+		return err
+	}
+	answering, lookErr := view.engine.answering(ctx, view.engine.options.Now(), 0)
+	if lookErr != nil || answering.generation == generation {
+		return err
+	}
+	if view.state.generation == generation {
+		view.release() //nolint:contextcheck // while the caller goes on
+		view.state, view.asked = answering, false
+	}
+	return readmodel.ErrViewMoved
 }
 
 // open opens the point in time; view.mu is held.
@@ -132,14 +143,15 @@ func (view *view) open(ctx context.Context) error {
 }
 
 // search sends a search of a kind, or of all (0). When that needs a point in time too late,
-// or its generation was dropped, the view has a new one from then on, and is ErrViewMoved.
+// or its generation was dropped, the view shows another state from then on, and is
+// ErrViewMoved.
 func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest searchRequest, answer any) error {
 	view.mu.Lock()
 	state, point, second := view.state, view.point, view.asked
 	view.asked = true
 	view.mu.Unlock()
 	if point == "" && second {
-		if err := view.hold(ctx, view.engine.recent()); err != nil {
+		if err := view.hold(ctx); err != nil {
 			return err
 		}
 		return readmodel.ErrViewMoved // by another search
@@ -156,11 +168,9 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 		indices = nil
 	}
 	err := view.engine.conn.do(ctx, view.engine.options.Timeout, "search", esapi.SearchRequest{Index: indices, Body: bytes.NewReader(encode(searchRequest)), AllowPartialSearchResults: new(false)}, answer) // totals are exact
-	if errors.Is(err, errGone) {
-		view.Close() //nolint:contextcheck // while the caller goes on
-		err = cmp.Or(view.hold(ctx, view.engine.options.Now()), readmodel.ErrViewMoved)
-	}
-	return unavailable(err)
+	view.mu.Lock()
+	defer view.mu.Unlock()
+	return view.failed(ctx, state.generation, err)
 }
 
 // linkedDocuments are the documents of ids that were asked for in one state, for which there
@@ -189,7 +199,7 @@ func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]r
 	})
 	size := min(walkPage, view.engine.options.MaxResultWindow)
 	if len(ids) > size {
-		if err := view.hold(ctx, view.engine.recent()); err != nil {
+		if err := view.hold(ctx); err != nil {
 			return nil, err
 		}
 	}

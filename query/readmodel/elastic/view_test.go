@@ -2,6 +2,9 @@ package elastic_test
 
 import (
 	"cmp"
+	"net/http"
+	"regexp"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,13 +50,22 @@ func TestViewsOfSearches(t *testing.T) {
 
 // TestViewOfDropped: a read goes on in the new generation when another process puts one in
 // place and drops the one that is read, as an erasure does: before its first search, before
-// its point in time, and behind it, twice.
+// its point in time, and behind it, twice. While servers drop an index, they refuse a search
+// of it as if a shard were away.
 func TestViewOfDropped(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		options := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
 		other, last := e.attach(t, e.url(t), options), calendar.ID(0)
+		var dropping atomic.Bool
+		proxy := e.proxy(t)
+		proxy.set(func(request *http.Request, _ string) (int, string) {
+			if request.Method == http.MethodPost && regexp.MustCompile("/(_search|_pit|point_in_time)$").MatchString(request.URL.Path) && dropping.Swap(false) {
+				return 503, `{"error":{"root_cause":[],"type":"search_phase_execution_exception","reason":"all shards failed","phase":"query","failed_shards":[]},"status":503}`
+			}
+			return 0, ""
+		})
 		replace := func() {
 			last++
 			next, err := other.Next(t.Context())
@@ -81,21 +93,24 @@ func TestViewOfDropped(t *testing.T) {
 		for name, reads := range map[string][2]func(readmodel.View) (int, error){
 			"search": {nothing, search}, "walk": {nothing, walk}, "walk and search": {walk, search},
 		} {
-			index := e.attach(t, e.url(t), options)
-			total(t, index) // it knows the present generation from now on
-			count, runs := 0, 0
-			err := readmodel.Read(t.Context(), index, func(view readmodel.View) error {
-				_, err := reads[0](view)
-				if runs++; err == nil && runs < 3 {
-					replace()
+			for _, refused := range []bool{false, true} {
+				index := e.attach(t, proxy.URL, options)
+				total(t, index) // it knows the present generation from now on
+				count, runs := 0, 0
+				err := readmodel.Read(t.Context(), index, func(view readmodel.View) error {
+					_, err := reads[0](view)
+					if runs++; err == nil && runs < 3 {
+						replace()
+						dropping.Store(refused)
+					}
+					if err == nil {
+						count, err = reads[1](view)
+					}
+					return err
+				})
+				if err != nil || count != int(last) || runs < 3 {
+					t.Errorf("%s, refused %v: %d tags after %d runs, %v; want %d", name, refused, count, runs, err, last)
 				}
-				if err == nil {
-					count, err = reads[1](view)
-				}
-				return err
-			})
-			if err != nil || count != int(last) || runs < 3 {
-				t.Errorf("%s: %d tags after %d runs, %v; want %d", name, count, runs, err, last)
 			}
 		}
 	})
