@@ -23,7 +23,7 @@ const (
 // diff answers the difference of two versions (HISTORY 9).
 func (call *call) diff(ctx context.Context) (*answer, error) {
 	id, from, until := call.target.ID, call.numbers["from"], call.numbers["to"]
-	diff, err := call.History.Diff(ctx, call.viewer(), call.route.kind, id, from, until)
+	diff, err := call.History.Diff(ctx, call.viewer(), call.route.Kind, id, from, until)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +45,11 @@ func (call *call) diff(ctx context.Context) (*answer, error) {
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
 func (call *call) timeMap(ctx context.Context) (*answer, error) {
 	id := call.target.ID
-	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.kind, id, call.numbers["after"], maxMementos)
+	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.Kind, id, call.numbers["after"], maxMementos)
 	if err != nil {
 		return nil, err
 	}
-	address, next := call.root.Collection(call.route.kind)+"/"+id.String(), ""
+	address, next := call.root.Collection(call.route.Kind)+"/"+id.String(), ""
 	if found.After > 0 {
 		next = call.linkTo(address+"/timemap", "after", strconv.FormatInt(found.After, 10))
 	}

@@ -57,11 +57,9 @@ type Operation struct {
 	Content  []Media       // JSON first: generators make the type of an answer from the first one
 
 	// What the others are completed from, and who carries it out.
-	Work     string
-	Takes    []string // what Args has besides those of the path
-	Formats  bool     // events are answered in further formats, too
-	OfEvents []string // more headers of answers with events
-	OfPosts  []int    // more refusals for records that are no terms
+	Work    string
+	Takes   []string // what Args has besides those of the path
+	Formats bool     // events are answered in further formats, too
 }
 
 // Body is what an operation takes besides its parameters.
