@@ -2,7 +2,7 @@ package openapi
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,14 +11,16 @@ import (
 	"text/template"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 	"daybook/internal/param"
 	"daybook/internal/texts"
+	"daybook/query/readmodel"
 )
 
-// documentFile are the forms of the documentation and of the index.
+// files have the forms of the documentation and of the index.
 //
-//go:embed document.tmpl
-var documentFile string
+//go:embed *.tmpl
+var files embed.FS
 
 // document is one of them under way.
 type document struct {
@@ -31,25 +33,40 @@ type document struct {
 // Fill makes a document for a root in a language: "doc" (8.2) of all routes, their "index" (8.1),
 // or "options" of one, which is its entry there.
 func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.RawMessage {
-	d, language := &document{api, root, lang}, param.Language[calendar.Lang](nil)
-	forms := template.Must(template.New("").Funcs(template.FuncMap{
-		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "document": func() *document { return d },
-		"lower": strings.ToLower, "language": func() *param.Param { return &language.Param },
+	d, language, forms := &document{api, root, lang}, param.Language[calendar.Lang](nil), template.New("")
+	execute := func(form string, of any) json.RawMessage {
+		var result bytes.Buffer
+		if err := forms.ExecuteTemplate(&result, form, of); err != nil {
+			panic(err)
+		}
+		return result.Bytes()
+	}
+	template.Must(forms.Funcs(template.FuncMap{
+		"json": encoded, "members": members, "value": value, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "lower": strings.ToLower,
+		"version": func() string { return Version }, "document": func() *document { return d }, "language": func() *param.Param { return &language.Param },
 		"request": func(route *Route, operation *Operation, method string) request {
 			return request{route, operation, strings.ToLower(method)}
 		},
-		"byKey": byKey, "arguments": arguments, "element": element,
-	}).Parse(documentFile))
-	var result bytes.Buffer
-	if err := forms.ExecuteTemplate(&result, form, of); err != nil {
-		panic(err)
-	}
-	return result.Bytes()
+		"sorted": func(form string, of any) (value Object, err error) { // by the names of its members
+			err = json.Unmarshal(execute(form, of), &value)
+			return value, err
+		},
+		"byKey": byKey, "arguments": arguments, "element": element, "records": Records, "input": input,
+		"languages": calendar.LangNames, "statuses": func() []string { return calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum },
+		"actions": func() any { return history.Actions }, "maxRepeats": func() int { return readmodel.MostRepeats }, "maxTypos": func() int { return readmodel.MaxTypos },
+	}).ParseFS(files, "*.tmpl"))
+	return execute(form, of)
 }
 
 func encoded(value any) (string, error) {
 	data, err := json.Marshal(value)
 	return string(data), err
+}
+
+// members are the members of an object, without its braces.
+func members(object Object) (string, error) {
+	text, err := encoded(object)
+	return text[1 : len(text)-1], err
 }
 
 // byKey are routes in the order of the index.
@@ -104,22 +121,6 @@ func (document *document) Text(parts ...any) string {
 // Spelled returns the names of a header.
 func (document *document) Spelled(name string) []string {
 	return append([]string{name}, document.Totals[name]...)
-}
-
-// Schemas are the components that bodies and answers refer to.
-func (document *document) Schemas() Object {
-	return merged(document.answers(), Records(), document.bodies())
-}
-
-// Parameters are what an operation takes outside of its body, where fields of it may stand, too.
-func (document *document) Parameters(operation *Operation) []param.Param {
-	args := slices.DeleteFunc(slices.Clone(operation.Args), func(parameter param.Param) bool { return parameter.In == "body" && parameter.Field == nil })
-	for i := range args {
-		if field := args[i].Field; field != nil {
-			args[i].In, args[i].Required, args[i].Extension = "query", false, field.Form != calendar.FormLang
-		}
-	}
-	return args
 }
 
 // Schema is that of a parameter.

@@ -1,15 +1,13 @@
 package openapi
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"net/http"
-	"slices"
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/param"
 )
 
 // Title is a word with a capital: "event" → "Event".
@@ -42,6 +40,18 @@ func readRows(values Object) (recordRows recordRows) {
 
 // fieldRows are the rows of fields.
 var fieldRows = readRows(nil)
+
+// decode reads a part of the program, where a text that begins with $ stands for a value of the
+// code.
+func decode(part []byte, values Object, to any) {
+	for name, value := range values {
+		text, _ := json.Marshal(value) // texts and numbers cannot fail
+		part = bytes.ReplaceAll(part, []byte(`"$`+name+`"`), text)
+	}
+	if err := json.Unmarshal(part, to); err != nil {
+		panic(err)
+	}
+}
 
 // ofField reads a row for a field.
 func ofField(row []byte, field *calendar.Field, to any) {
@@ -103,62 +113,6 @@ func shown(field *calendar.Field, blanks bool) (result map[string]Object) {
 		ofField(row, field, &result)
 	}
 	return result
-}
-
-// bodies are the components of the bodies of requests.
-func (document *document) bodies() Object {
-	result := Object{}
-	for _, route := range document.Routes {
-		for i := range route.Operations {
-			operation := &route.Operations[i]
-			for _, end := range []string{"", "Form", "Multipart"} { // equal ones, by which a generated client may choose the form
-				if body := operation.Body; body != nil && (end == "" || body.Forms) {
-					result[body.Schema+end] = extended(document.body(operation), route.Extension)
-				}
-			}
-		}
-	}
-	return result
-}
-
-func (document *document) body(operation *Operation) Object {
-	properties := Object{}
-	schema := Object{"type": "object", "properties": properties}
-	var required []string
-	for i := range operation.Args {
-		parameter := &operation.Args[i]
-		if parameter.In != "body" {
-			continue
-		}
-		properties[parameter.Name] = document.property(operation, parameter)
-		if parameter.Required {
-			required = append(required, parameter.Name)
-		}
-	}
-	if slices.Sort(required); required != nil {
-		schema["required"] = required
-	}
-	return schema
-}
-
-// property is a field of a body, or a list of objects with parameters.
-func (document *document) property(operation *Operation, parameter *param.Param) Object {
-	if parameter.Field == nil {
-		properties := Object{}
-		for i := range operation.Body.Elements {
-			element := &operation.Body.Elements[i]
-			schema := document.Schema(element)
-			schema["description"] = document.Text(element.Text)
-			properties[element.Name] = schema
-		}
-		return merged(List(Object{"type": "object", "properties": properties}), parameter.Schema)
-	}
-	schema := input(parameter.Field)
-	schema["description"] = document.Text(parameter.Text)
-	if parameter.Default != "" && operation.Status == http.StatusCreated { // an update leaves what is not sent
-		schema["default"] = value(parameter.Default)
-	}
-	return extended(schema, parameter.Extension)
 }
 
 // value reads a default.
