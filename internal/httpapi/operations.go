@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/formats"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/texts"
@@ -113,23 +112,4 @@ func fieldArguments(route *route, operation *openapi.Operation) []param.Param {
 		args = append(args, parameter)
 	}
 	return args
-}
-
-// exports are the answers of a read in further formats, which parameters, headers and the ending
-// of the path select.
-func (route *route) exports() (medias []openapi.Media) {
-	for _, format := range formats.All {
-		if !format.Exports() || !format.Fits(route.Kind, route.Single) {
-			continue
-		}
-		schema := openapi.Text()
-		switch {
-		case format.Schema != "" && route.Single:
-			schema = openapi.Ref("Feature")
-		case format.Schema != "":
-			schema = openapi.Ref(format.Schema)
-		}
-		medias = append(medias, openapi.Media{Type: format.Media[0], Schema: schema, Extension: true})
-	}
-	return medias
 }

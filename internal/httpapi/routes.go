@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 )
@@ -63,7 +64,9 @@ var routes, routesByPattern = makeRoutes()
 
 func makeRoutes() (all []*route, byPattern map[string]*route) {
 	var file bytes.Buffer
-	forms := template.Must(template.New("").Funcs(template.FuncMap{"title": openapi.Title, "record": openapi.RecordName}).Parse(routesFile))
+	forms := template.Must(template.New("").Funcs(template.FuncMap{
+		"title": openapi.Title, "record": openapi.RecordName, "formats": func() any { return formats.All },
+	}).Parse(routesFile))
 	if err := forms.Execute(&file, calendar.Kinds[:]); err != nil {
 		panic(err)
 	}
@@ -126,9 +129,6 @@ func (route *route) describe(operation *openapi.Operation, path string) work {
 		operation.Args = append(operation.Args, route.pathArgument(found[1], found[2]))
 	}
 	operation.Args = append(operation.Args, route.takes(operation)...)
-	if operation.Formats {
-		operation.Content = append(operation.Content, route.exports()...)
-	}
 	if operation.Body != nil && !operation.Body.Forms {
 		operation.Body.Elements = listArguments(route.Kind, "several")
 	}

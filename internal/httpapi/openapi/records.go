@@ -62,15 +62,21 @@ func ofField(row []byte, field *calendar.Field, to any) {
 	}, to)
 }
 
-// Records are the components of records in answers. Those of answers that name the wanted
-// fields require none.
+// Records are the components of records in answers; terms are as categories. Those of answers that
+// name the wanted fields require none.
 func Records() Object {
 	result, rows := Object{}, readRows(Object{"languages": calendar.LangNames()}).Records
-	for _, kinds := range [][]calendar.Kind{{calendar.KindEvent}, {calendar.KindVenue}, {calendar.KindOrganizer}, {calendar.KindCategory, calendar.KindTag}} {
-		name := RecordName(kinds[0])
+	for _, kind := range calendar.Kinds[:calendar.KindCategory] {
+		name, fields := RecordName(kind), calendar.SpecOf(kind).Fields
 		required, optional := merged(rows["all"].Required, rows[name].Required), merged(rows[name].Optional)
-		for _, kind := range kinds {
-			addFields(required, optional, kind)
+		for i := range fields {
+			field, to := &fields[i], required
+			if field.Filled {
+				to = optional
+			}
+			for end, schema := range shown(field, kind == calendar.KindEvent && !field.Stays) {
+				to[field.Name+end] = extended(schema, field.Extension)
+			}
 		}
 		for name := range optional {
 			delete(required, name)
@@ -78,21 +84,6 @@ func Records() Object {
 		result[name], result["Sparse"+name] = closed(required, optional), closed(nil, merged(required, optional))
 	}
 	return result
-}
-
-// addFields adds what is shown of the fields of a kind.
-func addFields(required, optional Object, kind calendar.Kind) {
-	fields := calendar.SpecOf(kind).Fields
-	for i := range fields {
-		field := &fields[i]
-		to := required
-		if field.Filled {
-			to = optional
-		}
-		for end, schema := range shown(field, kind == calendar.KindEvent && !field.Stays) {
-			to[field.Name+end] = extended(schema, field.Extension)
-		}
-	}
 }
 
 // shown are the schemas of what answers show of a field, by the ends of its keys. In a blanked
