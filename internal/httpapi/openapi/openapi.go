@@ -1,5 +1,5 @@
 // Package openapi makes the index of the routes and their OpenAPI document, both out of the
-// same rows.
+// same rows, by the same templates.
 package openapi
 
 import (
