@@ -156,7 +156,6 @@ type Feed struct {
 	Modified time.Time // zero: there is no such moment
 	Refresh  time.Duration
 	Site     *time.Location
-	Now      time.Time
 	Total    int
 	Store    uuid.UUID // of the store, of which those of records are made
 

@@ -289,7 +289,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	}
 	if options.RateLimit > 0 {
 		a.rates = httprate.NewRateLimiter(options.RateLimit, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{
-			Limit: headerRateLimit, Remaining: headerRateRemaining, Reset: headerRateReset, RetryAfter: headerRetry,
+			Limit: headerRateLimit, Remaining: headerRateRemaining, RetryAfter: headerRetry,
 		}))
 	}
 	if options.Pages != nil {

@@ -52,7 +52,7 @@ func (call *call) readPoint() (err error) {
 // then makes the answer to a single read of the past.
 func (call *call) then(ctx context.Context) (*answer, error) {
 	found, err := call.Past.Read(ctx, past.Request{
-		Kind: call.route.kind, ID: call.target.ID, Slug: call.target.Slug, Caller: call.caller, Lang: call.language,
+		Kind: call.route.Kind, ID: call.target.ID, Slug: call.target.Slug, Caller: call.caller, Lang: call.language,
 		Embeds: query.EmbedsOf(call.fields), Point: call.point, FromFirst: call.byHeader,
 	})
 	if err != nil {

@@ -170,7 +170,7 @@ func (call *call) answerRoute() error {
 	}
 	var refused error
 	if !reads || call.caller.Role != calendar.Anonymous {
-		refused = calendar.MayWrite(call.caller, route.kind)
+		refused = calendar.MayWrite(call.caller, route.Kind)
 		if route.writes && refused == nil {
 			call.header[headerAllow] = route.allow
 		}

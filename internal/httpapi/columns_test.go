@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -12,10 +13,17 @@ import (
 // TestColumnsAreDocumented: the keys of records in answers are those in the documentation.
 func TestColumnsAreDocumented(t *testing.T) {
 	t.Parallel()
-	records := openapi.Records()
-	layouts := render.NewLayouts()
+	documents, layouts := newDocuments(&Options{}), render.NewLayouts()
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct{ Properties object }
+		}
+	}
+	if err := json.Unmarshal(documents.Fill("doc", openapi.Root{}, calendar.LangEN, documents.Routes), &doc); err != nil {
+		t.Fatal(err)
+	}
 	for _, kind := range calendar.Kinds {
-		documented := records[openapi.RecordName(kind)].(object)["properties"].(object)
+		documented := doc.Components.Schemas[openapi.RecordName(kind)].Properties
 		for _, column := range slices.Concat(layouts.Of[kind], layouts.Nested[kind]) {
 			for _, key := range []string{column.Name, column.Second} {
 				if key != "" && documented[key] == nil {

@@ -22,7 +22,7 @@ func TestTagsNameTheContent(t *testing.T) {
 		a.recordTag(root, lang, view(1), nil): true, a.recordTag(root, lang, view(3), nil): true, a.recordTag(settings, lang, view(1), nil): true,
 		a.recordTag(root, lang, view(1), []string{"id"}): true, a.recordTag(root, lang, view(1), []string{"id", "name"}): true,
 	}
-	c := &call{route: &route{kind: calendar.KindEvent}, root: root}
+	c := &call{route: &route{Kind: calendar.KindEvent}, root: root}
 	shown := shownAt(3)
 	lost, healed := shown, shown
 	lost.Hash[31] = 1

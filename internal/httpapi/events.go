@@ -18,10 +18,10 @@ import (
 // findOf finds the record that the path names, whose events are listed; a single read of
 // it would be refused with the same error.
 func (call *call) findOf() error {
-	if call.route.of == 0 {
+	if call.route.Of == 0 {
 		return nil
 	}
-	view, err := call.Queries.Read(call.context, call.route.of, call.target.ID, "", call.caller, call.location.language, query.EmbedNone, nil)
+	view, err := call.Queries.Read(call.context, call.route.Of, call.target.ID, "", call.caller, call.location.language, query.EmbedNone, nil)
 	if err == nil {
 		call.record = &view
 	}
@@ -30,7 +30,7 @@ func (call *call) findOf() error {
 
 // address is that of the list, without its query (4.3).
 func (call *call) address() string {
-	address := call.root.Collection(call.route.kind)
+	address := call.root.Collection(call.route.Kind)
 	if call.record != nil {
 		address = call.root.Self(call.record.Record) + "/" + calendar.KindEvent.Collection()
 	}

@@ -27,10 +27,10 @@ func (call *call) formatOf() *formats.Format {
 	route, name := call.route, ""
 	if route.Ended {
 		name = call.chi.URLParam("format")
-	} else if route.kind == calendar.KindEvent {
+	} else if route.Kind == calendar.KindEvent {
 		name = calendar.Trim(call.query.Last("format"))
 	}
-	return formats.Choose(name, weighted(call.request.Header["Accept"]), route.kind, route.Single)
+	return formats.Choose(name, weighted(call.request.Header["Accept"]), route.Kind, route.Single)
 }
 
 // feed reports whether events are answered in another format than JSON.

@@ -92,7 +92,7 @@ func (call *call) writeStatus(status int) {
 // cacheControl is the value of Cache-Control (2.8), nil for none.
 func (call *call) cacheControl(status int) []string {
 	route := call.route
-	reads := call.feed() || route != nil && route.kind == calendar.KindEvent && route.Single // a password, whatever becomes of it
+	reads := call.feed() || route != nil && route.Kind == calendar.KindEvent && route.Single // a password, whatever becomes of it
 	if _, sent := call.request.Header["Authorization"]; sent || reads && call.sentPassword() {
 		return valuePrivate
 	}

@@ -24,7 +24,7 @@ const (
 func (call *call) entries(ctx context.Context) (*answer, error) {
 	walk := history.Walk{From: call.numbers["after"] + 1, To: int64(call.head), Ascending: call.ascending, Filter: call.filter}
 	format, address := call.entryFormat(), call.root.URL+"/changes"
-	if kind := call.route.kind; kind != 0 {
+	if kind := call.route.Kind; kind != 0 {
 		versions, err := call.History.Present(ctx, call.viewer(), kind, call.target.ID)
 		if err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func (call *call) entryFormat() *formats.Format {
 		if format.Name == call.word {
 			return format
 		}
-		if weight := weightIn(call.request.Header, format.Media...); weight > most && call.route.kind == 0 {
+		if weight := weightIn(call.request.Header, format.Media...); weight > most && call.route.Kind == 0 {
 			best, most = format, weight
 		}
 	}

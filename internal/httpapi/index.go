@@ -60,15 +60,11 @@ func (call *call) document(form string, of any) error {
 				tag = call.weakTag(call.cacheKey)
 			}
 			key := string(cache.Key{documentKey}.Join(name).Text(call.route.Pattern).Text(root.path).Number(int64(call.language)))
-			filled, ok := call.answers.Get(key)
-			var err error
-			if !ok {
-				filled, _, err = call.once(ctx, key, func(context.Context) (*answer, error) {
-					further := root.URL != root.Site+"/"+call.Prefix+"/"+Namespace
-					data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: rootMark, Namespace: root.namespace, Further: further}, call.language, of))
-					return &answer{body: body{bytes: data}}, err
-				})
-			}
+			filled, _, err := call.once(ctx, key, func(context.Context) (*answer, error) {
+				further := root.URL != root.Site+"/"+call.Prefix+"/"+Namespace
+				data, err := json.Marshal(call.documents.Fill(form, openapi.Root{URL: rootMark, Namespace: root.namespace, Further: further}, call.language, of))
+				return &answer{body: body{bytes: data}}, err
+			})
 			if err != nil {
 				return nil, err
 			}

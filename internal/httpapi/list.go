@@ -52,7 +52,7 @@ func (call *call) present(ctx context.Context) (*answer, error) {
 // without reading parameters, and returns it where it is cached. "": whether there is one hangs on
 // more than that.
 func (call *call) aliased() (alias string, reply *answer) {
-	if call.caller.Role != calendar.Anonymous || call.route.of != 0 || call.request.Header.Get(headerMinPosition) != "" {
+	if call.caller.Role != calendar.Anonymous || call.route.Of != 0 || call.request.Header.Get(headerMinPosition) != "" {
 		return "", nil
 	}
 	generation, err := call.Queries.Generation(call.context)
@@ -151,7 +151,7 @@ func (call *call) parse(request query.Request) error {
 
 // listRequest completes the request of a list as the read side takes it.
 func (call *call) listRequest(request query.Request) query.Request {
-	request.Kind, request.Lang = cmp.Or(call.route.kind, calendar.KindEvent), call.location.language
+	request.Kind, request.Lang = cmp.Or(call.route.Kind, calendar.KindEvent), call.location.language
 	if request.Params == nil {
 		request.Params = query.Params(request.Kind)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/formats"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 	"daybook/internal/texts"
@@ -29,14 +28,13 @@ func described(what string, kind calendar.Kind, name string) string {
 func (route *route) takes(operation *openapi.Operation) (args []param.Param) {
 	for _, name := range operation.Takes {
 		row, single := parameters[name]
-		switch {
-		case !single:
-			args = append(args, listArguments(route.kind, name)...)
-		case !row.OfEvents || route.kind == calendar.KindEvent:
-			args = append(args, row.Param)
-			if !operation.Writes {
-				route.params = append(route.params, row.Row)
-			}
+		if !single {
+			args = append(args, listArguments(route.Kind, name)...)
+			continue
+		}
+		args = append(args, row.Param)
+		if !operation.Writes {
+			route.params = append(route.params, *row)
 		}
 	}
 	if operation.Body != nil && operation.Body.Forms {
@@ -85,7 +83,7 @@ func (route *route) pathArgument(name, pattern string) param.Param {
 		parameter.Enum = strings.Split(strings.TrimSuffix(words, ")"), "|")
 	}
 	if strings.HasSuffix(parameter.Text, ".") {
-		parameter.Text += cmp.Or(route.of, route.kind).String()
+		parameter.Text += cmp.Or(route.Of, route.Kind).String()
 	}
 	return parameter
 }
@@ -97,7 +95,7 @@ var reasonField = calendar.Field{
 
 // fieldArguments are the fields that a write of a route takes.
 func fieldArguments(route *route, operation *openapi.Operation) []param.Param {
-	fields := append(slices.Clip(calendar.SpecOf(route.kind).Fields), reasonField)
+	fields := append(slices.Clip(calendar.SpecOf(route.Kind).Fields), reasonField)
 	args := make([]param.Param, 0, len(fields))
 	for i := range fields {
 		field := &fields[i]
@@ -105,7 +103,7 @@ func fieldArguments(route *route, operation *openapi.Operation) []param.Param {
 			continue
 		}
 		parameter := param.Param{
-			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", route.kind, field.Name),
+			Name: field.Name, In: "body", Type: field.Declared, Text: described("field", route.Kind, field.Name),
 			Required: field.Required && operation.Status == http.StatusCreated, Default: field.Default, Enum: field.Enum, Extension: field.Extension, Field: field,
 		}
 		if parameter.Default == "null" { // it is no value to show
@@ -114,23 +112,4 @@ func fieldArguments(route *route, operation *openapi.Operation) []param.Param {
 		args = append(args, parameter)
 	}
 	return args
-}
-
-// exports are the answers of a read in further formats, which parameters, headers and the ending
-// of the path select.
-func (route *route) exports() (medias []openapi.Media) {
-	for _, format := range formats.All {
-		if !format.Exports() || !format.Fits(route.kind, route.Single) {
-			continue
-		}
-		schema := openapi.Text()
-		switch {
-		case format.Schema != "" && route.Single:
-			schema = openapi.Ref("Feature")
-		case format.Schema != "":
-			schema = openapi.Ref(format.Schema)
-		}
-		medias = append(medias, openapi.Media{Type: format.Media[0], Schema: schema, Extension: true})
-	}
-	return medias
 }

@@ -12,26 +12,19 @@ import (
 	"daybook/internal/param"
 )
 
-// parameter is one row of parameters.json: what a request may send that is no parameter of a
-// list and no field of a record, under the name by which routes take it.
-type parameter struct {
-	param.Row[call]
-
-	OfEvents bool // records of other kinds have none
-}
-
-// parametersFile has all that is known of parameters, but for their descriptions
-// (internal/texts) and their readers.
+// parametersFile has what a request may send that is no parameter of a list and no field of a
+// record, under the names by which routes take it, but for descriptions (internal/texts) and
+// readers.
 //
 //go:embed parameters.json
 var parametersFile []byte
 
-var parameters = func() map[string]*parameter {
-	all := fromFile[map[string]*parameter](parametersFile)
+var parameters = func() map[string]*param.Row[call] {
+	all := fromFile[map[string]*param.Row[call]](parametersFile)
 	for _, row := range all {
 		row.Read = (*call).readParam
 	}
-	all["language"] = &parameter{Row: languageTable[0]}
+	all["language"] = &languageTable[0]
 	all["format"].Enum = formats.Names(func(format *formats.Format) bool { return format.Single || format.Disposition == "" })
 	return all
 }()

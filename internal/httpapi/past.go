@@ -32,7 +32,7 @@ func (call *call) readPast() (err error) {
 		return err
 	}
 	_ = call.readParams(call.route.params)
-	if call.route.kind != 0 || call.route.Proves {
+	if call.route.Kind != 0 || call.route.Proves {
 		return nil
 	}
 	call.head, err = call.History.Head(call.context)

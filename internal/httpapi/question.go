@@ -166,9 +166,12 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 	return reply, err
 }
 
-// once makes the answer of a key for all who ask for it at the same time, reports whether there
-// were several, and caches it. The work has a deadline of its own.
+// once returns the answer that is cached under a key, else makes it for all who ask for it at the
+// same time, reports whether there were several, and caches it. The work has a deadline of its own.
 func (api *api) once(ctx context.Context, key string, produce func(context.Context) (*answer, error)) (*answer, bool, error) {
+	if reply, ok := api.answers.Get(key); ok {
+		return reply, true, nil
+	}
 	made, err, shared := api.flights.Do(key, func() (any, error) {
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.ReadDeadline)
 		defer cancel()

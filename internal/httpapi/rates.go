@@ -30,10 +30,7 @@ func (call *call) count() error {
 		key = "address " + call.pass.Address.String()
 	}
 	over := call.rates.OnLimit(call.writer, call.request, key)
-	// The limiter gives a moment; the header has seconds from now on.
-	if instant, err := strconv.ParseInt(call.header.Get(headerRateReset), 10, 64); err == nil {
-		call.header[headerRateReset] = []string{strconv.FormatInt(max(instant-time.Now().Unix(), 0), 10)} // by the clock of the limiter
-	}
+	call.header[headerRateReset] = []string{strconv.Itoa(60 - time.Now().Second())} // by the clock of the limiter, whose spans are minutes
 	if over {
 		call.header[headerRateRemaining] = []string{"0"}
 		return refusal(calendar.CodeTooManyRequests)

@@ -91,7 +91,7 @@ func (call *call) single(ctx context.Context) (*answer, error) {
 	if call.feed() {
 		embeds |= query.EmbedTouched
 	}
-	view, err := call.Queries.Read(ctx, call.route.kind, call.target.ID, call.target.Slug, call.caller, call.language, embeds, call.opens(call.password))
+	view, err := call.Queries.Read(ctx, call.route.Kind, call.target.ID, call.target.Slug, call.caller, call.language, embeds, call.opens(call.password))
 	if err != nil {
 		return nil, err
 	}

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"text/template"
 
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/internal/httpapi/openapi"
 	"daybook/internal/param"
 )
@@ -20,16 +22,14 @@ import (
 type route struct {
 	openapi.Route
 
-	Pattern     string // below the namespace, as chi reads it
-	Single      bool   // it names one record
-	Past        bool   // its reads may name a point in time by a parameter
-	Timed       bool   // and by a header, too (HISTORY 8.1)
-	OnlyPosts   bool   // terms have no such route
-	ListsEvents bool   // those of the record that it names
-	Proves      bool   // its reads are those of HISTORY 12
+	Pattern string        // below the namespace, as chi reads it
+	Kind    calendar.Kind // of the records in its answers, 0: of none alone
+	Of      calendar.Kind // of the record that its events are of; 0: all
+	Single  bool          // it names one record
+	Past    bool          // its reads may name a point in time by a parameter
+	Timed   bool          // and by a header, too (HISTORY 8.1)
+	Proves  bool          // its reads are those of HISTORY 12
 
-	kind   calendar.Kind     // of the records in its answers, 0: of none alone
-	of     calendar.Kind     // of the record that its events are of; 0: all
 	bySlug bool              // it names a record by its slug
 	params param.Table[call] // of its reads
 	works  map[string]work   // by method
@@ -41,7 +41,7 @@ type route struct {
 // work carries out an operation.
 type work func(request *call) error
 
-// works are what operations do, by the names in routes.json.
+// works are what operations do, by the names in routes.tmpl.
 var works = map[string]work{
 	"index": documents("index"), "doc": documents("doc"),
 	"list": (*call).list, "read": (*call).readRecord,
@@ -53,34 +53,28 @@ var works = map[string]work{
 	"inclusionProof": reading((*call).inclusion), "consistencyProof": reading((*call).consistency),
 }
 
-// routesFile are groups of routes, which are there for each of some kinds: its names take the
-// place of <kind>, <kinds>, and so on. Those of the kind "" are of none.
+// routesFile are the routes as a template for the kinds, which most of them are there for.
 //
-//go:embed routes.json
-var routesFile []byte
+//go:embed routes.tmpl
+var routesFile string
 
 // routes are those of section 1.4 in its order, those of extensions behind what they
 // belong to.
 var routes, routesByPattern = makeRoutes()
 
 func makeRoutes() (all []*route, byPattern map[string]*route) {
-	byPattern = map[string]*route{}
-	for _, g := range fromFile[[]struct {
-		Kinds  []string
-		Routes json.RawMessage
-	}](routesFile) {
-		for _, name := range g.Kinds {
-			kind, _ := calendar.ParseKind(name)
-			for _, rt := range fromFile[[]*route](named(g.Routes, kind)) {
-				if rt.OnlyPosts && !kind.IsPost() {
-					continue
-				}
-				all = append(all, rt)
-				rt.complete(kind)
-				byPattern[rt.Pattern] = rt
-				router.Options(rt.Pattern, nil)
-			}
-		}
+	var file bytes.Buffer
+	forms := template.Must(template.New("").Funcs(template.FuncMap{
+		"title": openapi.Title, "record": openapi.RecordName, "formats": func() any { return formats.All },
+	}).Parse(routesFile))
+	if err := forms.Execute(&file, calendar.Kinds[:]); err != nil {
+		panic(err)
+	}
+	all, byPattern = fromFile[[]*route](file.Bytes()), map[string]*route{}
+	for _, route := range all {
+		route.complete()
+		byPattern[route.Pattern] = route
+		router.Options(route.Pattern, nil)
 	}
 	return all, byPattern
 }
@@ -95,26 +89,12 @@ func fromFile[T any](file []byte) (result T) {
 	return result
 }
 
-// named returns routes with the names of a kind.
-func named(routes []byte, kind calendar.Kind) []byte {
-	if kind == 0 {
-		return routes
-	}
-	one, many := kind.String(), kind.Collection()
-	return []byte(strings.NewReplacer(
-		"<kind>", one, "<kinds>", many, "<Kind>", openapi.Title(one), "<Kinds>", openapi.Title(many), "<Record>", openapi.RecordName(kind),
-	).Replace(string(routes)))
-}
-
 // complete fills in what follows from the row.
-func (route *route) complete(kind calendar.Kind) {
+func (route *route) complete() {
 	route.works = map[string]work{http.MethodOptions: (*call).options}
-	if route.kind = kind; route.ListsEvents {
-		route.kind, route.of = calendar.KindEvent, kind
-	}
 	route.bySlug = strings.HasSuffix(route.Pattern, "{slug}")
 	path := cmp.Or(route.Template, route.Pattern)
-	route.Tag, route.Template = cmp.Or(route.Tag, route.kind.Collection()), inTemplate.ReplaceAllString(path, "{$1}")
+	route.Tag, route.Template = cmp.Or(route.Tag, route.Kind.Collection()), inTemplate.ReplaceAllString(path, "{$1}")
 	route.Key = cmp.Or(route.Key, strings.TrimSuffix(inKey.Replace(route.Pattern), "/"))
 	var all, open []string
 	for i := range route.Operations {
@@ -149,17 +129,8 @@ func (route *route) describe(operation *openapi.Operation, path string) work {
 		operation.Args = append(operation.Args, route.pathArgument(found[1], found[2]))
 	}
 	operation.Args = append(operation.Args, route.takes(operation)...)
-	if route.kind == calendar.KindEvent {
-		operation.Headers = append(operation.Headers, operation.OfEvents...)
-	}
-	if route.kind.IsPost() {
-		operation.Statuses = append(operation.Statuses, operation.OfPosts...)
-	}
-	if operation.Formats {
-		operation.Content = append(operation.Content, route.exports()...)
-	}
 	if operation.Body != nil && !operation.Body.Forms {
-		operation.Body.Elements = listArguments(route.kind, "several")
+		operation.Body.Elements = listArguments(route.Kind, "several")
 	}
 	work, known := works[operation.Work]
 	if !known {

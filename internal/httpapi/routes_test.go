@@ -13,7 +13,7 @@ func TestRoutesGolden(t *testing.T) {
 	t.Parallel()
 	var builder strings.Builder
 	for _, route := range routes {
-		fmt.Fprintf(&builder, "%-32s %-10s %s\n", route.Template, route.kind, route.allow[0])
+		fmt.Fprintf(&builder, "%-32s %-10s %s\n", route.Template, route.Kind, route.allow[0])
 	}
 	golden.Compare(t, "routes.golden", builder.String())
 }

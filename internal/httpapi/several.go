@@ -74,7 +74,7 @@ func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) 
 			}
 		}
 		err := call.parse(query.Request{
-			Kind: call.route.kind, Input: known, Lang: call.location.language, Caller: call.caller, Past: query.Past{Now: now},
+			Kind: call.route.Kind, Input: known, Lang: call.location.language, Caller: call.caller, Past: query.Past{Now: now},
 		})
 		if err == nil {
 			all, cost = append(all, call.criteria), cost+call.criteria.Cost

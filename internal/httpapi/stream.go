@@ -152,9 +152,6 @@ func (stream *stream) look(ctx context.Context, head calendar.Position) (*answer
 	}
 	key := string(streamKey) + fmt.Sprintf("%d %v %v %q %v %d %d %d", stream.Now().UnixNano()/int64(streamTick),
 		stream.caller, stream.language, stream.root.URL, stream.filter, stream.epoch, stream.position, head)
-	if piece, ok := stream.answers.Get(key); ok {
-		return piece, nil
-	}
 	piece, _, err := stream.once(ctx, key, func(ctx context.Context) (*answer, error) { return stream.read(ctx, head) })
 	return piece, err
 }

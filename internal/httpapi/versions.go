@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ const (
 // diff answers the difference of two versions (HISTORY 9).
 func (call *call) diff(ctx context.Context) (*answer, error) {
 	id, from, until := call.target.ID, call.numbers["from"], call.numbers["to"]
-	diff, err := call.History.Diff(ctx, call.viewer(), call.route.kind, id, from, until)
+	diff, err := call.History.Diff(ctx, call.viewer(), call.route.Kind, id, from, until)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +44,11 @@ func (call *call) diff(ctx context.Context) (*answer, error) {
 // timeMap answers the versions of a record that the caller may open (HISTORY 8.4).
 func (call *call) timeMap(ctx context.Context) (*answer, error) {
 	id := call.target.ID
-	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.kind, id, call.numbers["after"], maxMementos)
+	found, err := call.History.TimeMap(ctx, call.viewer(), call.route.Kind, id, call.numbers["after"], maxMementos)
 	if err != nil {
 		return nil, err
 	}
-	address, next := call.root.Collection(call.route.kind)+"/"+id.String(), ""
+	address, next := call.root.Collection(call.route.Kind)+"/"+id.String(), ""
 	if found.After > 0 {
 		next = call.linkTo(address+"/timemap", "after", strconv.FormatInt(found.After, 10))
 	}
@@ -77,9 +76,7 @@ func timeMapLinks(page *history.TimeMap, address, self, next string) []byte {
 	if count := len(page.Versions); count > 0 {
 		links[1] += `; from="` + mementoTime(page.Versions[0].Time.Time) + `"; until="` + mementoTime(page.Versions[count-1].Time.Time) + `"`
 	}
-	rels := map[int64]string{page.First.Number: "first "}
-	rels[page.Last.Number] += "last "
-	links = append(links, mementoLinks(address, page.Versions, rels)...)
+	links = append(links, mementoLinks(address, &history.Mementos{First: page.First, Last: page.Last}, page.Versions...)...)
 	if next != "" {
 		links = append(links, "<"+next+`>; rel="timemap"; type="`+linkFormat+`"`)
 	}
@@ -87,22 +84,28 @@ func timeMapLinks(page *history.TimeMap, address, self, next string) []byte {
 }
 
 // aroundLinks are the links of a single read of the past: resourceLinks, and the versions around
-// it by number, equal ones once.
-func aroundLinks(address string, mementos *history.Mementos) string {
-	versions, rels := []history.Version{mementos.First, mementos.Prev, mementos.Shown, mementos.Next, mementos.Last}, map[int64]string{}
-	for i, rel := range []string{"first ", "prev ", "", "next ", "last "} {
-		rels[versions[i].Number] += rel
-	}
-	versions = slices.DeleteFunc(versions, func(version history.Version) bool { return version.Number == 0 })
-	versions = slices.CompactFunc(versions, func(one, other history.Version) bool { return one.Number == other.Number })
-	return strings.Join(append([]string{resourceLinks(address)}, mementoLinks(address, versions, rels)...), ", ")
+// it.
+func aroundLinks(address string, around *history.Mementos) string {
+	links := mementoLinks(address, around, around.First, around.Prev, around.Shown, around.Next, around.Last)
+	return resourceLinks(address) + ", " + strings.Join(links, ", ")
 }
 
-// mementoLinks are the links to versions; rels are those before "memento" by number, each with
-// a space behind it.
-func mementoLinks(address string, versions []history.Version, rels map[int64]string) (links []string) {
+// mementoLinks are the links to versions, which ascend: of equal ones to the first, and to none where
+// none is there. They say which of the mementos they are.
+func mementoLinks(address string, mementos *history.Mementos, versions ...history.Version) (links []string) {
+	before := int64(0)
 	for _, version := range versions {
-		links = append(links, "<"+permanentURL(address, version.Number)+`>; rel="`+rels[version.Number]+`memento"; datetime="`+mementoTime(version.Time.Time)+`"`)
+		if version.Number <= before {
+			continue
+		}
+		before = version.Number
+		var rels []string
+		for i, memento := range []history.Version{mementos.First, mementos.Prev, mementos.Next, mementos.Last} {
+			if memento.Number == version.Number {
+				rels = append(rels, [...]string{"first", "prev", "next", "last"}[i])
+			}
+		}
+		links = append(links, "<"+permanentURL(address, version.Number)+`>; rel="`+strings.Join(append(rels, "memento"), " ")+`"; datetime="`+mementoTime(version.Time.Time)+`"`)
 	}
 	return links
 }

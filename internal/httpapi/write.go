@@ -43,7 +43,7 @@ func writing(do func(Commands, context.Context, command.Request) (command.Result
 
 // command makes the command of a request. The general right was checked before.
 func (call *call) command(body []byte) (command.Request, error) {
-	fields := calendar.SpecOf(call.route.kind)
+	fields := calendar.SpecOf(call.route.Kind)
 	isList := func(name string) bool { // sent twice in a form, all values of a list count
 		field := fields.Field(name)
 		return field != nil && strings.HasPrefix(field.Declared, "array")
@@ -60,7 +60,7 @@ func (call *call) command(body []byte) (command.Request, error) {
 	var reported calendar.Problems // by the decision
 	call.language = calendar.Language(input, call.location.language, &reported)
 	request := command.Request{
-		Kind: call.route.kind, Input: input, Lang: call.location.language, Caller: call.caller,
+		Kind: call.route.Kind, Input: input, Lang: call.location.language, Caller: call.caller,
 		Cause: eventstore.Cause{Client: shorten(call.request.UserAgent()), Request: call.id[0], Reason: param.ReadReason(input, call.request.Header.Get(param.HeaderReason), &problems)},
 	}
 	if call.route.Single {

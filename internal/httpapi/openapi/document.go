@@ -2,23 +2,24 @@ package openapi
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"text/template"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 	"daybook/internal/param"
 	"daybook/internal/texts"
+	"daybook/query/readmodel"
 )
 
-// documentFile are the forms of the documentation and of the index.
+// files have the forms of the documentation and of the index.
 //
-//go:embed document.tmpl
-var documentFile string
+//go:embed *.tmpl
+var files embed.FS
 
 // document is one of them under way.
 type document struct {
@@ -26,30 +27,69 @@ type document struct {
 	Root
 
 	language calendar.Lang
+	forms    *template.Template
 }
 
 // Fill makes a document for a root in a language: "doc" (8.2) of all routes, their "index" (8.1),
 // or "options" of one, which is its entry there.
 func (api *API) Fill(form string, root Root, lang calendar.Lang, of any) json.RawMessage {
-	d, language := &document{api, root, lang}, param.Language[calendar.Lang](nil)
-	forms := template.Must(template.New("").Funcs(template.FuncMap{
-		"json": encoded, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "version": func() string { return Version }, "document": func() *document { return d },
-		"lower": strings.ToLower, "language": func() *param.Param { return &language.Param },
+	d, language := &document{api, root, lang, template.New("")}, param.Language[calendar.Lang](nil)
+	template.Must(d.forms.Funcs(template.FuncMap{
+		"json": encoded, "members": members, "words": strings.Fields, "title": Title, "trim": strings.TrimSuffix, "lower": strings.ToLower,
+		"version": func() string { return Version }, "document": func() *document { return d }, "language": func() *param.Param { return &language.Param },
 		"request": func(route *Route, operation *Operation, method string) request {
 			return request{route, operation, strings.ToLower(method)}
 		},
-		"byKey": byKey, "arguments": arguments, "element": element,
-	}).Parse(documentFile))
+		"byKey": byKey, "arguments": arguments, "element": element, "record": RecordName, "spec": calendar.SpecOf, "required": required,
+		"kinds": func() any { return calendar.Kinds[:calendar.KindCategory] }, "maxElements": func() int { return calendar.MaxElements },
+		"languages": calendar.LangNames, "statuses": func() []string { return calendar.SpecOf(calendar.KindEvent).Field("event_status").Enum },
+		"actions": func() any { return history.Actions }, "maxRepeats": func() int { return readmodel.MostRepeats }, "maxTypos": func() int { return readmodel.MaxTypos },
+	}).ParseFS(files, "*.tmpl"))
+	return d.fill(form, of)
+}
+
+func (document *document) fill(form string, of any) json.RawMessage {
 	var result bytes.Buffer
-	if err := forms.ExecuteTemplate(&result, form, of); err != nil {
+	if err := document.forms.ExecuteTemplate(&result, form, of); err != nil {
 		panic(err)
 	}
 	return result.Bytes()
 }
 
+// Sorted makes an object, whose members are in the order of their names.
+func (document *document) Sorted(form string, of any) (object Object, err error) {
+	err = json.Unmarshal(document.fill(form, of), &object)
+	return object, err
+}
+
+// Schema is that of a parameter.
+func (document *document) Schema(parameter *param.Param) (Object, error) {
+	return document.Sorted("schema", parameter)
+}
+
+// required returns the names of the properties that are not marked as optional, and takes the marks
+// away.
+func required(properties Object) (names []string) {
+	for name := range properties {
+		schema, _ := properties[name].(Object)
+		if schema["optional"] == nil {
+			names = append(names, name)
+		}
+		delete(schema, "optional")
+	}
+	slices.Sort(names)
+	return names
+}
+
 func encoded(value any) (string, error) {
 	data, err := json.Marshal(value)
 	return string(data), err
+}
+
+// members are the members of an object, without its braces.
+func members(object Object) (string, error) {
+	text, err := encoded(object)
+	return text[1 : len(text)-1], err
 }
 
 // byKey are routes in the order of the index.
@@ -73,29 +113,6 @@ func element(parameter *param.Param) string {
 	return ""
 }
 
-// Default is the default of a parameter in the index, "" for none.
-func (document *document) Default(parameter *param.Param) (string, error) {
-	standard := document.standard(parameter)
-	if parameter.Moving != nil {
-		standard = parameter.Moving(document.Now(), document.Site).String()
-	}
-	if standard == nil {
-		return "", nil
-	}
-	return encoded(standard)
-}
-
-// standard is the default of a parameter below the root, nil for none.
-func (root Root) standard(parameter *param.Param) any {
-	switch {
-	case parameter.Name == "namespace":
-		return root.Namespace
-	case parameter.Default == "":
-		return nil
-	}
-	return value(parameter.Default)
-}
-
 // Text returns the text of a key that is made of parts.
 func (document *document) Text(parts ...any) string {
 	return texts.Documentation.In(fmt.Sprint(parts...), document.language)
@@ -106,62 +123,16 @@ func (document *document) Spelled(name string) []string {
 	return append([]string{name}, document.Totals[name]...)
 }
 
-// Schemas are the components that bodies and answers refer to.
-func (document *document) Schemas() Object {
-	return merged(document.answers(), Records(), document.bodies())
+// Title is a word with a capital: "event" → "Event".
+func Title(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// RecordName names the schema of records of a kind in answers.
+func RecordName(kind calendar.Kind) string {
+	if kind.IsTerm() {
+		return "Term"
+	}
+	return Title(kind.String())
 }
 
-// Parameters are what an operation takes outside of its body, where fields of it may stand, too.
-func (document *document) Parameters(operation *Operation) []param.Param {
-	args := slices.DeleteFunc(slices.Clone(operation.Args), func(parameter param.Param) bool { return parameter.In == "body" && parameter.Field == nil })
-	for i := range args {
-		if field := args[i].Field; field != nil {
-			args[i].In, args[i].Required, args[i].Extension = "query", false, field.Form != calendar.FormLang
-		}
-	}
-	return args
-}
-
-// Schema is that of a parameter.
-func (document *document) Schema(parameter *param.Param) Object {
-	if parameter.Field != nil {
-		return inQuery(parameter)
-	}
-	kind := parameter.Type
-	if parameter.Named {
-		kind = "array of string"
-	}
-	var typed Object
-	decode(fieldRows.Types[kind], Object{"maxElements": calendar.MaxElements}, &typed)
-	if items, list := typed["items"].(Object); list && parameter.Enum != nil {
-		items["enum"] = parameter.Enum
-	} else if parameter.Enum != nil {
-		typed["enum"] = parameter.Enum
-	}
-	if standard := document.standard(parameter); standard != nil {
-		typed["default"] = standard
-	}
-	schema := wide(merged(typed, parameter.Schema)) // its default has the type, that of the table may be text
-	switch parameter.Name {
-	case "per_page":
-		schema["description"] = "≤ " + strconv.Itoa(document.PerPageMax)
-		fallthrough
-	case "limit":
-		delete(schema, "format") // what is too large is lowered
-	}
-	return schema
-}
-
-// inQuery is the schema of a field of a body in the query string, which has no place for the data
-// of linked records and for null. A value that the body has too is not looked at, so its bounds
-// are told of the body alone.
-func inQuery(parameter *param.Param) Object {
-	schema := Object{"type": input(parameter.Field)["type"]}
-	if parameter.IsList() || schema["type"] == "array" {
-		return List(Text())
-	}
-	if types, several := schema["type"].([]any); several {
-		schema["type"] = types[0]
-	}
-	return wide(schema)
-}
+// Object is an object of the documents.
+type Object = map[string]any

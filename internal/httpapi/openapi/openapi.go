@@ -1,5 +1,5 @@
 // Package openapi makes the index of the routes and their OpenAPI document, both out of the
-// same rows.
+// same rows, by the same templates.
 package openapi
 
 import (
@@ -57,11 +57,8 @@ type Operation struct {
 	Content  []Media       // JSON first: generators make the type of an answer from the first one
 
 	// What the others are completed from, and who carries it out.
-	Work     string
-	Takes    []string // what Args has besides those of the path
-	Formats  bool     // events are answered in further formats, too
-	OfEvents []string // more headers of answers with events
-	OfPosts  []int    // more refusals for records that are no terms
+	Work  string
+	Takes []string // what Args has besides those of the path
 }
 
 // Body is what an operation takes besides its parameters.
@@ -77,11 +74,6 @@ type Media struct {
 	Type      string
 	Schema    Object
 	Extension bool
-}
-
-// Path are the variables of the path.
-func (route *Route) Path() []param.Param {
-	return slices.DeleteFunc(slices.Clone(route.Operations[0].Args), func(parameter param.Param) bool { return parameter.In != "path" })
 }
 
 // request is an operation under one of its methods, in lower case.
