@@ -193,12 +193,12 @@ var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
 // maxBuffer is the size of the largest buffer that is used again.
 const maxBuffer = 1 << 20
 
-// write returns what write appends to a buffer, which is that of the call until the request ends
-// unless most of it is empty: copying each answer would cost more than caching all of them saves.
+// write returns what write appends to a buffer, which is that of the call until the request
+// ends: copying each answer would cost more than caching all of them saves.
 func (call *call) write(write func(data []byte) ([]byte, error)) ([]byte, error) {
 	call.buffer = buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
 	data, err := write((*call.buffer)[:0])
-	if *call.buffer = data; len(data) < cap(data)/2 || call.lastGood != "" {
+	if *call.buffer = data; call.lastGood != "" {
 		data = bytes.Clone(data)
 		call.freeBuffer()
 	}
