@@ -32,7 +32,8 @@ type answer struct {
 	small    bool                            // it is as small as it gets
 	position calendar.Position               // that a list shows; 0 elsewhere
 	key      string                          // under which it is cached; "" for none
-	passing  bool                            // it is not cached: the state went over to another one meanwhile, or nobody asked before
+	passing  bool                            // it is not cached: the state went over to another one meanwhile
+	first    bool                            // it is cached only if others share it: nobody asked before
 	// selection are the events of an answer that is sent while its body is written as the listing;
 	// nil: the body is there.
 	selection *query.Selection

@@ -138,10 +138,10 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 				reply.bytes = bytes.Clone(reply.bytes)
 			} else {
 				call.answers.Set(asked, wasAsked)
-				reply.passing = true
+				reply.first = true
 			}
 		}
-		if !reply.passing {
+		if !reply.passing && !reply.first {
 			reply.key = call.cacheKey
 		}
 		if _, encoding, same := call.negotiate(reply); !same && reply.selection == nil {
@@ -163,6 +163,9 @@ func (call *call) makeAnswer(question *question) (*answer, error) {
 	if shared { // others may still send it
 		call.buffer = nil
 	}
+	if shared && err == nil && reply.first && !reply.passing {
+		call.answers.Set(call.cacheKey, reply)
+	}
 	return reply, err
 }
 
@@ -176,7 +179,7 @@ func (api *api) once(ctx context.Context, key string, produce func(context.Conte
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.ReadDeadline)
 		defer cancel()
 		reply, err := produce(work)
-		if err == nil && !reply.passing {
+		if err == nil && !reply.passing && !reply.first {
 			api.answers.Set(key, reply)
 		}
 		return reply, err
