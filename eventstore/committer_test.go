@@ -193,27 +193,24 @@ func TestBytes(t *testing.T) {
 // an erasure makes another epoch.
 func TestSignal(t *testing.T) {
 	t.Parallel()
-	mark := func(position calendar.Position, hash byte) Head {
-		return Head{Mark: Mark{Position: position, Hash: [32]byte{hash}}}
+	mark := func(position calendar.Position, hash byte) Mark {
+		return Mark{Position: position, Hash: [32]byte{hash}}
 	}
-	opened := mark(5, 5)
-	opened.Signed, opened.UUID = 2, [16]byte{9}
-	signal := NewSignal(opened)
+	signal := NewSignal(Head{Mark: mark(5, 5), UUID: [16]byte{9}})
 	for _, step := range []struct {
 		name  string
 		do    func()
 		moved bool
-		want  string // position, hash, checkpoint, UUID, history, erasures
+		want  string // position, hash, UUID, history, erasures
 	}{
-		{"at the start", func() {}, false, "5 5 2 9 1 0"},
-		{"back", func() { signal.Move(mark(4, 4), false) }, false, "5 5 2 9 1 0"},
-		{"forward", func() { signal.Move(mark(6, 6), false) }, true, "6 6 2 9 1 0"},
-		{"a checkpoint", func() { signal.Move(Head{Signed: 4}, false) }, true, "6 6 4 9 1 0"},
-		{"an erasure", func() { signal.Move(Head{}, true) }, true, "6 6 4 9 1 1"},
-		{"another history", func() { signal.Reset(Head{Mark: mark(3, 7).Mark, Signed: 1, UUID: [16]byte{8}}) }, true, "3 7 1 8 2 1"},
-		{"closed", signal.Close, true, "3 7 1 8 2 1"},
-		{"closed again", signal.Close, true, "3 7 1 8 2 1"},
-		{"after that", func() { signal.Move(mark(9, 9), true) }, true, "3 7 1 8 2 1"},
+		{"at the start", func() {}, false, "5 5 9 1 0"},
+		{"back", func() { signal.Move(mark(4, 4), false) }, false, "5 5 9 1 0"},
+		{"forward", func() { signal.Move(mark(6, 6), false) }, true, "6 6 9 1 0"},
+		{"an erasure", func() { signal.Move(Mark{}, true) }, true, "6 6 9 1 1"},
+		{"another history", func() { signal.Reset(Head{Mark: mark(3, 7), UUID: [16]byte{8}}) }, true, "3 7 8 2 1"},
+		{"closed", signal.Close, true, "3 7 8 2 1"},
+		{"closed again", signal.Close, true, "3 7 8 2 1"},
+		{"after that", func() { signal.Move(mark(9, 9), true) }, true, "3 7 8 2 1"},
 	} {
 		before := signal.Head().Moved
 		step.do()
@@ -224,7 +221,7 @@ func TestSignal(t *testing.T) {
 		default:
 		}
 		head := signal.Head()
-		if got := fmt.Sprint(head.Position, head.Hash[0], head.Signed, head.UUID[0], head.Epoch.History, head.Epoch.Erasures); got != step.want || moved != step.moved || signal.Epoch() != head.Epoch {
+		if got := fmt.Sprint(head.Position, head.Hash[0], head.UUID[0], head.Epoch.History, head.Epoch.Erasures); got != step.want || moved != step.moved || signal.Epoch() != head.Epoch {
 			t.Errorf("%s: %s, moved %t, want %s, %t", step.name, got, moved, step.want, step.moved)
 		}
 	}

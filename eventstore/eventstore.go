@@ -113,10 +113,9 @@ func (epoch Epoch) After(other Epoch) bool {
 type Head struct {
 	calendar.Mark // of the last entry that counts
 
-	Time   time.Time         // greatest time of the entries that count; zero for the zero Point
-	Signed calendar.Position // size of the newest checkpoint, 0 without one
-	UUID   [16]byte          // of the store, for ever, in copies too
-	Epoch  Epoch
+	Time  time.Time // greatest time of the entries that count; zero for the zero Point
+	UUID  [16]byte  // of the store, for ever, in copies too
+	Epoch Epoch
 	// Moved is closed when there is another head, another epoch, or the store is closed.
 	Moved <-chan struct{}
 }
@@ -161,15 +160,8 @@ func CheckMark(ctx context.Context, store Store, mark calendar.Mark) error {
 // CheckpointAt returns the checkpoint of a size, of 0 the newest; one of size 0 where there
 // is none.
 func CheckpointAt(ctx context.Context, store Store, size calendar.Position) (checkpoint Checkpoint, err error) {
-	if size == 0 {
-		head, err := store.Head(ctx, Point{})
-		if err != nil || head.Signed == 0 {
-			return checkpoint, err
-		}
-		size = head.Signed
-	}
-	found, err := store.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
-	if len(found.Signed) > 0 && found.Signed[0].Size == size {
+	found, err := store.Find(ctx, Lookup{Signed: Range{After: uint64(max(size, 1) - 1), Limit: 1, Recent: size == 0}})
+	if len(found.Signed) > 0 && (size == 0 || found.Signed[0].Size == size) {
 		checkpoint = found.Signed[0]
 	}
 	return checkpoint, err
@@ -180,7 +172,7 @@ type Range struct {
 	Record calendar.ID // 0: the log
 	After  uint64      // position or version
 	Limit  int
-	Recent bool // of the log, who follows it: entries may come from memory, as they were written
+	Recent bool // of the log, who follows it: entries may come from memory, as they were written; of checkpoints: the newest first
 	Leaves bool // of the log: Position, Leaf and Commit are enough, the rest may be left out
 }
 

@@ -284,16 +284,6 @@ func (group *Group) end() {
 	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
 }
 
-// Head returns the mark of the log after the group, and its newest checkpoint if it has
-// one, for Signal.Move.
-func (group *Group) Head() Head {
-	head := Head{Mark: group.Mark}
-	for size := range group.Signs {
-		head.Signed = max(head.Signed, size)
-	}
-	return head
-}
-
 // Writes reports whether there is something to write.
 func (group *Group) Writes() bool {
 	return len(group.Entries)+len(group.Stored)+len(group.Redacts)+len(group.Signs) > 0

@@ -85,7 +85,7 @@ func (store *Store) Rewind(position calendar.Position) {
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
 	store.contents = store.upTo(position)
-	store.signal.Reset(eventstore.Head{Mark: store.mark(), Signed: store.newest(), UUID: store.signal.Head().UUID})
+	store.signal.Reset(eventstore.Head{Mark: store.mark(), UUID: store.signal.Head().UUID})
 }
 
 // upTo returns what the store held when a position was its head.
@@ -132,7 +132,7 @@ func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 		group.items = append(group.items, *item)
 	}
 	store.log = append(store.log, group)
-	store.signal.Move(g.Head(), len(g.Redacts) > 0)
+	store.signal.Move(g.Mark, len(g.Redacts) > 0)
 }
 
 // write writes what a group did not write itself, into the maps that it decided on.
@@ -184,11 +184,6 @@ func (contents *contents) mark() (mark calendar.Mark) {
 		mark = contents.entries[count-1].Mark()
 	}
 	return mark
-}
-
-// newest returns the size of the newest checkpoint, 0 for none.
-func (contents *contents) newest() calendar.Position {
-	return slices.Max(slices.AppendSeq([]calendar.Position{0}, maps.Keys(contents.signed)))
 }
 
 // usable returns why the store cannot be used; the mutex is held.
@@ -279,7 +274,11 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventst
 			}
 			found.Taken = append(found.Taken, taken)
 		}
-		for _, size := range slices.Sorted(maps.Keys(store.signed)) {
+		sizes := slices.Sorted(maps.Keys(store.signed))
+		if lookup.Signed.Recent {
+			slices.Reverse(sizes)
+		}
+		for _, size := range sizes {
 			if uint64(size) > lookup.Signed.After && len(found.Signed) < lookup.Signed.Limit {
 				found.Signed = append(found.Signed, store.signed[size])
 			}

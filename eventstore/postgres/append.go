@@ -174,11 +174,11 @@ func (store *Store) learn(group *group) error {
 	if store.signal.Epoch().History != group.epoch.History {
 		return errElsewhere
 	}
-	head, erases := group.Head(), len(group.Redacts) > 0
+	erases := len(group.Redacts) > 0
 	if erases {
-		store.erased = head.Position
+		store.erased = group.Mark.Position
 	}
-	store.signal.Move(head, erases)
+	store.signal.Move(group.Mark, erases)
 	return nil
 }
 

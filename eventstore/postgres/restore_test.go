@@ -102,6 +102,9 @@ func TestRestore(t *testing.T) {
 	if diff := cmp.Diff(want, got) + cmp.Diff(wantEnd, end, storetest.Alike) + cmp.Diff(wantRecords, records, storetest.Alike) + cmp.Diff(receipts, receiptsOf(t, to)); diff != "" {
 		t.Errorf("the stores differ (-from +to):\n%s", diff[:min(len(diff), 4000)])
 	}
+	if signed, err := eventstore.CheckpointAt(t.Context(), to, 0); err != nil || signed.Size != moved || signed.Keys != "k" {
+		t.Errorf("the newest checkpoint is %+v, %v", signed, err)
+	}
 	head := want.Position
 	wantEntries(t, to, int(head)) // the marks of the heads are those of all entries
 	if ids, err := eventstore.Former(t.Context(), to, calendar.KindTag, "renamed-0"); err != nil || !slices.Equal(ids, []calendar.ID{1}) {

@@ -62,7 +62,7 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*even
 	if size > 0 && size < eventstore.PageBytes && len(group.Redacts) == 0 {
 		store.newest.Store(group)
 	}
-	store.signal.Move(group.Head(), len(group.Redacts) > 0)
+	store.signal.Move(group.Mark, len(group.Redacts) > 0)
 	return group, store.permitted(ctx)
 }
 
