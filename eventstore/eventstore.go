@@ -45,12 +45,12 @@ func (claimError *ClaimError) Error() string {
 // written. All methods are safe for concurrent use. Every method but Epoch may
 // return ErrUnavailable, ErrClosed, ErrDamaged and the error of the context.
 type Store interface {
-	// Append writes each Append whole or not at all, in order, and returns a Result
-	// for each. Appends of concurrent calls may share a commit; one that loses does
-	// not harm the others. Checks in order: receipt, epoch, versions (a record of another kind, or an erased one, is a conflict too), guards
-	// as they are before the Append, claims as they would be after it, redactions,
+	// Append writes an Append whole or not at all. Those of concurrent calls may share a
+	// commit; one that loses does not harm the others. Checks in order: receipt, epoch,
+	// versions (a record of another kind, or an erased one, is a conflict too), guards as
+	// they are before the Append, claims as they would be after it, redactions,
 	// checkpoint. An Append of nothing does what Sync does.
-	Append(ctx context.Context, appends []Append) []Result
+	Append(ctx context.Context, addition Append) Result
 
 	// Receipt returns the receipt of a user's idempotency key, nil if none exists.
 	// One that is returned is durable, and so is the write that it was stored with.
@@ -311,7 +311,7 @@ type Append struct {
 	Checkpoint *Checkpoint
 }
 
-// Result is the outcome of one Append.
+// Result is the outcome of an Append.
 type Result struct {
 	Position calendar.Position // of its last entry; of the head when it had none
 	Receipt  *Receipt          // the earlier receipt: nothing was written

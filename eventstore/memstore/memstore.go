@@ -38,14 +38,15 @@ type contents struct {
 	slugs    []eventstore.TakenClaim
 	signed   map[calendar.Position]eventstore.Checkpoint // by size
 	lastID   calendar.ID
-	log      []groupItems
+	log      []committed
 }
 
-// groupItems are the items of one group, kept for Rewind.
-type groupItems struct {
-	items []eventstore.Item
+// committed is an item that was written, kept for Rewind.
+type committed struct {
+	eventstore.Item
+
 	epoch eventstore.Epoch
-	head  calendar.Position // after the group
+	head  calendar.Position // after it
 }
 
 // New makes an empty store.
@@ -93,31 +94,27 @@ func (contents *contents) upTo(head calendar.Position) contents {
 	past := New()
 	for _, logged := range contents.log {
 		if logged.head <= head {
-			items := make([]*eventstore.Item, len(logged.items))
-			for i, item := range logged.items {
-				items[i] = &item
-			}
-			past.commit(items, logged.epoch)
+			past.commit(&logged.Item, logged.epoch)
 		}
 	}
 	return past.contents
 }
 
 // Append implements eventstore.Store. A call is a commit.
-func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	items := eventstore.NewItems(appends)
+func (store *Store) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	item := eventstore.NewItem(addition)
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
 	if err := store.usable(ctx); err != nil {
-		return slices.Repeat([]eventstore.Result{{Err: err}}, len(appends))
+		return eventstore.Result{Err: err}
 	}
-	store.commit(items, store.Epoch())
-	return eventstore.Results(items)
+	store.commit(item, store.Epoch())
+	return item.Result
 }
 
-// commit decides items in a group of their own, and writes those that win.
-func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
-	g := eventstore.NewGroup(epoch, items)
+// commit decides an item in a group of its own, and writes it if it wins.
+func (store *Store) commit(item *eventstore.Item, epoch eventstore.Epoch) {
+	g := eventstore.NewGroup(epoch, []*eventstore.Item{item})
 	g.Mark = store.mark()
 	g.Records, g.Holders, g.Receipts, g.Signed = store.records, store.claims, store.receipts, store.signed
 	for name := range g.Counts {
@@ -127,11 +124,7 @@ func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
 		return
 	}
 	store.write(g)
-	group := groupItems{epoch: epoch, head: store.mark().Position}
-	for _, item := range items {
-		group.items = append(group.items, *item)
-	}
-	store.log = append(store.log, group)
+	store.log = append(store.log, committed{*item, epoch, g.Mark.Position})
 	store.signal.Move(g.Mark, len(g.Redacts) > 0)
 }
 

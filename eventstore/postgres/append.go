@@ -16,16 +16,16 @@ import (
 // Append implements eventstore.Store. When the connection breaks during a commit, the
 // store finds out on another one what became of it; an Append gets ErrUnavailable when
 // that fails too.
-func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (store *Store) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, store.options.Timeout, errNoAnswer)
 	defer cancel()
-	return store.committer.Append(ctx, appends)
+	return store.committer.Append(ctx, addition)
 }
 
 // Sync implements eventstore.Store by a commit: when one that writes something is durable,
 // all before it are. One whose wait for a standby was cut off can be read and may be lost.
 func (store *Store) Sync(ctx context.Context) error {
-	return store.Append(ctx, make([]eventstore.Append, 1))[0].Err
+	return store.Append(ctx, eventstore.Append{}).Err
 }
 
 // commit decides items and writes those that win in one transaction. Where it may be lost

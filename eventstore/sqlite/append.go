@@ -15,8 +15,8 @@ import (
 )
 
 // Append implements eventstore.Store.
-func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	return store.committer.Append(ctx, appends)
+func (store *Store) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	return store.committer.Append(ctx, addition)
 }
 
 // Sync implements eventstore.Store: what can be read was committed with synchronous=FULL,
