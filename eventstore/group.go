@@ -236,39 +236,33 @@ type Pair struct {
 	Record calendar.ID
 }
 
-// Changes are what a group changes of records, by id. What is dropped is written first,
-// since another record may have it now.
+// Changes are what a group changes of records, by id.
 type Changes struct {
-	Records       []*Held
-	DroppedClaims []Pair
-	DroppedNames  []Pair
-	Claims        []Pair
-	Names         []Pair
+	Records []*Held
+	// Before are those whose claims or names are others now: what they had goes, and then
+	// what they have is written, as another record may have it.
+	Before        []*Held
+	Claims, Names []Pair
 }
 
-// Changes returns the records that the group changed, and what they have no longer and
-// have now.
-func (group *Group) Changes() Changes {
-	var changes Changes
+// Changes returns the records that the group changed.
+func (group *Group) Changes() (changes Changes) {
 	for _, id := range slices.Sorted(maps.Keys(group.before)) {
 		before, after := group.before[id], group.Records[id]
-		changes.Records = append(changes.Records, after)
-		changes.DroppedClaims = appendPairs(changes.DroppedClaims, id, before.Claims, after.Claims)
-		changes.DroppedNames = appendPairs(changes.DroppedNames, id, before.Names, after.Names)
-		changes.Claims = appendPairs(changes.Claims, id, after.Claims, before.Claims)
-		changes.Names = appendPairs(changes.Names, id, after.Names, before.Names)
-	}
-	return changes
-}
-
-// appendPairs appends the claims or names of a record that are not among others.
-func appendPairs(pairs []Pair, id calendar.ID, list, others []calendar.Claim) []Pair {
-	for _, claim := range list {
-		if !slices.Contains(others, claim) {
-			pairs = append(pairs, Pair{claim, id})
+		if changes.Records = append(changes.Records, after); slices.Equal(before.Claims, after.Claims) && slices.Equal(before.Names, after.Names) {
+			continue
+		}
+		if before.Version > 0 {
+			changes.Before = append(changes.Before, before)
+		}
+		for _, claim := range after.Claims {
+			changes.Claims = append(changes.Claims, Pair{claim, id})
+		}
+		for _, name := range after.Names {
+			changes.Names = append(changes.Names, Pair{name, id})
 		}
 	}
-	return pairs
+	return changes
 }
 
 // end ends the commit of the entries that were taken since the one before it.

@@ -136,8 +136,10 @@ func (store *Store) write(group *eventstore.Group) {
 		store.entries = append(store.entries, *entry)
 	}
 	changes := group.Changes()
-	for _, pair := range changes.DroppedNames {
-		store.names[pair.Claim] = slices.DeleteFunc(slices.Clone(store.names[pair.Claim]), func(id calendar.ID) bool { return id == pair.Record })
+	for _, held := range changes.Before {
+		for _, name := range held.Names {
+			store.names[name] = slices.DeleteFunc(slices.Clone(store.names[name]), func(id calendar.ID) bool { return id == held.ID })
+		}
 	}
 	for _, pair := range changes.Names {
 		store.names[pair.Claim] = insert(slices.Clone(store.names[pair.Claim]), pair.Record)

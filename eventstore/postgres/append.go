@@ -157,8 +157,10 @@ func (store *Store) queue(batch *pgx.Batch, group *eventstore.Group) {
 	store.put(batch, entries, column(group.Entries, entryRow))
 	store.put(batch, commits, column(group.Commits, commitRow))
 	changes := group.Changes()
-	store.drop(batch, claims, changes.DroppedClaims)
-	store.drop(batch, names, changes.DroppedNames)
+	if ids := column(changes.Before, func(held *eventstore.Held) int64 { return int64(held.ID) }); len(ids) > 0 {
+		batch.Queue(store.q("DELETE FROM @claims WHERE record = ANY ($1::bigint[])"), ids)
+		batch.Queue(store.q("DELETE FROM @names WHERE record = ANY ($1::bigint[])"), ids)
+	}
 	store.put(batch, records, column(changes.Records, recordRow))
 	store.put(batch, claims, column(changes.Claims, pairRow))
 	store.put(batch, names, column(changes.Names, pairRow))

@@ -192,11 +192,9 @@ func insertLog(statement statement, group *eventstore.Group) {
 }
 
 func insertRecords(statement statement, changes eventstore.Changes) {
-	for _, pair := range changes.DroppedClaims {
-		statement("DELETE FROM claims WHERE space = ? AND key = ?", pair.Space, pair.Key)
-	}
-	for _, pair := range changes.DroppedNames {
-		statement("DELETE FROM names WHERE space = ? AND key = ? AND record = ?", pair.Space, pair.Key, int64(pair.Record))
+	for _, held := range changes.Before {
+		statement("DELETE FROM claims WHERE record = ?", int64(held.ID))
+		statement("DELETE FROM names WHERE record = ?", int64(held.ID))
 	}
 	for _, held := range changes.Records {
 		statement(`INSERT INTO records (id, kind, version, position, secret, erased) VALUES (?, ?, ?, ?, ?, ?)
