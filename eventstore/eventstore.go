@@ -15,7 +15,6 @@ import (
 // The errors of a store. Adapters turn every driver error into one of these by
 // code, or leave it wrapped as internal.
 var (
-	ErrNotFound    = errors.New("record not found")
 	ErrConflict    = errors.New("version conflict")        // the expected version or a guard does not hold
 	ErrKeyReused   = errors.New("idempotency key reused")  // same key, another fingerprint
 	ErrUnavailable = errors.New("event store unavailable") // try again later

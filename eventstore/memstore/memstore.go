@@ -120,9 +120,7 @@ func (store *Store) commit(item *eventstore.Item, epoch eventstore.Epoch) {
 	for name := range g.Counts {
 		g.Counts[name] = len(store.names[name])
 	}
-	if g.Decide(); !g.Writes() {
-		return
-	}
+	g.Decide()
 	store.write(g)
 	store.log = append(store.log, committed{*item, epoch, g.Mark.Position})
 	store.signal.Move(g.Mark, len(g.Redacts) > 0)

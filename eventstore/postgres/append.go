@@ -88,15 +88,13 @@ const (
 type group struct {
 	*eventstore.Group
 
-	epoch eventstore.Epoch
-	log   answer
+	log answer
 }
 
 // gather locks the log and reads what items touch, each in a statement of its own. Where an
 // attempt before has written them it returns a group that writes nothing and is durable.
 func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventstore.Item, before *eventstore.Group) (*group, error) {
-	epoch := store.Epoch()
-	g := &group{Group: eventstore.NewGroup(epoch, items), epoch: epoch}
+	g := &group{Group: eventstore.NewGroup(store.Epoch(), items)}
 	written := false
 	batch := &pgx.Batch{}
 	batch.Queue(begin)
@@ -120,11 +118,11 @@ func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventst
 	if err := see(); err != nil {
 		return nil, err
 	}
-	if store.Epoch().History != epoch.History {
+	if store.Epoch().History != g.Epoch.History {
 		return nil, errElsewhere
 	}
 	if written {
-		g.Group = eventstore.NewGroup(epoch, nil)
+		g.Group = eventstore.NewGroup(g.Epoch, nil)
 	}
 	g.Mark = g.log.Mark
 	return g, nil
@@ -145,7 +143,7 @@ func (store *Store) insert(ctx context.Context, conn *pgx.Conn, group *group) er
 	if len(group.Redacts) > 0 {
 		batch.Queue(store.q("SELECT @erase($1::bigint[])"), numbers(group.Redacts))
 	}
-	if !group.Writes() {
+	if batch.Len() == 0 {
 		batch.Queue(durable)
 	}
 	batch.Queue(commit)
@@ -173,7 +171,7 @@ func (store *Store) queue(batch *pgx.Batch, group *eventstore.Group) {
 func (store *Store) learn(group *group) error {
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
-	if store.signal.Epoch().History != group.epoch.History {
+	if store.signal.Epoch().History != group.Epoch.History {
 		return errElsewhere
 	}
 	erases := len(group.Redacts) > 0

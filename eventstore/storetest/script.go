@@ -226,7 +226,7 @@ func outcome(result eventstore.Result) string {
 
 // reasons are the errors that callers act on.
 var reasons = []error{
-	eventstore.ErrConflict, eventstore.ErrKeyReused, eventstore.ErrNotFound, eventstore.ErrAhead,
+	eventstore.ErrConflict, eventstore.ErrKeyReused, eventstore.ErrAhead,
 }
 
 // reason says of an error what its caller can tell.
