@@ -53,9 +53,9 @@ func (bench *bench) together(n int, call func(service *command.Service, i int) (
 // slow is a store in a synctest bubble where an Append takes a while.
 type slow struct{ eventstore.Store }
 
-func (slow slow) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (slow slow) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
 	<-time.After(time.Millisecond)
-	return slow.Store.Append(ctx, appends)
+	return slow.Store.Append(ctx, addition)
 }
 
 // count returns how many records of a kind there are.
@@ -299,10 +299,6 @@ func TestAttemptsEnd(t *testing.T) {
 // losing is a store where another writer is always first.
 type losing struct{ eventstore.Store }
 
-func (losing) Append(_ context.Context, appends []eventstore.Append) []eventstore.Result {
-	out := make([]eventstore.Result, len(appends))
-	for i := range out {
-		out[i].Err = eventstore.ErrConflict
-	}
-	return out
+func (losing) Append(context.Context, eventstore.Append) eventstore.Result {
+	return eventstore.Result{Err: eventstore.ErrConflict}
 }

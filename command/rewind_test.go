@@ -23,11 +23,11 @@ type beforeAppend struct {
 	do   func()
 }
 
-func (beforeAppend *beforeAppend) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	if len(appends[0].Drafts) > 0 {
+func (beforeAppend *beforeAppend) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	if len(addition.Drafts) > 0 {
 		beforeAppend.once.Do(beforeAppend.do)
 	}
-	return beforeAppend.Store.Append(ctx, appends)
+	return beforeAppend.Store.Append(ctx, addition)
 }
 
 // TestAfterAFailover: the store lost the last entries, and another process has

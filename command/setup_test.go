@@ -118,16 +118,16 @@ func appendChange(t *testing.T, store eventstore.Store, change calendar.Change) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := store.Append(t.Context(), []eventstore.Append{{Time: now, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+	res := store.Append(t.Context(), eventstore.Append{Time: now, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 		Kind:    rec.Kind,
 		ID:      rec.ID,
 		Version: 1,
 		Change:  change.Name,
 		Fields:  fields,
 		State:   state,
-	}, Claims: calendar.Claims(rec)}}}})
-	if res[0].Err != nil {
-		t.Fatal(res[0].Err)
+	}, Claims: calendar.Claims(rec)}}})
+	if res.Err != nil {
+		t.Fatal(res.Err)
 	}
 }
 

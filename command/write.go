@@ -156,7 +156,7 @@ func (decision *decision) attempt(ctx context.Context, decide decider) (Result, 
 
 // append appends the changes of the attempt, of a record and of others along with it.
 func (decision *decision) append(ctx context.Context, id calendar.ID) eventstore.Result {
-	done := decision.service.store.Append(ctx, []eventstore.Append{decision.changes})[0]
+	done := decision.service.store.Append(ctx, decision.changes)
 	if done.Err != nil {
 		done.Err = fmt.Errorf("append changes of %s %d: %w", decision.request.Kind, id, done.Err)
 	}

@@ -1,7 +1,6 @@
 package eventstore
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -10,38 +9,27 @@ import (
 	"daybook/calendar"
 )
 
-// Item is one Append on its way to a commit. The entries of its drafts have all but their
+// Item is an Append on its way to a commit. The entries of its drafts have all but their
 // positions.
 type Item struct {
 	Append
 
 	Result Result
+
+	done chan struct{}
 }
 
-// NewItems completes the entries of appends. Each call draws other salts, so they have other
+// NewItem completes the entries of an Append. Each call draws other salts, so they have other
 // leaves.
-func NewItems(appends []Append) []*Item {
-	items := make([]*Item, len(appends))
-	for i := range appends {
-		item := &Item{Append: appends[i]}
-		item.Drafts = slices.Clone(item.Drafts)
-		for count := range item.Drafts {
-			entry := &item.Drafts[count].Entry
-			entry.Time, entry.Actor, entry.Cause, entry.Salts = Moment(item.Time), item.Actor, item.Cause, newSalts(entry.Secret != nil)
-			entry.Leaf = Leaf(entry)
-		}
-		items[i] = item
+func NewItem(addition Append) *Item {
+	item := &Item{Append: addition, done: make(chan struct{})}
+	item.Drafts = slices.Clone(item.Drafts)
+	for i := range item.Drafts {
+		entry := &item.Drafts[i].Entry
+		entry.Time, entry.Actor, entry.Cause, entry.Salts = Moment(item.Time), item.Actor, item.Cause, newSalts(entry.Secret != nil)
+		entry.Leaf = Leaf(entry)
 	}
-	return items
-}
-
-// Results returns the results of items.
-func Results(items []*Item) []Result {
-	results := make([]Result, len(items))
-	for i, item := range items {
-		results[i] = item.Result
-	}
-	return results
+	return item
 }
 
 // Committed is what came of one group commit.
@@ -64,21 +52,14 @@ type Committer struct {
 	maxItems int
 	maxBytes int
 
-	calls   chan *call
+	items   chan *Item
 	closing context.Context
 	close   context.CancelFunc // ends closing
 	running sync.WaitGroup
-	crowd   float64 // calls that a commit finds, about
+	crowd   float64 // items that a commit finds, about
 }
 
-// call is one call of Append. It is committed whole.
-type call struct {
-	items []*Item
-	size  int
-	done  chan struct{}
-}
-
-// A commit takes no further calls once it has so many items, or bytes.
+// A commit takes no further items once it has so many items, or bytes.
 const maxItems, maxBytes = 256, 8 << 20
 
 // NewCommitter returns a Committer, which Close ends. write decides items and writes those
@@ -89,43 +70,37 @@ func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*
 		observe = func() func(Committed) { return func(Committed) {} }
 	}
 	ctx = context.WithoutCancel(ctx)
-	committer := &Committer{write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, calls: make(chan *call)}
+	committer := &Committer{write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, items: make(chan *Item)}
 	committer.closing, committer.close = context.WithCancel(ctx)
 	committer.running.Go(func() { committer.run(ctx) })
 	return committer
 }
 
-// Append has appends committed, together with those of other callers where there are any.
-func (committer *Committer) Append(ctx context.Context, appends []Append) []Result {
-	err := context.Cause(ctx)
-	if err == nil {
-		call := &call{items: NewItems(appends), done: make(chan struct{})}
-		for _, item := range call.items {
-			for i := range item.Drafts {
-				call.size += item.Drafts[i].Size()
-			}
-		}
+// Append has an Append committed, together with those of other callers where there are any.
+func (committer *Committer) Append(ctx context.Context, addition Append) Result {
+	if ctx.Err() == nil {
+		item := NewItem(addition)
 		select {
-		case committer.calls <- call:
+		case committer.items <- item:
 			select {
-			case <-call.done:
-				return Results(call.items)
-			case <-ctx.Done(): // the items are not the caller's any more
+			case <-item.done:
+				return item.Result
+			case <-ctx.Done(): // the item is not the caller's any more
 			}
 		case <-committer.closing.Done():
-			err = ErrClosed
+			return Result{Err: ErrClosed}
 		case <-ctx.Done():
 		}
 	}
-	return slices.Repeat([]Result{{Err: cmp.Or(err, context.Cause(ctx))}}, len(appends))
+	return Result{Err: context.Cause(ctx)}
 }
 
-// run commits calls until the committer is closed.
+// run commits items until the committer is closed.
 func (committer *Committer) run(ctx context.Context) {
 	for {
 		select {
-		case call := <-committer.calls:
-			committer.commit(ctx, committer.gather(call))
+		case item := <-committer.items:
+			committer.commit(ctx, committer.gather(item))
 		case <-committer.closing.Done():
 			return
 		}
@@ -135,58 +110,59 @@ func (committer *Committer) run(ctx context.Context) {
 // maxDelay bounds how long others are waited for.
 const maxDelay = 2 * time.Millisecond
 
-// gather returns the calls of the next commit. Where callers come again and again it waits
+// gather returns the items of the next commit. Where callers come again and again it waits
 // for as many as the last commits found (ADR 2). One caller alone never waits.
-func (committer *Committer) gather(call *call) (calls []*call) {
+func (committer *Committer) gather(item *Item) (items []*Item) {
 	wanted := int(committer.crowd + 0.5)
 	var late <-chan time.Time
 	if wanted > 1 {
 		late = time.After(maxDelay)
 	}
-	for items, size := 0, 0; call != nil; call = committer.next(len(calls) < wanted, late) {
-		calls, items, size = append(calls, call), items+len(call.items), size+call.size
-		if items >= committer.maxItems || size >= committer.maxBytes {
+	for size := 0; item != nil; item = committer.next(len(items) < wanted, late) {
+		items = append(items, item)
+		for i := range item.Drafts {
+			size += item.Drafts[i].Size()
+		}
+		if len(items) >= committer.maxItems || size >= committer.maxBytes {
 			break
 		}
 	}
-	committer.crowd = max(float64(len(calls)), committer.crowd-committer.crowd/16)
-	return calls
+	committer.crowd = max(float64(len(items)), committer.crowd-committer.crowd/16)
+	return items
 }
 
-// next returns another call that is there, or that comes before it is late, nil for none.
-func (committer *Committer) next(wait bool, late <-chan time.Time) *call {
+// next returns another item that is there, or that comes before it is late, nil for none.
+func (committer *Committer) next(wait bool, late <-chan time.Time) *Item {
 	select {
-	case call := <-committer.calls:
-		return call
+	case item := <-committer.items:
+		return item
 	default:
 	}
 	if !wait {
 		return nil
 	}
 	select {
-	case call := <-committer.calls:
-		return call
+	case item := <-committer.items:
+		return item
 	case <-late:
 		return nil
 	}
 }
 
-// commit carries calls out.
-func (committer *Committer) commit(ctx context.Context, calls []*call) {
-	var items []*Item
-	for _, call := range calls {
-		defer close(call.done)
-		items = append(items, call.items...)
-	}
+// commit carries items out.
+func (committer *Committer) commit(ctx context.Context, items []*Item) {
 	end := committer.observe()
 	group, err := committer.write(ctx, items)
 	if err != nil {
-		for _, item := range items {
-			item.Result = Result{Err: err}
-		}
 		group = &Group{}
 	}
 	end(Committed{Appends: len(items), Entries: len(group.Entries), Head: group.Mark.Position, Err: err})
+	for _, item := range items {
+		if err != nil {
+			item.Result = Result{Err: err}
+		}
+		close(item.done)
+	}
 }
 
 // Close takes no more appends, and returns when those that were taken are answered.

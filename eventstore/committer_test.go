@@ -14,19 +14,16 @@ import (
 	"daybook/calendar"
 )
 
-// appends returns an Append of one record for each id.
-func appends(ids ...calendar.ID) (out []Append) {
-	for _, id := range ids {
-		out = append(out, Append{Drafts: []Draft{{Entry: Entry{
-			Kind:    calendar.KindTag,
-			ID:      id,
-			Version: 1,
-			Change:  "tag.changed",
-			Fields:  []byte(`{}`),
-			State:   []byte(`{}`),
-		}}}})
-	}
-	return out
+// appendOf returns an Append of one record.
+func appendOf(id calendar.ID) Append {
+	return Append{Drafts: []Draft{{Entry: Entry{
+		Kind:    calendar.KindTag,
+		ID:      id,
+		Version: 1,
+		Change:  "tag.changed",
+		Fields:  []byte(`{}`),
+		State:   []byte(`{}`),
+	}}}}
 }
 
 // commits notes the ids of the commits of a committer, each of which takes some time.
@@ -71,7 +68,7 @@ func TestDelay(t *testing.T) {
 			var callers sync.WaitGroup
 			began := time.Now()
 			for i := range n {
-				callers.Go(func() { group.Append(t.Context(), appends(calendar.ID(i+1))) })
+				callers.Go(func() { group.Append(t.Context(), appendOf(calendar.ID(i+1))) })
 			}
 			callers.Wait()
 			return log.begun[len(log.begun)-1].Sub(began)
@@ -104,7 +101,7 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-// TestCommits: a commit takes no further calls once it has so many items, and its error is
+// TestCommits: a commit takes no further items once it has so many, and its error is
 // that of all of them; those whose caller has gone are left out.
 func TestCommits(t *testing.T) {
 	t.Parallel()
@@ -125,21 +122,20 @@ func TestCommits(t *testing.T) {
 				results := map[calendar.ID]Result{}
 				var callers sync.WaitGroup
 				var mutex sync.Mutex
-				call := func(ctx context.Context, ids ...calendar.ID) {
+				call := func(ctx context.Context, id calendar.ID) {
 					callers.Go(func() {
-						got := group.Append(ctx, appends(ids...))
+						got := group.Append(ctx, appendOf(id))
 						mutex.Lock()
 						defer mutex.Unlock()
-						for i, id := range ids {
-							results[id] = got[i]
-						}
+						results[id] = got
 					})
 					synctest.Wait()
 				}
 				gone, cancel := context.WithCancel(t.Context())
 				call(gone, 1) // it commits, and may go before it is answered
 				call(t.Context(), 2)
-				call(t.Context(), 3, 4)
+				call(t.Context(), 3)
+				call(t.Context(), 4)
 				call(t.Context(), 5)
 				call(gone, 6)
 				call(t.Context(), 7)
@@ -158,7 +154,7 @@ func TestCommits(t *testing.T) {
 						t.Errorf("append %d is answered %+v", id, res)
 					}
 				}
-				if res := group.Append(t.Context(), appends(8)); !errors.Is(res[0].Err, ErrClosed) {
+				if res := group.Append(t.Context(), appendOf(8)); !errors.Is(res.Err, ErrClosed) {
 					t.Errorf("a closed committer answers %+v", res)
 				}
 			})
@@ -175,9 +171,8 @@ func TestBytes(t *testing.T) {
 		group.maxItems, group.maxBytes = 9, 100
 		var callers sync.WaitGroup
 		for id, size := range []int{1, 60, 60, 200, 10} {
-			a := appends(calendar.ID(id))
-			a[0].Drafts[0].ID = calendar.ID(id + 1)
-			a[0].Drafts[0].Fields = []byte(`{"a":"` + strings.Repeat("a", size) + `"}`)
+			a := appendOf(calendar.ID(id + 1))
+			a.Drafts[0].Fields = []byte(`{"a":"` + strings.Repeat("a", size) + `"}`)
 			callers.Go(func() { group.Append(t.Context(), a) })
 			synctest.Wait()
 		}
@@ -193,27 +188,24 @@ func TestBytes(t *testing.T) {
 // an erasure makes another epoch.
 func TestSignal(t *testing.T) {
 	t.Parallel()
-	mark := func(position calendar.Position, hash byte) Head {
-		return Head{Mark: Mark{Position: position, Hash: [32]byte{hash}}}
+	mark := func(position calendar.Position, hash byte) Mark {
+		return Mark{Position: position, Hash: [32]byte{hash}}
 	}
-	opened := mark(5, 5)
-	opened.Signed, opened.UUID = 2, [16]byte{9}
-	signal := NewSignal(opened)
+	signal := NewSignal(Head{Mark: mark(5, 5), UUID: [16]byte{9}})
 	for _, step := range []struct {
 		name  string
 		do    func()
 		moved bool
-		want  string // position, hash, checkpoint, UUID, history, erasures
+		want  string // position, hash, UUID, history, erasures
 	}{
-		{"at the start", func() {}, false, "5 5 2 9 1 0"},
-		{"back", func() { signal.Move(mark(4, 4), false) }, false, "5 5 2 9 1 0"},
-		{"forward", func() { signal.Move(mark(6, 6), false) }, true, "6 6 2 9 1 0"},
-		{"a checkpoint", func() { signal.Move(Head{Signed: 4}, false) }, true, "6 6 4 9 1 0"},
-		{"an erasure", func() { signal.Move(Head{}, true) }, true, "6 6 4 9 1 1"},
-		{"another history", func() { signal.Reset(Head{Mark: mark(3, 7).Mark, Signed: 1, UUID: [16]byte{8}}) }, true, "3 7 1 8 2 1"},
-		{"closed", signal.Close, true, "3 7 1 8 2 1"},
-		{"closed again", signal.Close, true, "3 7 1 8 2 1"},
-		{"after that", func() { signal.Move(mark(9, 9), true) }, true, "3 7 1 8 2 1"},
+		{"at the start", func() {}, false, "5 5 9 1 0"},
+		{"back", func() { signal.Move(mark(4, 4), false) }, false, "5 5 9 1 0"},
+		{"forward", func() { signal.Move(mark(6, 6), false) }, true, "6 6 9 1 0"},
+		{"an erasure", func() { signal.Move(Mark{}, true) }, true, "6 6 9 1 1"},
+		{"another history", func() { signal.Reset(Head{Mark: mark(3, 7), UUID: [16]byte{8}}) }, true, "3 7 8 2 1"},
+		{"closed", signal.Close, true, "3 7 8 2 1"},
+		{"closed again", signal.Close, true, "3 7 8 2 1"},
+		{"after that", func() { signal.Move(mark(9, 9), true) }, true, "3 7 8 2 1"},
 	} {
 		before := signal.Head().Moved
 		step.do()
@@ -224,7 +216,7 @@ func TestSignal(t *testing.T) {
 		default:
 		}
 		head := signal.Head()
-		if got := fmt.Sprint(head.Position, head.Hash[0], head.Signed, head.UUID[0], head.Epoch.History, head.Epoch.Erasures); got != step.want || moved != step.moved || signal.Epoch() != head.Epoch {
+		if got := fmt.Sprint(head.Position, head.Hash[0], head.UUID[0], head.Epoch.History, head.Epoch.Erasures); got != step.want || moved != step.moved || signal.Epoch() != head.Epoch {
 			t.Errorf("%s: %s, moved %t, want %s, %t", step.name, got, moved, step.want, step.moved)
 		}
 	}

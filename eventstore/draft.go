@@ -19,5 +19,6 @@ func NewDraft(before *calendar.Record, change calendar.Change, instant time.Time
 	}
 	state, err := calendar.EncodeRecord(after)
 	entry := Entry{Kind: change.Kind, ID: change.ID, Version: after.Version, Change: change.Name, Fields: fields, State: state, Secret: change.Secret}
-	return Draft{entry, calendar.Claims(after), calendar.Names(after)}, after, err
+	claims, names := holds(after, change.Secret)
+	return Draft{entry, claims, names}, after, err
 }

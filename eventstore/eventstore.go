@@ -15,7 +15,6 @@ import (
 // The errors of a store. Adapters turn every driver error into one of these by
 // code, or leave it wrapped as internal.
 var (
-	ErrNotFound    = errors.New("record not found")
 	ErrConflict    = errors.New("version conflict")        // the expected version or a guard does not hold
 	ErrKeyReused   = errors.New("idempotency key reused")  // same key, another fingerprint
 	ErrUnavailable = errors.New("event store unavailable") // try again later
@@ -45,12 +44,12 @@ func (claimError *ClaimError) Error() string {
 // written. All methods are safe for concurrent use. Every method but Epoch may
 // return ErrUnavailable, ErrClosed, ErrDamaged and the error of the context.
 type Store interface {
-	// Append writes each Append whole or not at all, in order, and returns a Result
-	// for each. Appends of concurrent calls may share a commit; one that loses does
-	// not harm the others. Checks in order: receipt, epoch, versions (a record of another kind, or an erased one, is a conflict too), guards
-	// as they are before the Append, claims as they would be after it, redactions,
+	// Append writes an Append whole or not at all. Those of concurrent calls may share a
+	// commit; one that loses does not harm the others. Checks in order: receipt, epoch,
+	// versions (a record of another kind, or an erased one, is a conflict too), guards as
+	// they are before the Append, claims as they would be after it, redactions,
 	// checkpoint. An Append of nothing does what Sync does.
-	Append(ctx context.Context, appends []Append) []Result
+	Append(ctx context.Context, addition Append) Result
 
 	// Receipt returns the receipt of a user's idempotency key, nil if none exists.
 	// One that is returned is durable, and so is the write that it was stored with.
@@ -113,10 +112,9 @@ func (epoch Epoch) After(other Epoch) bool {
 type Head struct {
 	calendar.Mark // of the last entry that counts
 
-	Time   time.Time         // greatest time of the entries that count; zero for the zero Point
-	Signed calendar.Position // size of the newest checkpoint, 0 without one
-	UUID   [16]byte          // of the store, for ever, in copies too
-	Epoch  Epoch
+	Time  time.Time // greatest time of the entries that count; zero for the zero Point
+	UUID  [16]byte  // of the store, for ever, in copies too
+	Epoch Epoch
 	// Moved is closed when there is another head, another epoch, or the store is closed.
 	Moved <-chan struct{}
 }
@@ -161,15 +159,8 @@ func CheckMark(ctx context.Context, store Store, mark calendar.Mark) error {
 // CheckpointAt returns the checkpoint of a size, of 0 the newest; one of size 0 where there
 // is none.
 func CheckpointAt(ctx context.Context, store Store, size calendar.Position) (checkpoint Checkpoint, err error) {
-	if size == 0 {
-		head, err := store.Head(ctx, Point{})
-		if err != nil || head.Signed == 0 {
-			return checkpoint, err
-		}
-		size = head.Signed
-	}
-	found, err := store.Find(ctx, Lookup{Signed: Range{After: uint64(size - 1), Limit: 1}})
-	if len(found.Signed) > 0 && found.Signed[0].Size == size {
+	found, err := store.Find(ctx, Lookup{Signed: Range{After: uint64(max(size, 1) - 1), Limit: 1, Recent: size == 0}})
+	if len(found.Signed) > 0 && (size == 0 || found.Signed[0].Size == size) {
 		checkpoint = found.Signed[0]
 	}
 	return checkpoint, err
@@ -180,7 +171,7 @@ type Range struct {
 	Record calendar.ID // 0: the log
 	After  uint64      // position or version
 	Limit  int
-	Recent bool // of the log, who follows it: entries may come from memory, as they were written
+	Recent bool // of the log, who follows it: entries may come from memory, as they were written; of checkpoints: the newest first
 	Leaves bool // of the log: Position, Leaf and Commit are enough, the rest may be left out
 }
 
@@ -319,7 +310,7 @@ type Append struct {
 	Checkpoint *Checkpoint
 }
 
-// Result is the outcome of one Append.
+// Result is the outcome of an Append.
 type Result struct {
 	Position calendar.Position // of its last entry; of the head when it had none
 	Receipt  *Receipt          // the earlier receipt: nothing was written

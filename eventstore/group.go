@@ -34,9 +34,9 @@ type Group struct {
 	Redacted []Entry                          // Position and Redacted of entries that Restore took
 
 	// Mark is where the log stands, of which the store says how it was before the group.
-	Mark calendar.Mark
+	Mark  calendar.Mark
+	Epoch Epoch // of the store, from before that
 
-	epoch  Epoch
 	items  []*Item
 	ended  int                   // entries whose commit was ended
 	before map[calendar.ID]*Held // records as they were before the group
@@ -51,7 +51,7 @@ func NewGroup(epoch Epoch, items []*Item) *Group {
 		Receipts: map[ReceiptKey]*Receipt{},
 		Signed:   map[calendar.Position]Checkpoint{},
 		Signs:    map[calendar.Position]Checkpoint{},
-		epoch:    epoch,
+		Epoch:    epoch,
 		before:   map[calendar.ID]*Held{},
 		items:    items,
 	}
@@ -107,7 +107,7 @@ func (group *Group) decide(item *Item) Result {
 
 // versions checks the expected versions and returns the records after the item.
 func (group *Group) versions(item *Item) (map[calendar.ID]*Held, error) {
-	if item.Epoch.History != 0 && item.Epoch.History != group.epoch.History {
+	if item.Epoch.History != 0 && item.Epoch.History != group.Epoch.History {
 		return nil, fmt.Errorf("%w: it was decided on another history", ErrConflict)
 	}
 	after := make(map[calendar.ID]*Held, len(item.Drafts))
@@ -117,8 +117,8 @@ func (group *Group) versions(item *Item) (map[calendar.ID]*Held, error) {
 		if before.Version != draft.Version-1 || before.Kind != draft.Kind || before.Erased {
 			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", draft.Kind, draft.ID, before.Version, before.Erased, draft.Version-1, ErrConflict)
 		}
+		draft.Position = group.Mark.Position + calendar.Position(i) + 1
 		held := draft.after(before)
-		held.Position = group.Mark.Position + calendar.Position(i) + 1
 		held.Claims, held.Names = InOrder(draft.Claims), InOrder(draft.Names)
 		after[draft.ID] = held
 	}
@@ -128,7 +128,7 @@ func (group *Group) versions(item *Item) (map[calendar.ID]*Held, error) {
 // after returns a record after an entry, without what it holds.
 func (entry *Entry) after(before *Held) *Held {
 	held := &Held{
-		State:  State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Record: entry.State, Secret: before.Secret},
+		State:  State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State, Secret: before.Secret},
 		Erased: entry.Change == ErasedChange(entry.Kind),
 	}
 	if entry.Secret != nil {
@@ -183,9 +183,9 @@ func (group *Group) refusal(item *Item, after map[calendar.ID]*Held) error {
 
 // accept takes an item into the group, with the records after it.
 func (group *Group) accept(item *Item, after map[calendar.ID]*Held) {
-	for _, draft := range item.Drafts {
-		group.Mark.Position++
-		draft.Position = group.Mark.Position
+	for i := range item.Drafts {
+		draft := &item.Drafts[i]
+		group.Mark.Position = draft.Position
 		group.Entries = append(group.Entries, draft.Entry)
 		group.Slugs = append(group.Slugs, draft.slugTaken()...)
 	}
@@ -236,39 +236,33 @@ type Pair struct {
 	Record calendar.ID
 }
 
-// Changes are what a group changes of records, by id. What is dropped is written first,
-// since another record may have it now.
+// Changes are what a group changes of records, by id.
 type Changes struct {
-	Records       []*Held
-	DroppedClaims []Pair
-	DroppedNames  []Pair
-	Claims        []Pair
-	Names         []Pair
+	Records []*Held
+	// Before are those whose claims or names are others now: what they had goes, and then
+	// what they have is written, as another record may have it.
+	Before        []*Held
+	Claims, Names []Pair
 }
 
-// Changes returns the records that the group changed, and what they have no longer and
-// have now.
-func (group *Group) Changes() Changes {
-	var changes Changes
+// Changes returns the records that the group changed.
+func (group *Group) Changes() (changes Changes) {
 	for _, id := range slices.Sorted(maps.Keys(group.before)) {
 		before, after := group.before[id], group.Records[id]
-		changes.Records = append(changes.Records, after)
-		changes.DroppedClaims = appendPairs(changes.DroppedClaims, id, before.Claims, after.Claims)
-		changes.DroppedNames = appendPairs(changes.DroppedNames, id, before.Names, after.Names)
-		changes.Claims = appendPairs(changes.Claims, id, after.Claims, before.Claims)
-		changes.Names = appendPairs(changes.Names, id, after.Names, before.Names)
-	}
-	return changes
-}
-
-// appendPairs appends the claims or names of a record that are not among others.
-func appendPairs(pairs []Pair, id calendar.ID, list, others []calendar.Claim) []Pair {
-	for _, claim := range list {
-		if !slices.Contains(others, claim) {
-			pairs = append(pairs, Pair{claim, id})
+		if changes.Records = append(changes.Records, after); slices.Equal(before.Claims, after.Claims) && slices.Equal(before.Names, after.Names) {
+			continue
+		}
+		if before.Version > 0 {
+			changes.Before = append(changes.Before, before)
+		}
+		for _, claim := range after.Claims {
+			changes.Claims = append(changes.Claims, Pair{claim, id})
+		}
+		for _, name := range after.Names {
+			changes.Names = append(changes.Names, Pair{name, id})
 		}
 	}
-	return pairs
+	return changes
 }
 
 // end ends the commit of the entries that were taken since the one before it.
@@ -282,19 +276,4 @@ func (group *Group) end() {
 		entries[i].Commit = commit
 	}
 	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
-}
-
-// Head returns the mark of the log after the group, and its newest checkpoint if it has
-// one, for Signal.Move.
-func (group *Group) Head() Head {
-	head := Head{Mark: group.Mark}
-	for size := range group.Signs {
-		head.Signed = max(head.Signed, size)
-	}
-	return head
-}
-
-// Writes reports whether there is something to write.
-func (group *Group) Writes() bool {
-	return len(group.Entries)+len(group.Stored)+len(group.Redacts)+len(group.Signs) > 0
 }

@@ -111,7 +111,7 @@ func TestSalts(t *testing.T) {
 	for range 8 {
 		drawing.Go(func() {
 			for range 200 {
-				entry := &eventstore.NewItems([]eventstore.Append{a})[0].Drafts[0].Entry
+				entry := &eventstore.NewItem(a).Drafts[0].Entry
 				mu.Lock()
 				for body := range 5 {
 					seen[[16]byte(entry.Salts.Of(body))] = true

@@ -100,13 +100,8 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 			copied.Progress(entry.Position, head.Position)
 		}
 	}
-	for _, entry := range redacted {
-		held := group.Records[entry.ID]
-		if !held.Erased {
-			return fmt.Errorf("%w: entry %d was erased meanwhile", ErrUnavailable, entry.Position)
-		}
-		entry.Redacted = &Redacted{By: held.Position, Hashes: entry.Redacted.Hashes} // nothing follows an erasure
-		group.Redacted = append(group.Redacted, entry)
+	for _, entry := range redacted { // nothing follows an erasure
+		group.Redacted = append(group.Redacted, Entry{Position: entry.Position, Redacted: &Redacted{By: group.Records[entry.ID].Position, Hashes: entry.Redacted.Hashes}})
 	}
 	if copied.Receipts != nil {
 		for receipt, err := range copied.Receipts {

@@ -76,7 +76,7 @@ func (source *source) erase(id calendar.ID) {
 
 func (source *source) write(a eventstore.Append) {
 	source.Helper()
-	if res := source.Append(source.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+	if res := source.Append(source.Context(), a); res.Err != nil {
 		source.Fatal(res.Err)
 	}
 }

@@ -49,9 +49,15 @@ func Holds(state *State) ([]calendar.Claim, []calendar.Name, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	claims := calendar.Claims(record)
-	if state.Kind == calendar.KindUser && len(state.Secret) > 0 {
-		claims = append(claims, calendar.TokenClaim(state.Secret))
+	claims, names := holds(record, state.Secret)
+	return InOrder(claims), InOrder(names), nil
+}
+
+// holds returns the claims and names of a record with its secret.
+func holds(record *calendar.Record, secret []byte) (claims []calendar.Claim, names []calendar.Name) {
+	claims = calendar.Claims(record)
+	if record.Kind == calendar.KindUser && len(secret) > 0 {
+		claims = append(claims, calendar.TokenClaim(secret))
 	}
-	return InOrder(claims), InOrder(calendar.Names(record)), nil
+	return claims, calendar.Names(record)
 }

@@ -13,8 +13,7 @@ type Signal struct {
 	moved chan struct{} // Head.Moved; nil when it is closed
 }
 
-// NewSignal returns the Signal of a store that was opened: its head, the newest
-// checkpoint and the UUID.
+// NewSignal returns the Signal of a store that was opened, with its mark and UUID.
 func NewSignal(head Head) *Signal {
 	signal := &Signal{moved: make(chan struct{})}
 	head.Epoch = Epoch{History: 1}
@@ -28,26 +27,25 @@ func (signal *Signal) Head() Head { return *signal.now.Load() }
 // Epoch returns the present epoch.
 func (signal *Signal) Epoch() Epoch { return signal.now.Load().Epoch }
 
-// Move learns of another head or checkpoint, which are never behind those it knows.
-// erased says that records were erased meanwhile.
-func (signal *Signal) Move(head Head, erased bool) {
+// Move learns of another mark, unless it is behind the one that is known. erased says that
+// records were erased meanwhile.
+func (signal *Signal) Move(mark Mark, erased bool) {
 	signal.mutex.Lock()
 	defer signal.mutex.Unlock()
 	now := signal.Head()
-	if head.Position <= now.Position && head.Signed <= now.Signed && !erased {
+	if mark.Position <= now.Position && !erased {
 		return
 	}
-	if head.Position > now.Position {
-		now.Mark = head.Mark
+	if mark.Position > now.Position {
+		now.Mark = mark
 	}
-	if now.Signed = max(now.Signed, head.Signed); erased {
+	if erased {
 		now.Epoch.Erasures++
 	}
 	signal.set(now)
 }
 
-// Reset learns that the store has another history, with this head, newest checkpoint and
-// UUID.
+// Reset learns that the store has another history, with this mark and UUID.
 func (signal *Signal) Reset(head Head) {
 	signal.mutex.Lock()
 	defer signal.mutex.Unlock()

@@ -272,7 +272,7 @@ func TestQuarantine(t *testing.T) {
 			if err := compare(ctx, world.store, index); err != nil {
 				t.Error(err)
 			}
-			if err := projector.Retry(ctx, world.store, index, 999); !errors.Is(err, eventstore.ErrNotFound) {
+			if err := projector.Retry(ctx, world.store, index, 999); !errors.Is(err, projector.ErrNotFound) {
 				t.Errorf("retry of no record: got %v, want ErrNotFound", err)
 			}
 		})

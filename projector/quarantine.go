@@ -2,6 +2,7 @@ package projector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"daybook/calendar"
@@ -9,9 +10,12 @@ import (
 	"daybook/query/readmodel"
 )
 
+// ErrNotFound says that Retry knows no such record.
+var ErrNotFound = errors.New("record not found")
+
 // Retry projects the present state of a record and ends its quarantine. It may
 // be called while a projector runs, in this process or another one. Errors:
-// eventstore.ErrNotFound for an unknown record, readmodel.ErrRefused when it
+// ErrNotFound for an unknown record, readmodel.ErrRefused when it
 // cannot be projected still; then it stays quarantined.
 func Retry(ctx context.Context, store eventstore.Store, index readmodel.Index, id calendar.ID) error {
 	// An entry that the running projector passed over before it could see the end of the
@@ -30,7 +34,7 @@ func retry(ctx context.Context, store eventstore.Store, index readmodel.Index, i
 		return err
 	}
 	if states[0].Version == 0 || !hasDocument(states[0].Kind) {
-		return eventstore.ErrNotFound
+		return ErrNotFound
 	}
 	head, err := store.Head(ctx, eventstore.Point{})
 	if err != nil {

@@ -72,14 +72,14 @@ func (world *world) change(tb tb, id calendar.ID, what, name string) {
 			Deleted: what == calendar.Deleted, Fields: fields(kind, name),
 		})
 	}
-	res := world.store.Append(context.Background(), []eventstore.Append{{Time: instant, Actor: 1, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+	res := world.store.Append(context.Background(), eventstore.Append{Time: instant, Actor: 1, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 		Kind:    kind,
 		ID:      id,
 		Version: world.versions[id] + 1,
 		Change:  kind.String() + "." + what,
 		Fields:  []byte(`{}`),
 		State:   state,
-	}}}}})[0]
+	}}}})
 	if res.Err != nil {
 		tb.Fatalf("append: %v", res.Err)
 	}

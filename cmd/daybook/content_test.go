@@ -76,16 +76,16 @@ func spoil(t *testing.T, store eventstore.Store, of string) {
 	mended, err := calendar.EncodeRecord(rec)
 	must(t, err)
 	for i, state := range [][]byte{[]byte(`{"broken":true}`), mended} {
-		res := store.Append(t.Context(), []eventstore.Append{{Time: rec.Changed, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+		res := store.Append(t.Context(), eventstore.Append{Time: rec.Changed, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 			Kind:    rec.Kind,
 			ID:      id,
 			Version: now[0].Version + int64(i) + 1,
 			Change:  "venue.updated",
 			Fields:  []byte(`{}`),
 			State:   state,
-		}}}}})
-		if res[0].Err != nil {
-			t.Fatal(res[0].Err)
+		}}}})
+		if res.Err != nil {
+			t.Fatal(res.Err)
 		}
 	}
 }

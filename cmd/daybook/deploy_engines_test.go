@@ -83,7 +83,7 @@ func feeds(t *testing.T, url string) {
 	store := memstore.New()
 	id, err := store.NewID(t.Context())
 	must(t, err)
-	res := store.Append(t.Context(), []eventstore.Append{{
+	res := store.Append(t.Context(), eventstore.Append{
 		Time: world.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},
 		Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 			Kind:    calendar.KindVenue,
@@ -93,16 +93,16 @@ func feeds(t *testing.T, url string) {
 			Fields:  json.RawMessage(`{}`),
 			State:   json.RawMessage(`{"fields":{}}`),
 		}}},
-	}})
-	if res[0].Err != nil {
-		t.Fatal(res[0].Err)
+	})
+	if res.Err != nil {
+		t.Fatal(res.Err)
 	}
 	relay := feed.NewRelay(store, jetStream, feed.RelayOptions{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	relayed := make(chan error, 1)
 	go func() { relayed <- relay.Run(ctx) }()
 	// The relay begins again where it is refused, so what it cannot do shows here.
-	for relay.Stats().Position < res[0].Position && ctx.Err() == nil {
+	for relay.Stats().Position < res.Position && ctx.Err() == nil {
 		if number := relay.Stats().Retries; number > 0 {
 			t.Errorf("the relay began again %d times", number)
 			break

@@ -100,7 +100,7 @@ func testErased(t *testing.T, natsServers *natsServers) {
 		entries, err := store.Read(within(t), eventstore.Range{After: uint64(position - 1), Limit: 1})
 		check(t, err)
 		gone := entries[0]
-		res := store.Append(within(t), []eventstore.Append{{
+		res := store.Append(within(t), eventstore.Append{
 			Time: gone.Time, Redact: []calendar.ID{gone.ID},
 			Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 				Kind:    gone.Kind,
@@ -110,7 +110,7 @@ func testErased(t *testing.T, natsServers *natsServers) {
 				Fields:  []byte(`{}`),
 				State:   []byte(`{"deleted":true,"erased":true}`),
 			}}},
-		}})[0]
+		})
 		check(t, res.Err)
 		return res.Position
 	}

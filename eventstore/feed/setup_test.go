@@ -61,7 +61,7 @@ func add(t *testing.T, store eventstore.Store, n int) calendar.Position {
 // addOne appends one entry with a state of about size bytes.
 func addOne(t *testing.T, store eventstore.Store, size int) calendar.Position {
 	t.Helper()
-	res := store.Append(t.Context(), []eventstore.Append{fresh(t, store, size)})[0]
+	res := store.Append(t.Context(), fresh(t, store, size))
 	if res.Err != nil {
 		t.Fatalf("append: %v", res.Err)
 	}

@@ -38,14 +38,15 @@ type contents struct {
 	slugs    []eventstore.TakenClaim
 	signed   map[calendar.Position]eventstore.Checkpoint // by size
 	lastID   calendar.ID
-	log      []groupItems
+	log      []committed
 }
 
-// groupItems are the items of one group, kept for Rewind.
-type groupItems struct {
-	items []eventstore.Item
+// committed is an item that was written, kept for Rewind.
+type committed struct {
+	eventstore.Item
+
 	epoch eventstore.Epoch
-	head  calendar.Position // after the group
+	head  calendar.Position // after it
 }
 
 // New makes an empty store.
@@ -85,7 +86,7 @@ func (store *Store) Rewind(position calendar.Position) {
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
 	store.contents = store.upTo(position)
-	store.signal.Reset(eventstore.Head{Mark: store.mark(), Signed: store.newest(), UUID: store.signal.Head().UUID})
+	store.signal.Reset(eventstore.Head{Mark: store.mark(), UUID: store.signal.Head().UUID})
 }
 
 // upTo returns what the store held when a position was its head.
@@ -93,46 +94,36 @@ func (contents *contents) upTo(head calendar.Position) contents {
 	past := New()
 	for _, logged := range contents.log {
 		if logged.head <= head {
-			items := make([]*eventstore.Item, len(logged.items))
-			for i, item := range logged.items {
-				items[i] = &item
-			}
-			past.commit(items, logged.epoch)
+			past.commit(&logged.Item, logged.epoch)
 		}
 	}
 	return past.contents
 }
 
 // Append implements eventstore.Store. A call is a commit.
-func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	items := eventstore.NewItems(appends)
+func (store *Store) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	item := eventstore.NewItem(addition)
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
 	if err := store.usable(ctx); err != nil {
-		return slices.Repeat([]eventstore.Result{{Err: err}}, len(appends))
+		return eventstore.Result{Err: err}
 	}
-	store.commit(items, store.Epoch())
-	return eventstore.Results(items)
+	store.commit(item, store.Epoch())
+	return item.Result
 }
 
-// commit decides items in a group of their own, and writes those that win.
-func (store *Store) commit(items []*eventstore.Item, epoch eventstore.Epoch) {
-	g := eventstore.NewGroup(epoch, items)
+// commit decides an item in a group of its own, and writes it if it wins.
+func (store *Store) commit(item *eventstore.Item, epoch eventstore.Epoch) {
+	g := eventstore.NewGroup(epoch, []*eventstore.Item{item})
 	g.Mark = store.mark()
 	g.Records, g.Holders, g.Receipts, g.Signed = store.records, store.claims, store.receipts, store.signed
 	for name := range g.Counts {
 		g.Counts[name] = len(store.names[name])
 	}
-	if g.Decide(); !g.Writes() {
-		return
-	}
+	g.Decide()
 	store.write(g)
-	group := groupItems{epoch: epoch, head: store.mark().Position}
-	for _, item := range items {
-		group.items = append(group.items, *item)
-	}
-	store.log = append(store.log, group)
-	store.signal.Move(g.Head(), len(g.Redacts) > 0)
+	store.log = append(store.log, committed{*item, epoch, g.Mark.Position})
+	store.signal.Move(g.Mark, len(g.Redacts) > 0)
 }
 
 // write writes what a group did not write itself, into the maps that it decided on.
@@ -143,8 +134,10 @@ func (store *Store) write(group *eventstore.Group) {
 		store.entries = append(store.entries, *entry)
 	}
 	changes := group.Changes()
-	for _, pair := range changes.DroppedNames {
-		store.names[pair.Claim] = slices.DeleteFunc(slices.Clone(store.names[pair.Claim]), func(id calendar.ID) bool { return id == pair.Record })
+	for _, held := range changes.Before {
+		for _, name := range held.Names {
+			store.names[name] = slices.DeleteFunc(slices.Clone(store.names[name]), func(id calendar.ID) bool { return id == held.ID })
+		}
 	}
 	for _, pair := range changes.Names {
 		store.names[pair.Claim] = insert(slices.Clone(store.names[pair.Claim]), pair.Record)
@@ -184,11 +177,6 @@ func (contents *contents) mark() (mark calendar.Mark) {
 		mark = contents.entries[count-1].Mark()
 	}
 	return mark
-}
-
-// newest returns the size of the newest checkpoint, 0 for none.
-func (contents *contents) newest() calendar.Position {
-	return slices.Max(slices.AppendSeq([]calendar.Position{0}, maps.Keys(contents.signed)))
 }
 
 // usable returns why the store cannot be used; the mutex is held.
@@ -279,7 +267,11 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventst
 			}
 			found.Taken = append(found.Taken, taken)
 		}
-		for _, size := range slices.Sorted(maps.Keys(store.signed)) {
+		sizes := slices.Sorted(maps.Keys(store.signed))
+		if lookup.Signed.Recent {
+			slices.Reverse(sizes)
+		}
+		for _, size := range sizes {
 			if uint64(size) > lookup.Signed.After && len(found.Signed) < lookup.Signed.Limit {
 				found.Signed = append(found.Signed, store.signed[size])
 			}

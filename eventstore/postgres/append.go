@@ -16,16 +16,16 @@ import (
 // Append implements eventstore.Store. When the connection breaks during a commit, the
 // store finds out on another one what became of it; an Append gets ErrUnavailable when
 // that fails too.
-func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (store *Store) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, store.options.Timeout, errNoAnswer)
 	defer cancel()
-	return store.committer.Append(ctx, appends)
+	return store.committer.Append(ctx, addition)
 }
 
 // Sync implements eventstore.Store by a commit: when one that writes something is durable,
 // all before it are. One whose wait for a standby was cut off can be read and may be lost.
 func (store *Store) Sync(ctx context.Context) error {
-	return store.Append(ctx, make([]eventstore.Append, 1))[0].Err
+	return store.Append(ctx, eventstore.Append{}).Err
 }
 
 // commit decides items and writes those that win in one transaction. Where it may be lost
@@ -88,15 +88,13 @@ const (
 type group struct {
 	*eventstore.Group
 
-	epoch eventstore.Epoch
-	log   answer
+	log answer
 }
 
 // gather locks the log and reads what items touch, each in a statement of its own. Where an
 // attempt before has written them it returns a group that writes nothing and is durable.
 func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventstore.Item, before *eventstore.Group) (*group, error) {
-	epoch := store.Epoch()
-	g := &group{Group: eventstore.NewGroup(epoch, items), epoch: epoch}
+	g := &group{Group: eventstore.NewGroup(store.Epoch(), items)}
 	written := false
 	batch := &pgx.Batch{}
 	batch.Queue(begin)
@@ -120,11 +118,11 @@ func (store *Store) gather(ctx context.Context, conn *pgx.Conn, items []*eventst
 	if err := see(); err != nil {
 		return nil, err
 	}
-	if store.Epoch().History != epoch.History {
+	if store.Epoch().History != g.Epoch.History {
 		return nil, errElsewhere
 	}
 	if written {
-		g.Group = eventstore.NewGroup(epoch, nil)
+		g.Group = eventstore.NewGroup(g.Epoch, nil)
 	}
 	g.Mark = g.log.Mark
 	return g, nil
@@ -145,7 +143,7 @@ func (store *Store) insert(ctx context.Context, conn *pgx.Conn, group *group) er
 	if len(group.Redacts) > 0 {
 		batch.Queue(store.q("SELECT @erase($1::bigint[])"), numbers(group.Redacts))
 	}
-	if !group.Writes() {
+	if batch.Len() == 0 {
 		batch.Queue(durable)
 	}
 	batch.Queue(commit)
@@ -157,8 +155,10 @@ func (store *Store) queue(batch *pgx.Batch, group *eventstore.Group) {
 	store.put(batch, entries, column(group.Entries, entryRow))
 	store.put(batch, commits, column(group.Commits, commitRow))
 	changes := group.Changes()
-	store.drop(batch, claims, changes.DroppedClaims)
-	store.drop(batch, names, changes.DroppedNames)
+	if ids := column(changes.Before, func(held *eventstore.Held) int64 { return int64(held.ID) }); len(ids) > 0 {
+		batch.Queue(store.q("DELETE FROM @claims WHERE record = ANY ($1::bigint[])"), ids)
+		batch.Queue(store.q("DELETE FROM @names WHERE record = ANY ($1::bigint[])"), ids)
+	}
 	store.put(batch, records, column(changes.Records, recordRow))
 	store.put(batch, claims, column(changes.Claims, pairRow))
 	store.put(batch, names, column(changes.Names, pairRow))
@@ -171,14 +171,14 @@ func (store *Store) queue(batch *pgx.Batch, group *eventstore.Group) {
 func (store *Store) learn(group *group) error {
 	store.mutex.Lock()
 	defer store.mutex.Unlock()
-	if store.signal.Epoch().History != group.epoch.History {
+	if store.signal.Epoch().History != group.Epoch.History {
 		return errElsewhere
 	}
-	head, erases := group.Head(), len(group.Redacts) > 0
+	erases := len(group.Redacts) > 0
 	if erases {
-		store.erased = head.Position
+		store.erased = group.Mark.Position
 	}
-	store.signal.Move(head, erases)
+	store.signal.Move(group.Mark, erases)
 	return nil
 }
 

@@ -59,7 +59,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.ResetTimer()
 			for done := 0; done < b.N; done += turn {
 				a += side(turn, bench.callers, func(ap *eventstore.Append) error {
-					return ours.Append(b.Context(), []eventstore.Append{*ap})[0].Err
+					return ours.Append(b.Context(), *ap).Err
 				})
 				r += side(turn, bench.clients, raw)
 				turns++
@@ -108,7 +108,7 @@ func newRaw(b *testing.B, clients int) func(*eventstore.Append) error {
 	insert := "INSERT INTO " + name + `.raw (record, version, time, actor, kind, change, leaf, client, request, reason, fields, state, secret)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 	return func(a *eventstore.Append) error {
-		entry := &eventstore.NewItems([]eventstore.Append{*a})[0].Drafts[0].Entry
+		entry := &eventstore.NewItem(*a).Drafts[0].Entry
 		_, err := pool.Exec(b.Context(), insert, int64(entry.ID), entry.Version, entry.Time.UnixMilli(), int64(entry.Actor), entry.Kind.String(), entry.Change,
 			entry.Leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, []byte(entry.Fields), []byte(entry.State), entry.Secret)
 		return err

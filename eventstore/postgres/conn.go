@@ -202,7 +202,7 @@ type answer struct {
 }
 
 const headQuery = `SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash, (SELECT uuid FROM @identity),
-	(SELECT coalesce(max(size), 0) FROM @checkpoints), (SELECT coalesce(max(by), 0) FROM @redacted), (SELECT last_value FROM @ids)
+	(SELECT coalesce(max(by), 0) FROM @redacted), (SELECT last_value FROM @ids)
 	FROM (VALUES (0)) one
 	LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
 	LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`
@@ -214,7 +214,7 @@ func (store *Store) queueHead(batch *pgx.Batch, answer *answer) (see func() erro
 	known := store.signal.Head()
 	batch.Queue(store.q(headQuery), number(known.Position)).QueryRow(func(row pgx.Row) error {
 		var head, there []byte
-		err := row.Scan(&answer.standby, &answer.Position, &head, &answer.there.Position, &there, &answer.UUID, &answer.Signed, &answer.erased, &answer.lastID)
+		err := row.Scan(&answer.standby, &answer.Position, &head, &answer.there.Position, &there, &answer.UUID, &answer.erased, &answer.lastID)
 		copy(answer.Hash[:], head)
 		copy(answer.there.Hash[:], there)
 		return err
@@ -231,7 +231,7 @@ func (store *Store) see(known eventstore.Head, answer *answer) error {
 	case store.signal.Epoch().History != known.Epoch.History:
 		return nil // what was asked by another history says nothing of this one
 	case answer.UUID == known.UUID && answer.there == known.Mark:
-		store.signal.Move(answer.Head, answer.erased > store.erased)
+		store.signal.Move(answer.Mark, answer.erased > store.erased)
 		store.erased = max(store.erased, answer.erased)
 		return nil
 	case answer.standby && answer.there.Position < known.Position:

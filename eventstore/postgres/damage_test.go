@@ -25,7 +25,7 @@ func smallLog(t *testing.T, store *postgres.Store, n int) {
 		first, second := tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i)), tag(t, calendar.ID(i+1), 2, fmt.Sprintf("tag-%d", i))
 		first.Cause.Reason, first.Cause.Request = "règle", "r"
 		second.Drafts[0].Secret = []byte("secret of it")
-		for _, res := range store.Append(t.Context(), []eventstore.Append{first, second}) {
+		for _, res := range store.Together(t.Context(), []eventstore.Append{first, second}) {
 			if res.Err != nil {
 				t.Fatal(res.Err)
 			}
@@ -149,14 +149,14 @@ func TestServiceRole(t *testing.T) {
 		t.Errorf("Acquire: %+v, %v", lease, err)
 	}
 	signed := eventstore.Append{Checkpoint: &eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n")}}
-	if res := store.Append(t.Context(), []eventstore.Append{signed})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), signed); res.Err != nil {
 		t.Error(res.Err)
 	}
 	if id, err := eventstore.SlugAt(t.Context(), store, calendar.KindTag, "tag-0-1", eventstore.Point{Position: 2}); err != nil || id != 1 {
 		t.Errorf("SlugAt: %d, %v", id, err)
 	}
 	wantEntries(t, store, 4)
-	if res := store.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), erasure(2, 2)); res.Err != nil {
 		t.Error(res.Err)
 	}
 	sqlExec(t, conn, "SET SESSION AUTHORIZATION "+login)

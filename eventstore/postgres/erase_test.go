@@ -44,11 +44,11 @@ func TestEraseGoesOn(t *testing.T) {
 	smallLog(t, store, 2)
 	held := erasure(1, 2)
 	held.Drafts[0].Claims = []calendar.Claim{{Space: "slug/tag", Key: "tag-1-1"}}
-	res := store.Append(t.Context(), []eventstore.Append{held})[0]
+	res := store.Append(t.Context(), held)
 	if _, refused := errors.AsType[*eventstore.ClaimError](res.Err); !refused {
 		t.Errorf("with a claim of another record: %+v", res)
 	}
-	if res := store.Append(t.Context(), []eventstore.Append{erasure(1, 2)})[0]; res.Err != nil || res.Position != 5 {
+	if res := store.Append(t.Context(), erasure(1, 2)); res.Err != nil || res.Position != 5 {
 		t.Fatalf("erase: %+v", res)
 	}
 	before, err := store.Read(t.Context(), eventstore.Range{Limit: 10})
@@ -59,7 +59,7 @@ func TestEraseGoesOn(t *testing.T) {
 	sqlExec(t, conn, "ALTER TABLE "+name+".entries DISABLE TRIGGER ALL")
 	sqlExec(t, conn, "UPDATE "+name+".entries SET state = 'text that was left' WHERE position IN (1, 2)")
 	sqlExec(t, conn, "ALTER TABLE "+name+".entries ENABLE ALWAYS TRIGGER entries_blank_only")
-	if res := store.Append(t.Context(), []eventstore.Append{{Redact: []calendar.ID{1}}})[0]; res.Err != nil || res.Position != 5 {
+	if res := store.Append(t.Context(), eventstore.Append{Redact: []calendar.ID{1}}); res.Err != nil || res.Position != 5 {
 		t.Errorf("erase what was left: %+v", res)
 	}
 	after, err := store.Read(t.Context(), eventstore.Range{Limit: 10})
@@ -75,7 +75,7 @@ func TestRedactedByHand(t *testing.T) {
 	name := schema(t)
 	store := open(t, server(t), postgres.Options{Schema: name})
 	smallLog(t, store, 3)
-	if res := store.Append(t.Context(), []eventstore.Append{erasure(2, 2)})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), erasure(2, 2)); res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	conn := admin(t)
@@ -161,7 +161,7 @@ func TestCompact(t *testing.T) {
 		a.Cause = eventstore.Cause{Client: text("client"), Request: text("request"), Reason: text("reason")}
 		a.Drafts[0].Secret = []byte(text("secret"))
 		a.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 1, Key: fmt.Sprint(v)}, Record: 1}
-		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), a); res.Err != nil {
 			t.Fatal(res.Err)
 		}
 	}
@@ -172,7 +172,7 @@ func TestCompact(t *testing.T) {
 	if found := filesWith(t, own.Data(), strings.ToLower(word)); len(found) < 4 {
 		t.Fatalf("before, only %q have it", found)
 	}
-	if res := store.Append(t.Context(), []eventstore.Append{erasure(1, 4)})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), erasure(1, 4)); res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	left, err := postgres.Compact(t.Context(), own.URL(), postgres.Options{})

@@ -78,13 +78,13 @@ func TestFailover(t *testing.T) {
 	for _, version := range []int64{3, 2} { // decided on the lost version 2; fits by its version
 		before := because(t, 1, version, "decided before")
 		before.Epoch = epoch
-		if res := store.Append(t.Context(), []eventstore.Append{before})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
+		if res := store.Append(t.Context(), before); !errors.Is(res.Err, eventstore.ErrConflict) {
 			t.Errorf("what was decided before: %v", res.Err)
 		}
 	}
 	again := because(t, 1, 2, "again")
 	again.Epoch = store.Epoch()
-	if res := store.Append(t.Context(), []eventstore.Append{again})[0]; res.Err != nil || res.Position != 2 {
+	if res := store.Append(t.Context(), again); res.Err != nil || res.Position != 2 {
 		t.Errorf("what was decided after: %+v", res)
 	}
 	// An id from before is used, so it is not given again.
@@ -110,7 +110,7 @@ func TestFailoverInACommit(t *testing.T) {
 	}
 	// The last commit is another one, under the open connections.
 	sqlExec(t, admin(t), rewrite(in))
-	for _, res := range store.Append(t.Context(), []eventstore.Append{late, late}) {
+	for _, res := range store.Together(t.Context(), []eventstore.Append{late, late}) {
 		if !errors.Is(res.Err, eventstore.ErrConflict) {
 			t.Errorf("what was decided before: %v", res.Err)
 		}

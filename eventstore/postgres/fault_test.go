@@ -29,7 +29,7 @@ func TestOpenTogether(t *testing.T) {
 		group.Go(func() {
 			store, err := postgres.Open(t.Context(), at, postgres.Options{Schema: name, PoolSize: 1, PollOnly: true})
 			if err == nil {
-				err = store.Append(t.Context(), []eventstore.Append{tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i))})[0].Err
+				err = store.Append(t.Context(), tag(t, calendar.ID(i+1), 1, fmt.Sprintf("tag-%d", i))).Err
 				err = errors.Join(err, store.Close())
 			}
 			errs[i] = err
@@ -103,7 +103,7 @@ func TestKilledConnections(t *testing.T) {
 				id := calendar.ID(w*each + n + 1)
 				a := because(t, id, 1, "killed")
 				for try := 0; ; try++ {
-					err := store.Append(t.Context(), []eventstore.Append{a})[0].Err
+					err := store.Append(t.Context(), a).Err
 					if err == nil || errors.Is(err, eventstore.ErrConflict) && try > 0 { // the try before was written
 						held.Add(1)
 						break
@@ -201,14 +201,14 @@ func TestLongKeys(t *testing.T) {
 	name := calendar.Name{Space: "name/tag", Key: text(4 << 10)}
 	a.Drafts[0].Claims, a.Drafts[0].Names = []calendar.Claim{claim}, []calendar.Name{name}
 	a.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: text(4 << 10)}, Record: 1}
-	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), a); res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	found, err := store.Find(t.Context(), eventstore.Lookup{Claims: []calendar.Claim{claim}, Names: []calendar.Name{name}})
 	if err != nil || found.Holders[0] != 1 || len(found.Named[0]) != 1 {
 		t.Errorf("Find: %+v, %v", found, err)
 	}
-	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Receipt == nil {
+	if res := store.Append(t.Context(), a); res.Err != nil || res.Receipt == nil {
 		t.Errorf("again: %+v", res)
 	}
 }

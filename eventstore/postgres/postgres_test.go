@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -39,14 +38,14 @@ func (twoProcesses *twoProcesses) next() *postgres.Store {
 
 // Append appends in one of them, erasures in the first one, whose epoch counts them, and lets
 // that one learn of it.
-func (twoProcesses *twoProcesses) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (twoProcesses *twoProcesses) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
 	store := twoProcesses.next()
-	if slices.ContainsFunc(appends, func(a eventstore.Append) bool { return a.Redact != nil }) {
+	if addition.Redact != nil {
 		store = twoProcesses.Store
 	}
-	results := store.Append(ctx, appends)
+	result := store.Append(ctx, addition)
 	_, _ = twoProcesses.Head(ctx, eventstore.Point{}) // what fails here fails again
-	return results
+	return result
 }
 
 func (twoProcesses *twoProcesses) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {

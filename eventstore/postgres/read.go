@@ -91,7 +91,11 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found e
 		}, func(int) {}, column(lookup.Slugs, digest))
 	})
 	if err == nil && lookup.Signed.Limit > 0 {
-		found.Signed, err = all(ctx, store, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint",
+		order := "size"
+		if lookup.Signed.Recent {
+			order = "size DESC"
+		}
+		found.Signed, err = all(ctx, store, scanCheckpoint, "SELECT "+checkpointColumns+" FROM @checkpoints WHERE size > $1::bigint ORDER BY "+order+" LIMIT $2::bigint",
 			number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
 	}
 	return found, err

@@ -26,7 +26,7 @@ func filled(t *testing.T) (eventstore.Store, []eventstore.Receipt) {
 	store := memstore.New()
 	do := func(a eventstore.Append) {
 		t.Helper()
-		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), a); res.Err != nil {
 			t.Fatal(res.Err)
 		}
 	}
@@ -102,19 +102,22 @@ func TestRestore(t *testing.T) {
 	if diff := cmp.Diff(want, got) + cmp.Diff(wantEnd, end, storetest.Alike) + cmp.Diff(wantRecords, records, storetest.Alike) + cmp.Diff(receipts, receiptsOf(t, to)); diff != "" {
 		t.Errorf("the stores differ (-from +to):\n%s", diff[:min(len(diff), 4000)])
 	}
+	if signed, err := eventstore.CheckpointAt(t.Context(), to, 0); err != nil || signed.Size != moved || signed.Keys != "k" {
+		t.Errorf("the newest checkpoint is %+v, %v", signed, err)
+	}
 	head := want.Position
 	wantEntries(t, to, int(head)) // the marks of the heads are those of all entries
 	if ids, err := eventstore.Former(t.Context(), to, calendar.KindTag, "renamed-0"); err != nil || !slices.Equal(ids, []calendar.ID{1}) {
 		t.Errorf("the slug of before was that of %d, %v", ids, err)
 	}
-	if res := to.Append(t.Context(), []eventstore.Append{tag(t, 2, 5, "back")})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
+	if res := to.Append(t.Context(), tag(t, 2, 5, "back")); !errors.Is(res.Err, eventstore.ErrConflict) {
 		t.Errorf("the erased record takes a change: %+v", res)
 	}
 	id, err := to.NewID(t.Context())
 	if err != nil || id != 1000+moved {
 		t.Errorf("the fresh id is %d, %v, want %d", id, err, 1000+moved)
 	}
-	if res := to.Append(t.Context(), []eventstore.Append{tag(t, id, 1, "later")})[0]; res.Err != nil || res.Position != head+1 {
+	if res := to.Append(t.Context(), tag(t, id, 1, "later")); res.Err != nil || res.Position != head+1 {
 		t.Errorf("append: %+v, want position %d", res, head+1)
 	}
 	wantEntries(t, to, int(head)+1)

@@ -119,14 +119,6 @@ func list[T any](rows [][]any, index int) []T {
 	return column(rows, func(row []any) T { value, _ := row[index].(T); return value })
 }
 
-// drop queues the delete of claims or names.
-func (store *Store) drop(batch *pgx.Batch, table table, pairs []eventstore.Pair) {
-	if rows := column(pairs, pairRow); len(rows) > 0 {
-		batch.Queue(store.q("DELETE FROM @"+table.name+" x USING unnest($1::bytea[], $2::bigint[]) p (digest, record) WHERE x.digest = p.digest AND x.record = p.record"),
-			list[[]byte](rows, 0), list[int64](rows, 1))
-	}
-}
-
 // column returns what a function makes of each of a list, never nil: for PostgreSQL that
 // is no list.
 func column[T, V any](from []T, of func(T) V) []V {

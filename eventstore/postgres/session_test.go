@@ -65,7 +65,7 @@ func TestSettingsOfTheRole(t *testing.T) {
 		in := schema(t)
 		url := with(t, roleOf(t, at, in, odd...), params...)
 		s := open(t, url, postgres.Options{Schema: in})
-		res := s.Append(t.Context(), []eventstore.Append{because(t, 1, 1, "Café – 東京 \\ '")})[0]
+		res := s.Append(t.Context(), because(t, 1, 1, "Café – 東京 \\ '"))
 		if res.Err != nil {
 			t.Fatalf("%s: append: %v", name, res.Err)
 		}

@@ -158,7 +158,7 @@ func because(tb testing.TB, id calendar.ID, version int64, reason string) events
 // write appends a version of a tag, which fails the test when it is refused.
 func write(tb testing.TB, store *postgres.Store, id calendar.ID, version int64, reason string) {
 	tb.Helper()
-	if res := store.Append(tb.Context(), []eventstore.Append{because(tb, id, version, reason)})[0]; res.Err != nil {
+	if res := store.Append(tb.Context(), because(tb, id, version, reason)); res.Err != nil {
 		tb.Fatalf("version %d of %d: %v", version, id, res.Err)
 	}
 }

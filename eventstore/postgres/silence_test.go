@@ -19,7 +19,7 @@ func calls(t *testing.T, store *postgres.Store, appended calendar.ID) map[string
 	a := because(t, appended, 1, "call")
 	return map[string]func(context.Context) error{
 		"append": func(ctx context.Context) error {
-			err := store.Append(ctx, []eventstore.Append{a})[0].Err
+			err := store.Append(ctx, a).Err
 			if errors.Is(err, eventstore.ErrConflict) { // the try before was written
 				return nil
 			}

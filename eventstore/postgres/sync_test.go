@@ -35,21 +35,19 @@ func TestSynchronousStandby(t *testing.T) {
 
 	keyed := because(t, 2, 1, "cut off")
 	keyed.Receipt = &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: "k"}, Record: 2, Version: 1}
-	if res := s.Append(t.Context(), []eventstore.Append{keyed})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+	if res := s.Append(t.Context(), keyed); !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("the first attempt: %+v", res)
 	}
 	if states, err := other.Load(t.Context(), 2); err != nil || states[0].Version != 1 {
 		t.Fatalf("what was cut off is not visible, so this shows nothing: %+v, %v", states, err)
 	}
-	tries := map[*postgres.Store][][]eventstore.Append{s: {{keyed}, {{}}}, other: {{keyed, keyed}}}
+	tries := map[*postgres.Store][]eventstore.Append{s: {keyed, {}}, other: {keyed, keyed}}
 	var group sync.WaitGroup
 	for store, calls := range tries {
 		group.Go(func() {
-			for _, appends := range calls {
-				for _, res := range store.Append(t.Context(), appends) {
-					if !errors.Is(res.Err, eventstore.ErrUnavailable) {
-						t.Errorf("again: %+v", res)
-					}
+			for _, a := range calls {
+				if res := store.Append(t.Context(), a); !errors.Is(res.Err, eventstore.ErrUnavailable) {
+					t.Errorf("again: %+v", res)
 				}
 			}
 			if receipt, err := store.Receipt(t.Context(), 7, "k"); !errors.Is(err, eventstore.ErrUnavailable) {
@@ -63,11 +61,8 @@ func TestSynchronousStandby(t *testing.T) {
 	group.Wait()
 	standby.Start()
 	for store, calls := range tries {
-		for _, appends := range calls {
-			eventually(t, "again", func() error {
-				res := store.Append(t.Context(), appends)
-				return errors.Join(res[0].Err, res[len(res)-1].Err)
-			})
+		for _, a := range calls {
+			eventually(t, "again", func() error { return store.Append(t.Context(), a).Err })
 		}
 	}
 	wantEntries(t, s, 2)
@@ -89,7 +84,7 @@ func TestCommitCancelled(t *testing.T) {
 			_, err = conn.Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 		}
 	}()
-	if res := store.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+	if res := store.Append(t.Context(), tag(t, 1, 1, "one")); !errors.Is(res.Err, eventstore.ErrUnavailable) {
 		t.Errorf("append: %+v", res)
 	}
 	if err := store.Sync(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {

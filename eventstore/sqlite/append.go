@@ -15,8 +15,8 @@ import (
 )
 
 // Append implements eventstore.Store.
-func (store *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	return store.committer.Append(ctx, appends)
+func (store *Store) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	return store.committer.Append(ctx, addition)
 }
 
 // Sync implements eventstore.Store: what can be read was committed with synchronous=FULL,
@@ -62,7 +62,7 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*even
 	if size > 0 && size < eventstore.PageBytes && len(group.Redacts) == 0 {
 		store.newest.Store(group)
 	}
-	store.signal.Move(group.Head(), len(group.Redacts) > 0)
+	store.signal.Move(group.Mark, len(group.Redacts) > 0)
 	return group, store.permitted(ctx)
 }
 
@@ -134,89 +134,71 @@ func (store *Store) gather(ctx context.Context, group *eventstore.Group) (err er
 }
 
 // insert writes what a group decided.
-func (store *Store) insert(ctx context.Context, group *eventstore.Group) error {
-	err := store.inserting(ctx, func(do statement) {
-		insertLog(do, group)
-		insertRecords(do, group.Changes())
-		for _, receipt := range group.Stored {
-			do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				int64(receipt.User), receipt.Key, receipt.Fingerprint[:], receipt.Time.UnixMilli(), int64(receipt.Record), receipt.Version, number(receipt.Position))
-		}
-		for _, checkpoint := range group.Signs {
-			do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
-				number(checkpoint.Size), checkpoint.Origin, checkpoint.Note, checkpoint.Time.UnixMilli(), checkpoint.Keys)
-		}
-		for i := range group.Redacted {
-			insertRedacted(do, &group.Redacted[i])
-		}
-	})
-	for _, id := range group.Redacts {
+func (store *Store) insert(ctx context.Context, group *eventstore.Group) (err error) {
+	do := func(text string, args ...any) {
 		if err == nil {
+			err = store.writer.exec(ctx, text, args...)
+		}
+	}
+	for i := range group.Entries {
+		entry := &group.Entries[i]
+		do(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(entry.Position), entry.Kind.String(), int64(entry.ID), entry.Version, entry.Time.UnixMilli(),
+			int64(entry.Actor), entry.Change, entry.Leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, packBody(entry), entry.Secret, entry.Salts[:])
+	}
+	for _, commit := range group.Commits {
+		do("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(commit.First), number(commit.Last), commit.Hash[:])
+	}
+	if len(group.Entries) > 0 {
+		do(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
+			ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, number(group.Entries[0].Position))
+	}
+	for _, taken := range group.Slugs {
+		do("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", taken.Claim.Space, taken.Claim.Key, number(taken.Position), int64(taken.Record))
+	}
+	changes := group.Changes()
+	for _, held := range changes.Before {
+		do("DELETE FROM claims WHERE record = ?", int64(held.ID))
+		do("DELETE FROM names WHERE record = ?", int64(held.ID))
+	}
+	for _, held := range changes.Records {
+		do(`INSERT INTO records (id, kind, version, position, secret, erased) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position, secret = excluded.secret, erased = excluded.erased`,
+			int64(held.ID), held.Kind.String(), held.Version, number(held.Position), held.Secret, held.Erased)
+	}
+	for _, pair := range changes.Claims { // one that is held is an error
+		do("INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", pair.Space, pair.Key, int64(pair.Record))
+	}
+	for _, pair := range changes.Names {
+		do("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", pair.Space, pair.Key, int64(pair.Record))
+	}
+	for _, receipt := range group.Stored {
+		do("INSERT INTO receipts (user, key, fingerprint, kept, record, version, position) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			int64(receipt.User), receipt.Key, receipt.Fingerprint[:], receipt.Time.UnixMilli(), int64(receipt.Record), receipt.Version, number(receipt.Position))
+	}
+	for _, checkpoint := range group.Signs {
+		do(`INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note`,
+			number(checkpoint.Size), checkpoint.Origin, checkpoint.Note, checkpoint.Time.UnixMilli(), checkpoint.Keys)
+	}
+	for i := range group.Redacted {
+		do(redactedInsert, redactedRow(&group.Redacted[i])...)
+	}
+	for _, id := range group.Redacts {
+		if do("DELETE FROM slugs WHERE record = ?", int64(id)); err == nil {
 			err = store.redact(ctx, group.Records[id])
 		}
 	}
 	return err
 }
 
-// statement runs a statement, unless one before it failed.
-type statement func(text string, args ...any)
+const redactedInsert = "INSERT INTO redacted (position, by, hashes) VALUES (?, ?, ?)"
 
-// inserting runs the statements of insert and returns the first error.
-func (store *Store) inserting(ctx context.Context, insert func(statement statement)) (err error) {
-	insert(func(text string, args ...any) {
-		if err == nil {
-			err = store.writer.exec(ctx, text, args...)
-		}
-	})
-	return err
-}
-
-func insertLog(statement statement, group *eventstore.Group) {
-	if len(group.Entries) == 0 {
-		return
-	}
-	for i := range group.Entries {
-		entry := &group.Entries[i]
-		statement(`INSERT INTO entries (position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, number(entry.Position), entry.Kind.String(), int64(entry.ID), entry.Version, entry.Time.UnixMilli(),
-			int64(entry.Actor), entry.Change, entry.Leaf[:], entry.Cause.Client, entry.Cause.Request, entry.Cause.Reason, packBody(entry), entry.Secret, entry.Salts[:])
-	}
-	for _, commit := range group.Commits {
-		statement("INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)", number(commit.First), number(commit.Last), commit.Hash[:])
-	}
-	statement(`INSERT INTO times (block, least, greatest) SELECT position / 1024 AS block, min(time), max(time) FROM entries WHERE position >= ? GROUP BY block
-		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`, number(group.Entries[0].Position))
-	for _, taken := range group.Slugs {
-		statement("INSERT INTO slugs (space, key, position, record) VALUES (?, ?, ?, ?)", taken.Claim.Space, taken.Claim.Key, number(taken.Position), int64(taken.Record))
-	}
-}
-
-func insertRecords(statement statement, changes eventstore.Changes) {
-	for _, pair := range changes.DroppedClaims {
-		statement("DELETE FROM claims WHERE space = ? AND key = ?", pair.Space, pair.Key)
-	}
-	for _, pair := range changes.DroppedNames {
-		statement("DELETE FROM names WHERE space = ? AND key = ? AND record = ?", pair.Space, pair.Key, int64(pair.Record))
-	}
-	for _, held := range changes.Records {
-		statement(`INSERT INTO records (id, kind, version, position, secret, erased) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position, secret = excluded.secret, erased = excluded.erased`,
-			int64(held.ID), held.Kind.String(), held.Version, number(held.Position), held.Secret, held.Erased)
-	}
-	for _, pair := range changes.Claims { // one that is held is an error
-		statement("INSERT INTO claims (space, key, record) VALUES (?, ?, ?)", pair.Space, pair.Key, int64(pair.Record))
-	}
-	for _, pair := range changes.Names {
-		statement("INSERT INTO names (space, key, record) VALUES (?, ?, ?)", pair.Space, pair.Key, int64(pair.Record))
-	}
-}
-
-func insertRedacted(statement statement, entry *eventstore.Entry) {
-	statement("INSERT INTO redacted (position, by, hashes) VALUES (?, ?, ?)", number(entry.Position), number(entry.Redacted.By), entry.Redacted.Bytes())
+func redactedRow(entry *eventstore.Entry) []any {
+	return []any{number(entry.Position), number(entry.Redacted.By), entry.Redacted.Bytes()}
 }
 
 // redact takes away what is left of the entries before the last one of a record, which
-// erased it, and its past slugs.
+// erased it.
 func (store *Store) redact(ctx context.Context, held *eventstore.Held) error {
 	const left = entryQuery + `WHERE e.record = ? AND e.version < ? AND (x.position IS NULL OR length(e.body) > 0
 		OR e.client <> '' OR e.request <> '' OR e.reason <> '' OR e.secret IS NOT NULL) ORDER BY e.version LIMIT 256`
@@ -229,21 +211,18 @@ func (store *Store) redact(ctx context.Context, held *eventstore.Held) error {
 	}
 	for {
 		entries, err := all(ctx, store.writer, left, scan, int64(held.ID), held.Version)
-		if err != nil {
-			return err
-		}
-		if err := store.inserting(ctx, func(do statement) {
-			for i := range entries {
-				entry := &entries[i]
-				if entry.Redacted == nil {
-					entry.Redact(held.Position)
-					insertRedacted(do, entry)
-				}
-				clear(entry.Salts[len(entry.Salts.Of(0)):]) // but for the actor's
-				do("UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", entry.Salts[:], number(entry.Position))
+		for i := range entries {
+			entry := &entries[i]
+			if err == nil && entry.Redacted == nil {
+				entry.Redact(held.Position)
+				err = store.writer.exec(ctx, redactedInsert, redactedRow(entry)...)
 			}
-			do("DELETE FROM slugs WHERE record = ?", int64(held.ID))
-		}); err != nil || len(entries) == 0 {
+			clear(entry.Salts[len(entry.Salts.Of(0)):]) // but for the actor's
+			if err == nil {
+				err = store.writer.exec(ctx, "UPDATE entries SET client = '', request = '', reason = '', body = x'', secret = NULL, salts = ? WHERE position = ?", entry.Salts[:], number(entry.Position))
+			}
+		}
+		if err != nil || len(entries) == 0 {
 			return err
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"daybook/eventstore"
 )
 
 // TestCancelledBegin cancels a write while its BEGIN IMMEDIATE waits for another
@@ -48,7 +46,7 @@ func TestCancelledBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-done
-	if res := store.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
-		t.Errorf("append afterwards: %v", res[0].Err)
+	if res := store.Append(t.Context(), plain(1, 10)); res.Err != nil {
+		t.Errorf("append afterwards: %v", res.Err)
 	}
 }

@@ -21,7 +21,7 @@ func TestCreateWhole(t *testing.T) {
 	erasure := eraseLog(t, from)
 	signed := eventstore.Checkpoint{Size: 3, Origin: "o", Note: []byte("note\n"), Time: time.UnixMilli(5).UTC(), Keys: "k"}
 	for _, a := range []eventstore.Append{erasure, {Checkpoint: &signed}} {
-		if res := from.Append(ctx, []eventstore.Append{a})[0]; res.Err != nil {
+		if res := from.Append(ctx, a); res.Err != nil {
 			t.Fatal(res.Err)
 		}
 	}

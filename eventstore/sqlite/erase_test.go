@@ -42,7 +42,7 @@ func eraseLog(t *testing.T, store *sqlite.Store) eventstore.Append {
 		if change.ID != 1 {
 			a.Cause = eventstore.Cause{}
 		}
-		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), a); res.Err != nil {
 			t.Fatal(res.Err)
 		}
 		if change.ID == 1 {
@@ -76,7 +76,7 @@ var eraseWords = []string{
 
 func erase(t *testing.T, store *sqlite.Store, a eventstore.Append) {
 	t.Helper()
-	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil || res.Position != 5 {
+	if res := store.Append(t.Context(), a); res.Err != nil || res.Position != 5 {
 		t.Fatalf("erase: %+v", res)
 	}
 }
@@ -124,7 +124,7 @@ func TestRecent(t *testing.T) {
 		t.Fatal(err)
 	}
 	erased, _ := storetest.Draft(t, venue, change, now)
-	if res := store.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{created, erased}, Time: now, Redact: []calendar.ID{3}}})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), eventstore.Append{Drafts: []eventstore.Draft{created, erased}, Time: now, Redact: []calendar.ID{3}}); res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	same(2, 4)
@@ -168,7 +168,7 @@ func TestErasedBytes(t *testing.T) {
 		var err error
 		for id := calendar.ID(100); ctx.Err() == nil && err == nil; id += 2 {
 			a, made := twoRecords(id)
-			res := store.Append(ctx, []eventstore.Append{a})[0]
+			res := store.Append(ctx, a)
 			_, read := store.Read(ctx, eventstore.Range{Limit: 50})
 			if err = errors.Join(made, res.Err, read); ctx.Err() != nil {
 				err = nil
@@ -183,8 +183,8 @@ func TestErasedBytes(t *testing.T) {
 		}
 		head = h.Position
 	}
-	if res := store.Append(t.Context(), []eventstore.Append{e}); res[0].Err != nil {
-		t.Fatal(res[0].Err)
+	if res := store.Append(t.Context(), e); res.Err != nil {
+		t.Fatal(res.Err)
 	}
 	if err := store.Compact(t.Context()); err != nil {
 		t.Fatal(err)

@@ -52,19 +52,19 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if res := store.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
-		t.Fatal(res[0].Err)
+	if res := store.Append(t.Context(), plain(1, 10)); res.Err != nil {
+		t.Fatal(res.Err)
 	}
 	limit(1) // what the file has now
-	full := store.Append(t.Context(), []eventstore.Append{plain(2, 100_000), plain(3, 100_000)})
+	full := store.Together(t.Context(), []eventstore.Append{plain(2, 100_000), plain(3, 100_000)})
 	for i, res := range full {
 		if !errors.Is(res.Err, eventstore.ErrUnavailable) {
 			t.Errorf("append %d on a full disk: %v, want ErrUnavailable", i, res.Err)
 		}
 	}
 	limit(1 << 20)
-	if res := store.Append(t.Context(), []eventstore.Append{plain(2, 100_000)}); res[0].Err != nil || res[0].Position != 2 {
-		t.Errorf("append when there is room again: %+v", res[0])
+	if res := store.Append(t.Context(), plain(2, 100_000)); res.Err != nil || res.Position != 2 {
+		t.Errorf("append when there is room again: %+v", res)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 	update := func(expected int64) eventstore.Result {
 		a := plain(1, 10)
 		a.Drafts[0].Version = expected + 1
-		return store.Append(t.Context(), []eventstore.Append{a})[0]
+		return store.Append(t.Context(), a)
 	}
 	if res := update(0); res.Err != nil {
 		t.Fatal(res.Err)

@@ -68,8 +68,8 @@ func smallLog(t *testing.T, store *sqlite.Store, n int) {
 			t.Fatal(err)
 		}
 		a.Cause.Reason = "règle"
-		if res := store.Append(t.Context(), []eventstore.Append{a}); res[0].Err != nil {
-			t.Fatal(res[0].Err)
+		if res := store.Append(t.Context(), a); res.Err != nil {
+			t.Fatal(res.Err)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func writeForEver(ctx context.Context, path string) error {
 					failed <- err
 					return
 				}
-				res := store.Append(ctx, []eventstore.Append{a})[0]
+				res := store.Append(ctx, a)
 				if res.Err != nil {
 					failed <- res.Err
 					return

@@ -109,7 +109,7 @@ func TestReceiptsEnd(t *testing.T) {
 		for i := range appends {
 			appends[i] = eventstore.Append{Receipt: &eventstore.Receipt{ReceiptKey: eventstore.ReceiptKey{User: 7, Key: fmt.Sprint(key, i)}, Record: 1}}
 		}
-		for _, res := range store.Append(t.Context(), appends) {
+		for _, res := range store.Together(t.Context(), appends) {
 			if res.Err != nil {
 				t.Fatal(res.Err)
 			}

@@ -128,7 +128,11 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f event
 		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
 	}
 	if lookup.Signed.Limit > 0 && err == nil {
-		f.Signed, err = all(ctx, store.reader, checkpointQuery+"WHERE size > ? ORDER BY size LIMIT +?", scanCheckpoint, number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
+		order := "size"
+		if lookup.Signed.Recent {
+			order = "size DESC"
+		}
+		f.Signed, err = all(ctx, store.reader, checkpointQuery+"WHERE size > ? ORDER BY "+order+" LIMIT +?", scanCheckpoint, number(calendar.Position(lookup.Signed.After)), lookup.Signed.Limit)
 	}
 	return f, cmp.Or(err, store.usable(ctx))
 }

@@ -61,7 +61,7 @@ func TestReadOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		if res := store.Append(t.Context(), a); !errors.Is(res.Err, eventstore.ErrUnavailable) {
 			t.Errorf("full %t: append: %+v", full, res)
 		}
 		if !full {
@@ -72,7 +72,7 @@ func TestReadOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := open(t, dir, sqlite.Options{})
-		if res := again.Append(t.Context(), []eventstore.Append{a})[0]; again.ReadOnly() != nil || res.Err != nil || res.Position != 6 {
+		if res := again.Append(t.Context(), a); again.ReadOnly() != nil || res.Err != nil || res.Position != 6 {
 			t.Errorf("append with room again: %+v, %v", res, again.ReadOnly())
 		}
 	}

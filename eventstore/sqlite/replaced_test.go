@@ -26,15 +26,15 @@ func TestLogLostInACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	if res := store.Append(t.Context(), []eventstore.Append{plain(1, 10)}); res[0].Err != nil {
-		t.Fatal(res[0].Err)
+	if res := store.Append(t.Context(), plain(1, 10)); res.Err != nil {
+		t.Fatal(res.Err)
 	}
 	store.writing.Lock()
 	armed = true
 	store.writing.Unlock()
-	res := store.Append(t.Context(), []eventstore.Append{plain(2, 10)})
-	if !errors.Is(res[0].Err, eventstore.ErrUnavailable) {
-		t.Errorf("append: %+v, want ErrUnavailable", res[0])
+	res := store.Append(t.Context(), plain(2, 10))
+	if !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		t.Errorf("append: %+v, want ErrUnavailable", res)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -192,9 +192,6 @@ func (store *Store) begin(ctx context.Context) error {
 		return err
 	}
 	head := eventstore.Head{Mark: end.Mark}
-	if head.Signed, err = one(ctx, store.reader, "SELECT coalesce(max(size), 0) FROM checkpoints", value[calendar.Position]); err != nil {
-		return err
-	}
 	id, err := one(ctx, store.reader, "SELECT uuid FROM identity", value[[]byte])
 	copy(head.UUID[:], id)
 	store.lastID.Store(int64(end.lastID))

@@ -213,7 +213,7 @@ func (fixture *fixture) calls(ctx context.Context) map[string]error {
 	claims := []calendar.Claim{{Space: "s", Key: "a"}}
 	store, errs := fixture.store, map[string]error{}
 	for _, row := range []string{"tag:1.1", "7/k/1/1@1", "-"} {
-		errs["Append of "+row] = store.Append(ctx, fixture.parse(row))[0].Err
+		errs["Append of "+row] = store.Append(ctx, fixture.parse(row)[0]).Err
 	}
 	_, errs["Receipt"] = store.Receipt(ctx, 7, "k")
 	errs["Sync"] = store.Sync(ctx)
@@ -248,7 +248,7 @@ func endedContexts(t testing.TB, harness Harness) {
 			go cancel()
 		}
 		id := calendar.ID(i + 10)
-		result := fixture.store.Append(ctx, fixture.parse(fmt.Sprintf("tag:%d.0", id)))[0]
+		result := fixture.store.Append(ctx, fixture.parse(fmt.Sprintf("tag:%d.0", id))[0])
 		if result.Err != nil && (i%2 == 1 || !errors.Is(result.Err, context.Canceled)) {
 			fixture.Errorf("append %d: %v", i, result.Err)
 		}

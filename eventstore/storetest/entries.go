@@ -58,15 +58,14 @@ func entriesWhole(t testing.TB, harness Harness) {
 	}
 }
 
-// longCall: its appends are more than one commit takes.
-func longCall(t testing.TB, harness Harness) {
+// longGroup: its appends are more than a committer gathers.
+func longGroup(t testing.TB, harness Harness) {
 	fixture := setup(t, harness)
 	asked, want := make([]string, 300), make([]string, 300)
 	for i := range asked {
 		asked[i], want[i] = fmt.Sprintf("tag:1.%d +c%d", i, i), strconv.Itoa(i+1)
 	}
 	fixture.row(strings.Join(asked, " | ") + " => " + strings.Join(want, " | "))
-	fixture.equal("the results of no appends", fixture.store.Append(fixture.ctx, nil), []eventstore.Result{})
 }
 
 // smallPages: the log is read by pages of each small number.

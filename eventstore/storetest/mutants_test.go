@@ -23,8 +23,9 @@ type mutant struct {
 	strays   []calendar.ID
 	mutex    sync.Mutex // of what the replacements remember
 
-	call  func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
-	each  func(a eventstore.Append) eventstore.Result // instead of a call of one Append
+	group func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
+	call  func(ctx context.Context, a eventstore.Append) eventstore.Result
+	each  func(a eventstore.Append) eventstore.Result // of what is not the caller's
 	newID func() (calendar.ID, error)
 	read  func(r eventstore.Range) ([]eventstore.Entry, error)
 	at    func(point eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
@@ -45,26 +46,30 @@ type mutant struct {
 var background = context.Background()
 
 func (mutant *mutant) one(a eventstore.Append) eventstore.Result {
-	return mutant.Store.Append(background, []eventstore.Append{a})[0]
+	return mutant.Store.Append(background, a)
 }
 
-func (mutant *mutant) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (mutant *mutant) Append(ctx context.Context, a eventstore.Append) eventstore.Result {
 	switch {
 	case mutant.call != nil:
-		return mutant.call(ctx, slices.Clone(appends))
+		return mutant.call(ctx, a)
 	case mutant.each == nil:
-		return mutant.Store.Append(ctx, appends)
+		return mutant.Store.Append(ctx, a)
 	}
-	results := make([]eventstore.Result, len(appends))
-	for i, a := range appends {
-		a.Drafts = slices.Clone(a.Drafts)
-		if a.Receipt != nil {
-			receipt := *a.Receipt
-			a.Receipt = &receipt
-		}
-		results[i] = mutant.each(a)
+	a.Drafts = slices.Clone(a.Drafts)
+	if a.Receipt != nil {
+		receipt := *a.Receipt
+		a.Receipt = &receipt
 	}
-	return results
+	return mutant.each(a)
+}
+
+// Together implements grouping; the store in memory takes a group one after the other.
+func (mutant *mutant) Together(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	if mutant.group != nil {
+		return mutant.group(ctx, slices.Clone(appends))
+	}
+	return all(ctx, struct{ eventstore.Store }{mutant}, appends)
 }
 
 func (mutant *mutant) NewID(ctx context.Context) (calendar.ID, error) {
@@ -268,8 +273,8 @@ var mutants = []struct {
 			return res
 		}
 	}},
-	{"claims of one call are not compared", []string{"a loser does not harm its group"}, func(m *mutant) {
-		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	{"claims of one group are not compared", []string{"a loser does not harm its group"}, func(m *mutant) {
+		m.group = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 			asked := map[calendar.Claim]bool{}
 			for i := range appends {
 				appends[i].Drafts = slices.Clone(appends[i].Drafts)
@@ -283,7 +288,7 @@ var mutants = []struct {
 					}
 				}
 			}
-			return m.Store.Append(ctx, appends)
+			return all(ctx, m.Store, appends)
 		}
 	}},
 	{"guards are ignored", []string{"guards hold", "guards are read before the append", "an append is whole or not at all"}, asking(func(a *eventstore.Append) { a.Guards = nil })},
@@ -318,26 +323,26 @@ var mutants = []struct {
 			a.Drafts[i].Secret = append([]byte(nil), a.Drafts[i].Secret...)
 		}
 	})},
-	{"a loser takes its call along", []string{"a loser does not harm its group"}, func(m *mutant) {
-		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-			results := m.Store.Append(ctx, appends)
+	{"a loser takes its group along", []string{"a loser does not harm its group"}, func(m *mutant) {
+		m.group = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			results := all(ctx, m.Store, appends)
 			if i := slices.IndexFunc(results, func(result eventstore.Result) bool { return result.Err != nil }); i >= 0 {
 				return slices.Repeat(results[i:i+1], len(results))
 			}
 			return results
 		}
 	}},
-	{"a call is written from its end", []string{"appends follow each other", "a call may have many appends"}, func(m *mutant) {
-		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	{"a group is written from its end", []string{"appends follow each other", "a group may have many appends"}, func(m *mutant) {
+		m.group = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 			slices.Reverse(appends)
-			results := m.Store.Append(ctx, appends)
+			results := all(ctx, m.Store, appends)
 			slices.Reverse(results)
 			return results
 		}
 	}},
 	{"contexts are ignored", []string{"ended contexts"}, func(m *mutant) {
-		m.call = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-			return m.Store.Append(context.WithoutCancel(ctx), appends)
+		m.call = func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			return m.Store.Append(context.WithoutCancel(ctx), a)
 		}
 	}},
 	{"ids are given twice", []string{"ids are given once"}, func(m *mutant) {

@@ -22,15 +22,16 @@ type Opened struct {
 	Reopen func(*rapid.T, eventstore.Store) eventstore.Store
 }
 
-// RandomSequences checks that an implementation answers random sequences of appends as
-// a reference does, the store in memory, and holds the same afterwards.
+// RandomSequences checks that an implementation answers random sequences of groups of
+// appends as a reference does that takes them one after the other, the store in memory, and
+// holds the same afterwards.
 func RandomSequences(t *testing.T, implementation, reference Opened) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
 		own, mem := implementation.Fresh(rt), reference.Fresh(rt)
-		for range rapid.IntRange(1, 10).Draw(rt, "calls") {
-			appends := rapid.SliceOfN(rapid.Custom(DrawAppend), 1, 5).Draw(rt, "appends")
-			got, want := Outcomes(own.Append(t.Context(), appends)), Outcomes(mem.Append(t.Context(), appends))
+		for range rapid.IntRange(1, 10).Draw(rt, "groups") {
+			appends := rapid.SliceOfN(rapid.Custom(drawAppend), 1, 5).Draw(rt, "appends")
+			got, want := outcomes(all(t.Context(), own, appends)), outcomes(all(t.Context(), mem, appends))
 			if diff := cmp.Diff(want, got); diff != "" {
 				rt.Fatalf("results differ (-memory +own):\n%s", diff)
 			}
@@ -61,8 +62,8 @@ func same(t *rapid.T, mem, own eventstore.Store) {
 	}
 }
 
-// DrawAppend draws an Append from small sets, so that conflicts, claims and keys meet often.
-func DrawAppend(t *rapid.T) eventstore.Append {
+// drawAppend draws an Append from small sets, so that conflicts, claims and keys meet often.
+func drawAppend(t *rapid.T) eventstore.Append {
 	addition := eventstore.Append{Time: time.UnixMilli(int64(rapid.IntRange(0, 5).Draw(t, "time"))), Actor: 7}
 	drafts := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "drafts")
 	for range drafts {
@@ -105,8 +106,8 @@ func drawName(t *rapid.T) calendar.Name {
 	return calendar.Name{Space: "n", Key: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name")}
 }
 
-// Outcomes makes results comparable: errors by what a caller can tell, receipts whole.
-func Outcomes(results []eventstore.Result) []string {
+// outcomes makes results comparable: errors by what a caller can tell, receipts whole.
+func outcomes(results []eventstore.Result) []string {
 	names := make([]string, len(results))
 	for i, result := range results {
 		if names[i] = outcome(result); result.Receipt != nil {

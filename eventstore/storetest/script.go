@@ -50,7 +50,7 @@ func (fixture *fixture) row(row string) {
 	fixture.readings()
 }
 
-// answers does what a row says; all but the verbs of reading are calls of Append.
+// answers does what a row says; all but the verbs of reading are groups of appends.
 func (fixture *fixture) answers(verb, rest string) (names []string) {
 	fixture.Helper()
 	words := strings.Fields(rest)
@@ -102,7 +102,7 @@ func (fixture *fixture) answers(verb, rest string) (names []string) {
 		names = append(names, fixture.sign(calendar.Position(number(words[0])), words[1], words[2:]))
 	default:
 		appends := fixture.parse(verb + " " + rest)
-		for i, result := range fixture.store.Append(fixture.ctx, appends) {
+		for i, result := range all(fixture.ctx, fixture.store, appends) {
 			if result.Receipt != nil {
 				want := *result.Receipt
 				want.User, want.Key, want.Fingerprint, want.Time = appends[i].Receipt.User, appends[i].Receipt.Key, appends[i].Receipt.Fingerprint, result.Receipt.Time
@@ -226,7 +226,7 @@ func outcome(result eventstore.Result) string {
 
 // reasons are the errors that callers act on.
 var reasons = []error{
-	eventstore.ErrConflict, eventstore.ErrKeyReused, eventstore.ErrNotFound, eventstore.ErrAhead,
+	eventstore.ErrConflict, eventstore.ErrKeyReused, eventstore.ErrAhead,
 }
 
 // reason says of an error what its caller can tell.

@@ -63,7 +63,7 @@ func Run(t *testing.T, harness Harness) {
 func Cases() []Case {
 	return append(scripts(),
 		Case{"entries are stored whole", entriesWhole},
-		Case{"a call may have many appends", longCall},
+		Case{"a group may have many appends", longGroup},
 		Case{"pages are bounded by their number", smallPages},
 		Case{"pages are bounded by bytes", largePages},
 		Case{"a store has a UUID and a history of its own", identity},
@@ -189,7 +189,25 @@ func (fixture *fixture) appendOf(drafts ...eventstore.Draft) eventstore.Append {
 
 // one appends one Append.
 func (fixture *fixture) one(addition eventstore.Append) eventstore.Result {
-	return fixture.store.Append(fixture.ctx, []eventstore.Append{addition})[0]
+	return fixture.store.Append(fixture.ctx, addition)
+}
+
+// grouping is a store that decides appends together when a test asks for it, as it does
+// when they come at the same time.
+type grouping interface {
+	Together(ctx context.Context, appends []eventstore.Append) []eventstore.Result
+}
+
+// all appends several Appends: together where the store can, else one after the other.
+func all(ctx context.Context, store eventstore.Store, appends []eventstore.Append) []eventstore.Result {
+	if store, ok := store.(grouping); ok && len(appends) > 1 {
+		return store.Together(ctx, appends)
+	}
+	results := make([]eventstore.Result, len(appends))
+	for i, addition := range appends {
+		results[i] = store.Append(ctx, addition)
+	}
+	return results
 }
 
 // write appends drafts, which nothing may refuse.

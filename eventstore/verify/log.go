@@ -46,16 +46,21 @@ type log struct {
 	commit []eventstore.Entry // that is read, in a store: positions and leaves
 }
 
+// state is how a record is after an entry.
+type state struct {
+	kind     calendar.Kind
+	version  int64
+	position calendar.Position
+	erased   bool
+	record   [32]byte // SHA-256
+	secret   [32]byte // SHA-256, of no bytes without one
+}
+
 // record is what has to be known of a record.
 type record struct {
-	position calendar.Position // as version and state, of its last entry
-	version  int64
-	state    [32]byte // SHA-256
-	kind     calendar.Kind
-	secret   [32]byte // SHA-256, of no bytes without one
-	erased   bool
-	present  bool // a state of it was found
+	state
 
+	present      bool              // a state of it was found
 	plain, blank calendar.Position // first entries that are not and are redacted; 0: none
 	by           calendar.Position // of the entry that redacted
 }
@@ -90,7 +95,7 @@ func (log *log) findings(err error) (Findings, error) {
 func (log *log) check(entry *eventstore.Entry) error {
 	checked := log.records[entry.ID]
 	if checked == nil {
-		checked = &record{kind: entry.Kind, secret: sha256.Sum256(nil)}
+		checked = &record{state: state{kind: entry.Kind, secret: sha256.Sum256(nil)}}
 		log.records[entry.ID] = checked
 	}
 	switch {
@@ -103,7 +108,8 @@ func (log *log) check(entry *eventstore.Entry) error {
 	case checked.erased:
 		return eventstore.Damaged(entry.Position, "record %d was erased before it", entry.ID)
 	}
-	checked.position, checked.version, checked.state, checked.secret = entry.Position, entry.Version, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &checked.secret)
+	erases := entry.Change == eventstore.ErasedChange(entry.Kind)
+	checked.state = state{entry.Kind, entry.Version, entry.Position, erases, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &checked.secret)}
 	var err error
 	if entry.Redacted != nil {
 		err = log.checkBlank(entry, checked)
@@ -168,10 +174,10 @@ func (log *log) checkFold(entry *eventstore.Entry, record *record) error {
 	}
 	before := log.decoded[entry.ID]
 	switch {
-	case entry.Change == eventstore.ErasedChange(entry.Kind):
+	case record.erased:
 		// What an erasure leaves of a record is left when it is erased again.
 		before = &calendar.Record{ID: entry.ID, Kind: entry.Kind, Version: entry.Version - 1, Home: stored.Home, Fields: stored.Fields}
-		if record.erased = true; record.plain != 0 {
+		if record.plain != 0 {
 			log.incomplete(record.plain, entry)
 		}
 		if record.by == entry.Position {

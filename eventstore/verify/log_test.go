@@ -29,7 +29,7 @@ func erasedLog(t *testing.T) []eventstore.Entry {
 	gone, _ := storetest.Draft(t, record, change, moment)
 	gone.Secret = []byte{}
 	a := eventstore.Append{Drafts: []eventstore.Draft{gone}, Time: moment, Redact: []calendar.ID{1}}
-	if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+	if res := store.Append(t.Context(), a); res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	last, _ := storetest.Draft(t, o, tag(2, calendar.Updated), moment)
@@ -143,7 +143,7 @@ func TestLogAfterBlank(t *testing.T) {
 		change.Fields["slug"] = fmt.Sprint("slug-", version)
 		draft, next := storetest.Draft(t, record, change, moment)
 		a := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: moment, Actor: 7}
-		entry := eventstore.NewItems([]eventstore.Append{a})[0].Drafts[0].Entry
+		entry := eventstore.NewItem(a).Drafts[0].Entry
 		if entry.Position = calendar.Position(len(entries) + 1); entry.Position == 2 {
 			entry.Redact(4)
 		}

@@ -275,7 +275,7 @@ func mutable(t *testing.T) eventstore.Store {
 			}
 		}
 		a := eventstore.Append{Drafts: drafts, Time: instant, Actor: 7, Cause: eventstore.Cause{Client: "suite", Reason: "because"}}
-		if res := store.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
+		if res := store.Append(t.Context(), a); res.Err != nil {
 			t.Fatal(res.Err)
 		}
 		if n == 20 {
@@ -286,7 +286,7 @@ func mutable(t *testing.T) eventstore.Store {
 			draft, _ := storetest.Draft(t, live[2], change, instant)
 			draft.Secret = []byte{}
 			e := eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: instant, Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{draft.ID}}
-			if res := store.Append(t.Context(), []eventstore.Append{e})[0]; res.Err != nil {
+			if res := store.Append(t.Context(), e); res.Err != nil {
 				t.Fatal(res.Err)
 			}
 			break

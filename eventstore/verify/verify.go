@@ -181,8 +181,7 @@ func (log *log) present(ctx context.Context, store eventstore.Store, page []even
 			if held.Erased && held.Position == checked.by {
 				checked.blank = 0
 			}
-		case err != nil || held.Position != checked.position || held.Version != checked.version || held.Kind != checked.kind || held.Erased != checked.erased ||
-			sha256.Sum256(held.Record) != checked.state || sha256.Sum256(held.Secret) != checked.secret:
+		case err != nil || checked.state != state{held.Kind, held.Version, held.Position, held.Erased, sha256.Sum256(held.Record), sha256.Sum256(held.Secret)}:
 			return eventstore.Damaged(held.Position, "the present state of record %d is not that of its last entry", held.ID)
 		case !holds:
 			// Load may answer from a cache, from before what Find read.

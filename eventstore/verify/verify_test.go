@@ -28,7 +28,7 @@ func tag(id calendar.ID, name string) calendar.Change {
 
 func write(t *testing.T, store eventstore.Store, drafts ...eventstore.Draft) {
 	t.Helper()
-	res := store.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: moment}})[0]
+	res := store.Append(t.Context(), eventstore.Append{Drafts: drafts, Time: moment})
 	if res.Err != nil {
 		t.Fatal(res.Err)
 	}
@@ -121,7 +121,7 @@ func TestVerifyBehindTheHead(t *testing.T) {
 	}
 	draft, _ = storetest.Draft(t, record, change, moment)
 	draft.Secret = []byte{}
-	if res := erased.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: moment, Redact: []calendar.ID{1}}})[0]; res.Err != nil {
+	if res := erased.Append(t.Context(), eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: moment, Redact: []calendar.ID{1}}); res.Err != nil {
 		t.Fatal(res.Err)
 	}
 	restored := first(func(held *eventstore.Held) { held.Erased = false })

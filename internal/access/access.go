@@ -185,13 +185,10 @@ func (accounts *Users) append(ctx context.Context, epoch eventstore.Epoch, befor
 	if err != nil {
 		return err
 	}
-	if len(change.Secret) > 0 {
-		draft.Claims = append(draft.Claims, calendar.TokenClaim(change.Secret))
-	}
-	return accounts.store.Append(ctx, []eventstore.Append{{
+	return accounts.store.Append(ctx, eventstore.Append{
 		Drafts: []eventstore.Draft{draft},
 		Time:   now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
-	}})[0].Err
+	}).Err
 }
 
 // List returns all users by id, without those who were erased.

@@ -212,14 +212,14 @@ type racing struct {
 	left  int
 }
 
-func (racing *racing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (racing *racing) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
 	if racing.left > 0 {
 		racing.left--
 		if _, _, err := racing.other.NewToken(ctx, "ann", 0); err != nil {
-			return []eventstore.Result{{Err: err}}
+			return eventstore.Result{Err: err}
 		}
 	}
-	return racing.Store.Append(ctx, appends)
+	return racing.Store.Append(ctx, addition)
 }
 
 func TestActsAtTheSameTime(t *testing.T) {

@@ -233,9 +233,9 @@ func TestVerifyExportCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	draft.Secret = []byte{}
-	done := signedLog.store.Append(t.Context(), []eventstore.Append{{
+	done := signedLog.store.Append(t.Context(), eventstore.Append{
 		Drafts: []eventstore.Draft{draft}, Time: signedLog.world.Clock.Now(), Cause: eventstore.Cause{Reason: "asked for"}, Redact: []calendar.ID{record.ID},
-	}})[0]
+	})
 	if done.Err != nil {
 		t.Fatal(done.Err)
 	}

@@ -103,7 +103,7 @@ func TestProofsOfHistories(t *testing.T) {
 		lacks(t, page(world, "/fr/event/quay/history/").Want(200), "data-proof", `id="checkpoint"`)
 	}
 	note := eventstore.Checkpoint{Size: size, Origin: "calendar.example.org", Note: []byte("note\n"), Time: world.Clock.Now()}
-	if err := world.Store.Append(t.Context(), []eventstore.Append{{Checkpoint: &note}})[0].Err; err != nil {
+	if err := world.Store.Append(t.Context(), eventstore.Append{Checkpoint: &note}).Err; err != nil {
 		t.Fatal(err)
 	}
 	sheet := readPage(t, world, "/fr/event/quay/history/")

@@ -65,8 +65,8 @@ func TestWorkOfOneClientRests(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if res := kept.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Time: time.Now()}}); res[0].Err != nil {
-						t.Fatal(res[0].Err)
+					if res := kept.Append(t.Context(), eventstore.Append{Drafts: []eventstore.Draft{draft}, Time: time.Now()}); res.Err != nil {
+						t.Fatal(res.Err)
 					}
 					store := &slowLog{Store: kept, from: time.Now()}
 					handler, _ := fakeAPI(t, Deps{History: history.New(store, time.Now)}, Options{MakeAtOnce: 1})

@@ -497,17 +497,17 @@ type dying struct {
 
 var errDied = errors.New("died")
 
-func (dying *dying) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+func (dying *dying) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
 	dying.mutex.Lock()
 	defer dying.mutex.Unlock()
 	dying.left--
 	switch {
 	case dying.left >= 0:
-		return dying.Store.Append(ctx, appends)
+		return dying.Store.Append(ctx, addition)
 	case dying.left == -1 && dying.after:
-		dying.Store.Append(ctx, appends)
+		dying.Store.Append(ctx, addition)
 	}
-	return []eventstore.Result{{Err: errDied}}
+	return eventstore.Result{Err: errDied}
 }
 
 // TestDeath kills the import at every place and runs it again: the records are those of an
@@ -573,10 +573,10 @@ type losing struct {
 	left atomic.Int32
 }
 
-func (losing *losing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := losing.Store.Append(ctx, appends)
+func (losing *losing) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	result := losing.Store.Append(ctx, addition)
 	if losing.left.Add(-1) == 0 {
 		losing.Rewind(1)
 	}
-	return results
+	return result
 }

@@ -117,12 +117,12 @@ func records(t *testing.T, store eventstore.Store) []string {
 // watched is a store that does something before an Append.
 type watched struct {
 	*memstore.Store
-	before func(appends []eventstore.Append)
+	before func(addition eventstore.Append)
 }
 
-func (watched *watched) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	watched.before(appends)
-	return watched.Store.Append(ctx, appends)
+func (watched *watched) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	watched.before(addition)
+	return watched.Store.Append(ctx, addition)
 }
 
 func event(key, title, more string) string {
@@ -187,7 +187,7 @@ func TestRival(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := &watched{Store: memstore.New(), before: func([]eventstore.Append) {}}
+			store := &watched{Store: memstore.New(), before: func(eventstore.Append) {}}
 			b, fresh := on(t, store), on(t, store.Store)
 			var err error
 			if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
@@ -195,11 +195,9 @@ func TestRival(t *testing.T) {
 			}
 			fresh.admin = b.admin
 			var met atomic.Bool
-			store.before = func(appends []eventstore.Append) {
-				for _, a := range appends {
-					if len(a.Drafts) > 0 && a.Drafts[len(a.Drafts)-1].Change == c.when && !met.Swap(true) {
-						c.rival(fresh)
-					}
+			store.before = func(a eventstore.Append) {
+				if len(a.Drafts) > 0 && a.Drafts[len(a.Drafts)-1].Change == c.when && !met.Swap(true) {
+					c.rival(fresh)
 				}
 			}
 			got := b.run("s", c.lines...)
@@ -221,8 +219,8 @@ func TestKeyAndID(t *testing.T) {
 	lines := []string{event("e", "Concert", "")}
 	bench.run("s", lines...)
 	admin := bench.admin
-	bench = on(t, &watched{Store: bench.store.(*memstore.Store), before: func(appends []eventstore.Append) {
-		if len(appends[0].Drafts) > 0 && strings.Contains(string(appends[0].Drafts[0].Fields), "website") {
+	bench = on(t, &watched{Store: bench.store.(*memstore.Store), before: func(a eventstore.Append) {
+		if len(a.Drafts) > 0 && strings.Contains(string(a.Drafts[0].Fields), "website") {
 			<-time.After(2 * time.Millisecond) // lines by id are faster
 		}
 	}})

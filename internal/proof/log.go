@@ -34,7 +34,7 @@ func (log *Log) Checkpoint(ctx context.Context, size calendar.Position) (eventst
 
 // put stores a checkpoint, or one with further lines.
 func (log *Log) put(ctx context.Context, checkpoint eventstore.Checkpoint) error {
-	return log.store.Append(ctx, []eventstore.Append{{Checkpoint: &checkpoint}})[0].Err
+	return log.store.Append(ctx, eventstore.Append{Checkpoint: &checkpoint}).Err
 }
 
 // head returns the position of the last entry.

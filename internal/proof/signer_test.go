@@ -49,7 +49,7 @@ func (signing *signing) write(n int) {
 		if err != nil {
 			signing.Fatal(err)
 		}
-		results := signing.store.Append(signing.Context(), []eventstore.Append{{
+		results := signing.store.Append(signing.Context(), eventstore.Append{
 			Time: time.Unix(int64(id), 0), Actor: 7,
 			Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 				Kind:    calendar.KindTag,
@@ -59,9 +59,9 @@ func (signing *signing) write(n int) {
 				Fields:  json.RawMessage(`{}`),
 				State:   json.RawMessage(`{}`),
 			}}},
-		}})
-		if results[0].Err != nil {
-			signing.Fatal(results[0].Err)
+		})
+		if results.Err != nil {
+			signing.Fatal(results.Err)
 		}
 	}
 }

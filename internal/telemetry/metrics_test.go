@@ -163,8 +163,8 @@ func TestResults(t *testing.T) {
 		"canceled": {Err: context.Canceled}, "failed": {Err: errors.New("disk on fire")},
 	} {
 		store := hooks.Store(answering{res: res})
-		store.Append(t.Context(), []eventstore.Append{{Drafts: make([]eventstore.Draft, 1)}})
-		store.Append(t.Context(), []eventstore.Append{{Checkpoint: &eventstore.Checkpoint{}}}) // no write of a client
+		store.Append(t.Context(), eventstore.Append{Drafts: make([]eventstore.Draft, 1)})
+		store.Append(t.Context(), eventstore.Append{Checkpoint: &eventstore.Checkpoint{}}) // no write of a client
 		want["daybook_appends_total result="+result] = 1
 		if result == "replayed" {
 			if _, err := store.Receipt(t.Context(), 1, "key"); err != nil {
@@ -185,8 +185,8 @@ func (answering answering) Receipt(context.Context, calendar.ID, string) (*event
 	return answering.res.Receipt, answering.res.Err
 }
 
-func (answering answering) Append(context.Context, []eventstore.Append) []eventstore.Result {
-	return []eventstore.Result{answering.res}
+func (answering answering) Append(context.Context, eventstore.Append) eventstore.Result {
+	return answering.res
 }
 
 // TestState: what is out of reach is told as such, and what is not there or does

@@ -110,23 +110,21 @@ type watchedStore struct {
 }
 
 // Append implements eventstore.Store. Checkpoints alone are no writes of clients.
-func (watchedStore watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	if len(appends) == 1 && len(appends[0].Drafts) == 0 && appends[0].Receipt == nil {
-		return watchedStore.Store.Append(ctx, appends)
+func (watchedStore watchedStore) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	if len(addition.Drafts) == 0 && addition.Receipt == nil {
+		return watchedStore.Store.Append(ctx, addition)
 	}
-	ctx, work := watchedStore.begin(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", len(appends)))
+	ctx, work := watchedStore.begin(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", 1))
 	defer work.End()
-	results := watchedStore.Store.Append(ctx, appends)
+	done := watchedStore.Store.Append(ctx, addition)
 	work.took("append_duration_seconds")
-	for i := range results {
-		result := resultOf(&results[i])
-		watchedStore.count("appends_total", result)
-		work.SetAttributes(attribute.String("daybook.result", result))
-		if results[i].Err == nil {
-			work.SetAttributes(attribute.Int64("daybook.position", int64(results[i].Position)))
-		}
+	result := resultOf(&done)
+	watchedStore.count("appends_total", result)
+	work.SetAttributes(attribute.String("daybook.result", result))
+	if done.Err == nil {
+		work.SetAttributes(attribute.Int64("daybook.position", int64(done.Position)))
 	}
-	return results
+	return done
 }
 
 // Receipt implements eventstore.Store. What is found answers a repeated request.

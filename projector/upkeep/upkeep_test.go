@@ -36,16 +36,16 @@ func (history history) add(name string) {
 	if err != nil {
 		history.t.Fatal(err)
 	}
-	res := history.Append(history.t.Context(), []eventstore.Append{{Time: instant, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
+	res := history.Append(history.t.Context(), eventstore.Append{Time: instant, Drafts: []eventstore.Draft{{Entry: eventstore.Entry{
 		Kind:    calendar.KindVenue,
 		ID:      id,
 		Version: 1,
 		Change:  "venue.created",
 		Fields:  []byte(`{}`),
 		State:   state,
-	}}}}})
-	if res[0].Err != nil {
-		history.t.Fatal(res[0].Err)
+	}}}})
+	if res.Err != nil {
+		history.t.Fatal(res.Err)
 	}
 }
 

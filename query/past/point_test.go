@@ -127,7 +127,7 @@ func (story *story) append(before *calendar.Record, change calendar.Change, inst
 	story.t.Helper()
 	draft, after, err := eventstore.NewDraft(before, change, instant)
 	if err == nil {
-		err = story.store.Append(story.t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{draft}, Redact: redact, Time: instant}})[0].Err
+		err = story.store.Append(story.t.Context(), eventstore.Append{Drafts: []eventstore.Draft{draft}, Redact: redact, Time: instant}).Err
 	}
 	if err != nil {
 		story.t.Fatal(err)

@@ -244,10 +244,10 @@ type projectingStore struct {
 }
 
 // Append appends and follows.
-func (projecting *projectingStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	results := projecting.Store.Append(ctx, appends)
+func (projecting *projectingStore) Append(ctx context.Context, addition eventstore.Append) eventstore.Result {
+	result := projecting.Store.Append(ctx, addition)
 	projecting.follow(ctx)
-	return results
+	return result
 }
 
 // follow projects the entries that the read model lacks.
