@@ -207,9 +207,9 @@ func (trustOptions *trustOptions) Run(ctx context.Context, console *console) err
 }
 
 func (trustOptions *trustOptions) work(ctx context.Context, console *console) error {
-	bar := newProgress(console, "verify", "entries")
-	verified, err := audit.VerifyStore(ctx, console.events, console.proofs.Tree, trustOptions.Trust, bar.at)
-	bar.end()
+	show, end := progress[calendar.Position](console, "verify", "entries")
+	verified, err := audit.VerifyStore(ctx, console.events, console.proofs.Tree, trustOptions.Trust, show)
+	end()
 	if err == nil && verified.Result != verify.Tampered && console.file != nil {
 		// Last, because what was checked before names the entry.
 		if err = console.file.Integrity(ctx); err != nil {

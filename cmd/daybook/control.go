@@ -13,11 +13,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"daybook/calendar"
 	"daybook/eventstore/sqlite"
@@ -317,13 +318,12 @@ func (backend *backend) taken(text []byte) (order order, err error) {
 	case order.Timezone != "" && order.zone().Name != zone:
 		return order, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
 	}
-	for _, node := range parser.Model.Leaves(false) {
-		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
-			order.Arguments = t
-			return order, json.Unmarshal(text, &order)
-		}
+	parsed, err := kong.Trace(parser, strings.Fields(order.Task))
+	if err != nil {
+		return order, err
 	}
-	return order, fmt.Errorf("the running server has no task %q", order.Task)
+	order.Arguments = parsed.Selected().Target.Addr().Interface()
+	return order, json.Unmarshal(text, &order)
 }
 
 type writerFunc func([]byte) (int, error)

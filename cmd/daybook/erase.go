@@ -129,9 +129,9 @@ func (console *console) clean(ctx context.Context, id calendar.ID, position cale
 		err = console.renewStream(ctx, position)
 	}
 	if err == nil {
-		bar := newProgress(console, "read model", "records")
-		err = console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
-		bar.end()
+		show, end := progress[int](console, "read model", "records")
+		err = console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, show) })
+		end()
 	}
 	if err == nil {
 		reasons, err = console.reasonsOf(ctx, id)

@@ -81,15 +81,15 @@ func (importCommand *importCommand) work(ctx context.Context, console *console) 
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
-	bar := newProgress(console, "import", "lines")
+	show, end := progress[int](console, "import", "lines")
 	im, err := importer.New(console.events, console.command, console.users, importer.Options{
-		Source: importCommand.Source, Caller: caller, Progress: func(report importer.Report) { bar.set(int(report.Lines), importCommand.Lines) },
+		Source: importCommand.Source, Caller: caller, Progress: func(report importer.Report) { show(int(report.Lines), importCommand.Lines) },
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
 	}
 	report, stopped := im.Run(ctx, console.input)
-	bar.end()
+	end()
 	if !console.JSON {
 		_ = outputs.ExecuteTemplate(console.err, "refused", report)
 	}

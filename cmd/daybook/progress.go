@@ -5,24 +5,14 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-
-	"daybook/calendar"
 )
 
-// progress shows how far long work has come: a bar on a terminal, a plain line now and then
-// elsewhere.
-type progress struct {
-	*progressbar.ProgressBar
-
-	console    *console
-	name, unit string
-	next       time.Time // of a line
-}
-
-// lineEvery is the time between two lines.
+// lineEvery is the time between two lines of progress.
 const lineEvery = 5 * time.Second
 
-func newProgress(console *console, name, unit string) *progress {
+// progress returns what shows how far long work has come, and what ends that: a bar on a terminal,
+// a plain line now and then elsewhere. A total below 1 is not known.
+func progress[N ~int | ~uint64](console *console, name, unit string) (show func(done, total N), end func()) {
 	// It is made now and of unknown length: its clock has to run from the
 	// beginning of the work, or the first rates are invented.
 	bar := progressbar.NewOptions(-1,
@@ -31,31 +21,21 @@ func newProgress(console *console, name, unit string) *progress {
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
 		progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering next to what is printed here
 	bar.StartWithoutRender()
-	return &progress{bar, console, name, unit, time.Now().Add(lineEvery)}
-}
-
-// set notes that done of total units are done; total below 1: it is not known of how many.
-func (progress *progress) set(done, total int) {
-	if total > 0 && total != progress.GetMax() {
-		progress.ChangeMax(total)
-	}
-	_ = progress.Set(done)
-	if now := time.Now(); !progress.console.terminal && now.After(progress.next) {
-		progress.next = now.Add(lineEvery)
-		of := ""
-		if total > 0 {
-			of = fmt.Sprintf(" of %d", total)
+	next, of := time.Now().Add(lineEvery), ""
+	show = func(done, total N) {
+		if most := int(total); most > 0 && most != bar.GetMax() {
+			bar.ChangeMax(most)
+			of = fmt.Sprintf(" of %d", most)
 		}
-		fmt.Fprintf(progress.console.err, "%s: %d%s %s\n", progress.name, done, of, progress.unit)
+		_ = bar.Set(int(done))
+		if now := time.Now(); !console.terminal && now.After(next) {
+			next = now.Add(lineEvery)
+			fmt.Fprintf(console.err, "%s: %d%s %s\n", name, done, of, unit)
+		}
 	}
-}
-
-// at is set for positions.
-func (progress *progress) at(done, total calendar.Position) { progress.set(int(done), int(total)) }
-
-// end leaves the bar where it is: work that broke off is not shown as whole.
-func (progress *progress) end() {
-	if progress.String() != "" {
-		fmt.Fprintln(progress.console.err)
+	return show, func() { // work that broke off is not shown as whole
+		if bar.String() != "" {
+			fmt.Fprintln(console.err)
+		}
 	}
 }
