@@ -38,7 +38,7 @@ type auditCheckpoint struct{}
 
 // work signs a checkpoint where there are new entries, and prints the newest one.
 func (*auditCheckpoint) work(ctx context.Context, console *console) error {
-	if console.signer == nil {
+	if !console.signer.Signs() {
 		return errNoKey
 	}
 	signed, err := console.signer.Sign(ctx)
@@ -116,11 +116,8 @@ func (*keyList) work(ctx context.Context, console *console) error {
 			show(keySpan.VKey)
 		}
 	}
-	switch {
-	case err != nil && !errors.Is(err, proof.ErrNoCheckpoint):
+	if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
 		return err
-	case console.signer == nil:
-		return nil
 	}
 	keys, err := console.signer.PublicKeys(ctx)
 	for _, key := range keys {
@@ -133,7 +130,7 @@ type keyConfirm struct{}
 
 // work lets a key sign on that has no note of what it signed last.
 func (*keyConfirm) work(ctx context.Context, console *console) error {
-	if console.signer == nil {
+	if !console.signer.Signs() {
 		return errNoKey
 	}
 	size, err := console.signer.Confirm(ctx)
@@ -147,16 +144,13 @@ type keyNew struct {
 // work prints a new key. With an origin a new log begins with it, where there is one already
 // or the key belongs to the data directory.
 func (keyNew *keyNew) work(ctx context.Context, console *console) error {
-	signer, origin := console.signer, keyNew.Origin
-	if signer == nil {
-		signer = proof.NewSigner(console.proofs, proof.Keyring{Origin: console.LogOrigin, Address: console.address()}, proof.SignerOptions{})
-	}
+	origin := keyNew.Origin
 	var privateKey *proof.PrivateKey
 	var err error
 	if origin != "" {
-		privateKey, err = signer.Begin(ctx, origin)
+		privateKey, err = console.signer.Begin(ctx, origin)
 	} else {
-		if origin, err = signer.Origin(ctx); err == nil && origin == "" {
+		if origin, err = console.signer.Origin(ctx); err == nil && origin == "" {
 			err = errors.New("the log has no entry to be named by yet; name it by --origin or --log-origin")
 		}
 		if err == nil {

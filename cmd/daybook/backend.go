@@ -43,7 +43,7 @@ type backend struct {
 	reader    *history.Reader
 	command   *command.Service
 	proofs    *proof.Log
-	signer    *proof.Signer // nil: there is no key to sign with
+	signer    *proof.Signer
 
 	// What only a running service has.
 	status *status.Reporter    // nil: none serves here
@@ -123,9 +123,6 @@ func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	}
 	if m != nil {
 		reporter.Index = m.Index()
-	}
-	if backend.signer != nil {
-		reporter.Signer = backend.signer.Stats
 	}
 	return reporter
 }

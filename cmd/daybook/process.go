@@ -245,7 +245,7 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	if process.localIndex() {
 		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
-	options.Draining = process.readiness.begun
+	options.Draining = process.readiness.draining
 	options.ListFailed = process.status.ListFailed
 	options.Observe = process.hooks.Requests
 	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}

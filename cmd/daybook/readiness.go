@@ -30,8 +30,7 @@ const readyAtOnce = 1024
 type readiness struct {
 	closed   http.Handler // while the process does not work
 	inside   atomic.Pointer[inside]
-	draining atomic.Bool
-	begun    chan struct{} // closed when it begins to drain
+	draining chan struct{} // closed when the process begins to end
 
 	operations map[string]http.Handler // that answer next to the interface, by path
 }
@@ -44,42 +43,39 @@ type inside struct {
 
 // newReadiness makes the handler; options are the settings of the interface.
 func newReadiness(options httpapi.Options) (d *readiness, err error) {
-	d = &readiness{begun: make(chan struct{})}
+	d = &readiness{draining: make(chan struct{})}
 	rooms := admit.New(admit.Limits{Slots: readyAtOnce, Forwarded: options.TrustForwarded})
-	d.operations = map[string]http.Handler{pathLive: probe{rooms, alive}, pathReady: probe{rooms, d.ready}}
+	d.operations = map[string]http.Handler{pathLive: probe(rooms, alive), pathReady: probe(rooms, d.ready)}
 	d.closed, err = httpapi.Closed(options, calendar.CodeUnavailable)
 	d.shut()
 	return d, err
 }
 
-// probe answers how the process is.
-type probe struct {
-	rooms *admit.Control
-	look  func(ctx context.Context) (well bool, shown map[string]any) // what is shown as JSON
-}
-
-// ServeHTTP implements http.Handler.
-func (probe probe) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	pass := probe.rooms.Arrive(request)
-	defer pass.Leave()
-	switch {
-	case request.Method != http.MethodGet && request.Method != http.MethodHead:
-		writer.Header().Set("Allow", "GET, HEAD")
-		http.Error(writer, "GET and HEAD only", http.StatusMethodNotAllowed)
-		return
-	case pass.Enter(admit.Login, 1) != nil:
-		writer.Header().Set("Retry-After", "1")
-		http.Error(writer, "too many requests at the same time", http.StatusServiceUnavailable)
-		return
+// probe answers how the process is, with what look shows as JSON.
+func probe(rooms *admit.Control, look func(context.Context) (well bool, shown map[string]any)) http.HandlerFunc {
+	return func(writer http.ResponseWriter, request *http.Request) {
+		pass := rooms.Arrive(request)
+		defer pass.Leave()
+		header := writer.Header()
+		switch {
+		case request.Method != http.MethodGet && request.Method != http.MethodHead:
+			header.Set("Allow", "GET, HEAD")
+			http.Error(writer, "GET and HEAD only", http.StatusMethodNotAllowed)
+			return
+		case pass.Enter(admit.Login, 1) != nil:
+			header.Set("Retry-After", "1")
+			http.Error(writer, "too many requests at the same time", http.StatusServiceUnavailable)
+			return
+		}
+		well, shown := look(request.Context())
+		header.Set("Content-Type", "application/json; charset=utf-8")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Cache-Control", "no-store")
+		if !well {
+			writer.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_ = json.NewEncoder(writer).Encode(shown)
 	}
-	well, shown := probe.look(request.Context())
-	writer.Header().Set("Content-Type", "application/json; charset=utf-8")
-	writer.Header().Set("X-Content-Type-Options", "nosniff")
-	writer.Header().Set("Cache-Control", "no-store")
-	if !well {
-		writer.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_ = json.NewEncoder(writer).Encode(shown)
 }
 
 // open lets requests in: to the interface, or to a role without one.
@@ -92,15 +88,15 @@ func (readiness *readiness) shut() { readiness.open(readiness.closed, nil) }
 // drain says from now on that requests are to be sent elsewhere; they are answered
 // all the same. It reports whether any have been.
 func (readiness *readiness) drain() bool {
-	if !readiness.draining.Swap(true) {
-		close(readiness.begun)
-	}
+	close(readiness.draining)
 	return readiness.inside.Load().status != nil
 }
 
 func (readiness *readiness) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
-	if readiness.draining.Load() {
+	select {
+	case <-readiness.draining:
 		writer.Header().Set("Connection", "close") // the next one comes by another connection
+	default:
 	}
 	if operation := readiness.operations[request.URL.Path]; operation != nil {
 		operation.ServeHTTP(writer, request)
@@ -114,17 +110,19 @@ func alive(context.Context) (well bool, shown map[string]any) {
 }
 
 func (readiness *readiness) ready(ctx context.Context) (well bool, shown map[string]any) {
-	reporter := readiness.inside.Load().status
-	switch {
-	case readiness.draining.Load():
+	select {
+	case <-readiness.draining:
 		return false, map[string]any{"status": status.Draining}
-	case reporter != nil:
-		health, _ := reporter.Health(ctx)
-		shown = health.Public()
-		shown["version"] = version
-		return health.Ready(), shown
+	default:
 	}
-	return false, map[string]any{"status": status.Starting}
+	reporter := readiness.inside.Load().status
+	if reporter == nil {
+		return false, map[string]any{"status": status.Starting}
+	}
+	health, _ := reporter.Health(ctx)
+	shown = health.Public()
+	shown["version"] = version
+	return health.Ready(), shown
 }
 
 // readyWait is how long a process may take to tell how it is.

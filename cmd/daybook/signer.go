@@ -27,8 +27,8 @@ const (
 	lastSignature = 5 * time.Second
 )
 
-// newSigner makes the signer that the settings name, nil without a key and for a role that
-// does not sign.
+// newSigner makes the signer that the settings name, one without keys for a role that does not
+// sign.
 func (backend *backend) newSigner() (*proof.Signer, error) {
 	config := backend.config
 	ring := proof.Keyring{Origin: config.LogOrigin, Address: config.address(), Shared: backend.leases != nil}
@@ -48,8 +48,8 @@ func (backend *backend) newSigner() (*proof.Signer, error) {
 		ring.File = filepath.Join(config.Data, keyFile)
 		ring.Notes = []string{ring.File + keptNote}
 	}
-	if ring.Notes == nil || !config.does(servesRelay) {
-		return nil, nil //nolint:nilnil // nothing to sign with is no error
+	if !config.does(servesRelay) {
+		ring = proof.Keyring{}
 	}
 	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: config.CheckpointInterval, Log: backend.log, Witnesses: config.Witnesses}), nil
 }
@@ -67,7 +67,7 @@ func (config *config) address() string {
 func (backend *backend) checkOrigin(ctx context.Context) error {
 	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.LogOrigin}, proof.SignerOptions{})
 	err := keyless.Follow(ctx)
-	if err == nil && backend.signer != nil {
+	if err == nil {
 		if err = backend.signer.Follow(ctx); !errors.Is(err, proof.ErrOrigin) {
 			return nil // what else is wrong is told by the signer and by health
 		}
@@ -77,9 +77,10 @@ func (backend *backend) checkOrigin(ctx context.Context) error {
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
 func (process *process) sign(ctx context.Context) {
-	if process.signer == nil {
+	if !process.signer.Signs() {
 		return
 	}
+	process.status.Signer = process.signer.Stats
 	work, state := process.leased(checkpointLease, process.signUntilDrained, nil)
 	process.add(ctx, "signer", work)
 	if state != nil {
@@ -112,10 +113,7 @@ func (process *process) followCheckpoints(ctx context.Context, state *lease.Stat
 // unsigned returns why this process signs no checkpoints that it should, "" if it does: what
 // everybody may read of it, and the cause.
 func (backend *backend) unsigned(context.Context) (why, cause string) {
-	if backend.signer == nil {
-		return "", ""
-	}
-	err := backend.signer.Fault()
+	err := backend.signer.Stats().Fault
 	switch refusal := proof.Refusal(err); {
 	case err == nil:
 		return "", ""

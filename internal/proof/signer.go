@@ -66,6 +66,7 @@ type Stats struct {
 	Time              time.Time         // when that was signed; zero: none is known
 	Signed, Failed    uint64            // attempts with a new checkpoint, and with an error
 	Cosigned, Refused uint64            // witnesses that signed one, and that did not
+	Fault             error             // why nothing is signed, one of Refusals, or nil
 	Extends           bool              // the log extends its last checkpoint
 }
 
@@ -81,7 +82,6 @@ type Signer struct {
 
 	mu     sync.Mutex
 	stats  Stats
-	fault  error  // why nothing is signed
 	logged string // the error that was logged last
 }
 
@@ -97,19 +97,15 @@ func NewSigner(log *Log, ring Keyring, signerOptions SignerOptions) *Signer {
 	return &Signer{log: log, ring: ring, signerOptions: signerOptions}
 }
 
-// Fault returns why nothing is signed, one of Refusals, or nil.
-func (signer *Signer) Fault() error {
-	signer.mu.Lock()
-	defer signer.mu.Unlock()
-	return signer.fault
-}
+// Signs reports whether there is a key to sign with, or a file for one.
+func (signer *Signer) Signs() bool { return len(signer.ring.Notes) > 0 }
 
 // Stats returns the counts.
 func (signer *Signer) Stats() Stats {
 	signer.mu.Lock()
 	defer signer.mu.Unlock()
 	stats := signer.stats
-	stats.Extends = !errors.Is(signer.fault, ErrNotExtended)
+	stats.Extends = !errors.Is(stats.Fault, ErrNotExtended)
 	return stats
 }
 
@@ -129,7 +125,7 @@ func (signer *Signer) outcome(ctx context.Context, checkpoint *eventstore.Checkp
 	}
 	refusal := Refusal(err) != nil
 	if err == nil || refusal {
-		signer.fault = err
+		signer.stats.Fault = err
 	}
 	switch {
 	case text == signer.logged:
