@@ -104,12 +104,9 @@ func timed(signature []byte) (position uint64, rest []byte, ok bool) {
 
 // cosigned is the cosigned_message of C2SP tlog-cosignature for a whole tree.
 func cosigned(name string, position uint64, head Head) []byte {
-	data := []byte("subtree/v1\n\x00")
-	data = append(append(data, byte(len(name))), name...)
-	data = binary.BigEndian.AppendUint64(data, position)
-	data = append(append(data, byte(len(head.Origin))), head.Origin...)
-	data = binary.BigEndian.AppendUint64(data, 0)
-	data = binary.BigEndian.AppendUint64(data, uint64(head.Size))
+	short := func(text string) string { return string([]byte{byte(len(text))}) + text } // behind its length
+	data := binary.BigEndian.AppendUint64([]byte("subtree/v1\n\x00"+short(name)), position)
+	data = binary.BigEndian.AppendUint64(append(data, short(head.Origin)+"\x00\x00\x00\x00\x00\x00\x00\x00"...), uint64(head.Size))
 	return append(data, head.Root[:]...)
 }
 
