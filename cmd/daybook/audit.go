@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/ground/wholefile"
@@ -63,12 +64,11 @@ type auditProof struct {
 
 // work prints the proof that an entry is in the log.
 func (auditProof *auditProof) work(ctx context.Context, console *console) error {
-	position := auditProof.Position
 	newest, err := console.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
-	size := cmp.Or(auditProof.Size, newest.Size)
+	position, size := auditProof.Position, cmp.Or(auditProof.Size, newest.Size)
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
@@ -81,8 +81,7 @@ func (auditProof *auditProof) work(ctx context.Context, console *console) error 
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = console.output.Write(inclusion.Text(signed.Note))
-		return nil
+		return console.finish(nil, "%s", inclusion.Text(signed.Note))
 	}
 	inclusion.Origin = newest.Origin
 	if inclusion.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
@@ -101,27 +100,24 @@ type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
 func (*keyList) work(ctx context.Context, console *console) error {
-	seen := map[string]bool{}
-	show := func(vkey string) {
-		if !seen[vkey] {
-			fmt.Fprintln(console.output, vkey)
-		}
-		seen[vkey] = true
+	newest, err := eventstore.CheckpointAt(ctx, console.events, 0)
+	if err != nil {
+		return err
 	}
-	newest, err := console.proofs.Checkpoint(ctx, 0)
-	if err == nil {
-		var known proof.Keys
-		known, err = proof.ReadKeys(&newest)
-		for _, keySpan := range known.Keys {
-			show(keySpan.VKey)
-		}
-	}
-	if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
+	known, err := proof.ReadKeys(&newest)
+	if err != nil {
 		return err
 	}
 	keys, err := console.signer.PublicKeys(ctx)
 	for _, key := range keys {
-		show(key.String())
+		known.Keys = append(known.Keys, proof.KeySpan{VKey: key.String()})
+	}
+	shown := map[string]bool{}
+	for _, span := range known.Keys {
+		if !shown[span.VKey] {
+			fmt.Fprintln(console.output, span.VKey)
+		}
+		shown[span.VKey] = true
 	}
 	return err
 }

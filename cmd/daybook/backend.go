@@ -59,10 +59,9 @@ func (backend *backend) open(ctx context.Context, existing bool) error {
 	if err != nil {
 		return err
 	}
-	rules := &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}
 	backend.events = watchedStore{backend.hooks.Store(store), backend.wrote}
 	backend.users = access.New(backend.events)
-	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
+	backend.command = command.New(backend.events, &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}, access.NewHasher(), time.Now)
 	backend.records = backend.command.Records()
 	backend.reader = history.New(backend.events, time.Now)
 	backend.proofs = proof.NewLog(backend.events)
@@ -101,7 +100,6 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 		defer cancel()
 		backend.wrote(backend.events.Sync(within)) // whether a store on a server takes writes
 		reporter := backend.reporter(m)
-		reporter.Role = "" // it is no process
 		var report *status.Report
 		health, report = reporter.Health(ctx)
 		return reporter.Settle(ctx, &health, report)
@@ -115,7 +113,7 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 // reporter returns what asks the parts of this process, those of its roles aside.
 func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	reporter := &status.Reporter{Parts: status.Parts{
-		Role: string(backend.Role), Store: backend.events,
+		Store:  backend.events,
 		Faults: []func(context.Context) (string, string){backend.failing, backend.unsigned},
 	}}
 	if backend.file != nil {
@@ -193,6 +191,6 @@ func (backend *backend) leased(name string, work func(context.Context) error, pr
 	}
 	state := new(lease.State)
 	return func(ctx context.Context) error {
-		return lease.Run(ctx, backend.leases, name, holder(), lease.Options{Log: backend.log, State: state, Progress: progress}, work)
+		return lease.Run(ctx, backend.leases, name, holder, lease.Options{Log: backend.log, State: state, Progress: progress}, work)
 	}, state
 }

@@ -19,13 +19,9 @@ func (completionCommand *completionCommand) Run(console *console) error {
 
 // complete prints the words that may stand at the end of a line.
 func complete(writer io.Writer, model *kong.Application, line string) error {
-	words := strings.Fields(line)
-	begun := ""
-	if len(words) > 0 && !strings.HasSuffix(line, " ") {
-		begun = words[len(words)-1]
-	}
+	begun := line[strings.LastIndex(line, " ")+1:]
 	node := model.Node
-	for _, word := range words {
+	for word := range strings.FieldsSeq(line) {
 		for _, child := range node.Children {
 			if child.Name == word && child.Name != begun {
 				node = child

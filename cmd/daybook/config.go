@@ -41,7 +41,9 @@ type settingsReader struct {
 // parser returns the parser of a command line that fills config.
 func (settingsReader *settingsReader) parser(config *config, output io.Writer, exit func(int)) (*kong.Kong, error) {
 	settingsReader.given = map[*kong.Value]settingValue{}
-	parser, err := kong.New(newCommands(config), append(settingsReader.mappers(),
+	grammar := new(commands)
+	share(reflect.ValueOf(grammar).Elem(), reflect.ValueOf(config).Elem())
+	parser, err := kong.New(grammar, append(settingsReader.mappers(),
 		kong.Name("daybook"), kong.Vars{"version": "daybook " + version}, kong.Description(description), kong.Writers(output, output), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true}), kong.ValueFormatter(helpText),
 		kong.Resolvers(kong.ResolverFunc(settingsReader.resolve)), kong.WithBeforeReset(func() error { settingsReader.from = byDefault; return nil }))...)
@@ -330,13 +332,6 @@ type (
 		*LanguageOptions `json:"-"`
 	}
 )
-
-// newCommands returns the command line that fills a config.
-func newCommands(config *config) *commands {
-	c := new(commands)
-	share(reflect.ValueOf(c).Elem(), reflect.ValueOf(config).Elem())
-	return c
-}
 
 // share points the groups of settings that a command embeds to those of all settings.
 func share(command, settings reflect.Value) {

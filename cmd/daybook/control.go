@@ -71,10 +71,10 @@ func perform(ctx context.Context, console *console, task task) error {
 	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
 	console.backend = &backend{config: console.config, log: console.logger("warn")}
 	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
-		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
-			if _, err := os.Stat(filepath.Join(console.Data, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
-				return console.noStore() // before anything is made in the directory
-			}
+		_, unserved := os.Stat(filepath.Join(console.Data, socketName))
+		_, unstored := os.Stat(filepath.Join(console.Data, sqlite.FileName))
+		if console.Store == "" && existing && unserved != nil && errors.Is(unstored, os.ErrNotExist) {
+			return console.noStore() // before anything is made in the directory
 		}
 		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
 		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() error { return order.give(ctx, console) })
@@ -135,16 +135,12 @@ var errNoServer = errors.New("no server takes orders")
 // answers. The error is errNoServer when there is no server yet, or no more; none has taken the
 // order then.
 func (order order) give(ctx context.Context, console *console) error {
-	client := &http.Client{Transport: &http.Transport{
+	transport := &http.Transport{
 		DisableKeepAlives: true, ExpectContinueTimeout: 2 * firstWait,
-		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-			err = atSocket(console.Data, func(path string) error {
-				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
-				return err
-			})
-			return conn, err
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return atSocket(console.Data, func(path string) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) })
 		},
-	}}
+	}
 	text, err := json.Marshal(order)
 	if err != nil {
 		return err
@@ -164,7 +160,7 @@ func (order order) give(ctx context.Context, console *console) error {
 		return err
 	}
 	request.Header.Set("Expect", "100-continue") // the input is read when the order is taken
-	answer, err := client.Do(request)
+	answer, err := transport.RoundTrip(request)
 	switch {
 	case !silent.Stop():
 		return context.Cause(ctx)
@@ -200,38 +196,37 @@ const (
 	maxSocket  = 100 // bytes: the system's limit for a socket path is 108
 )
 
-// atSocket calls use with a path of the socket that tasks of other processes of this machine
-// come by, short enough for the system.
-func atSocket(directory string, use func(path string) error) error {
+// atSocket opens the socket that tasks of other processes of this machine come by, by a path
+// short enough for the system.
+func atSocket[T any](directory string, open func(path string) (T, error)) (opened T, err error) {
 	path := filepath.Join(directory, socketName)
 	if len(path) > maxSocket { // by a short link, which every Unix follows
 		target, err := filepath.Abs(directory)
 		if err != nil {
-			return err
+			return opened, err
 		}
 		short, err := os.MkdirTemp("", "daybook-")
 		if err != nil {
-			return err
+			return opened, err
 		}
 		defer func() { _ = os.RemoveAll(short) }()
 		link := filepath.Join(short, "data")
 		if err := os.Symlink(target, link); err != nil {
-			return err
+			return opened, err
 		}
 		path = filepath.Join(link, socketName)
 	}
-	return use(path)
+	return open(path)
 }
 
 // listenControl opens the socket, with the store open: where somebody removed the lock another
 // process may serve. Only the owner of the data directory can open it.
-func listenControl(ctx context.Context, directory string) (listener net.Listener, err error) {
+func listenControl(ctx context.Context, directory string) (net.Listener, error) {
 	removeSocket(directory)
-	err = atSocket(directory, func(path string) error {
+	listener, err := atSocket(directory, func(path string) (net.Listener, error) {
 		before := syscall.Umask(0o177)
 		defer syscall.Umask(before)
-		listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
-		return err
+		return (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)

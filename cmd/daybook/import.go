@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,9 +43,7 @@ func (importCommand *importCommand) Run(ctx context.Context, console *console) e
 		if err == nil && (at.Mode().IsRegular() || at.IsDir()) { // others would be read away, and a directory cannot be read
 			path, _ := filepath.Abs(importCommand.File)
 			named = !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") // what a process holds open has no name
-			if importCommand.Lines, err = importer.Count(file); err == nil {
-				_, err = file.Seek(0, io.SeekStart)
-			}
+			importCommand.Lines, err = importer.Count(io.NewSectionReader(file, 0, math.MaxInt64))
 		}
 		if err != nil {
 			return fmt.Errorf("import %s: %w", importCommand.File, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -20,12 +19,8 @@ const (
 	gcLookEvery   = time.Second
 )
 
-// tuneCollector keeps the percentage right for what lives. GOGC in the environment wins.
+// tuneCollector keeps the percentage right for what lives.
 func tuneCollector(ctx context.Context) error {
-	if os.Getenv("GOGC") != "" {
-		<-ctx.Done()
-		return nil
-	}
 	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	for set := 0; ; {
 		metrics.Read(heap)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -42,10 +41,10 @@ const (
 )
 
 // holder names this process for leases: unique among all that ever ran.
-var holder = sync.OnceValue(func() string {
+var holder = func() string {
 	host, _ := os.Hostname() // "" where it has no name
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
-})
+}()
 
 // process is one process that serves: it opens what its roles need, runs them
 // and closes it.
@@ -118,14 +117,14 @@ func (process *process) work(ctx context.Context) (err error) {
 		}
 	}
 	process.status = process.reporter(process.model)
+	process.status.Role = string(process.Role)
 	process.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
 	if process.model != nil && !config.localIndex() {
 		process.add(ctx, "index", process.reach)
 	}
 	if process.feed != nil && relays {
 		relay, work, state := process.relay(process.feed)
-		parts := &process.status.Parts
-		parts.Relay, parts.FeedConnected, parts.RelayLease = relay.Stats, process.feed.Conn().IsConnected, state
+		process.status.Relay, process.status.FeedConnected, process.status.RelayLease = relay.Stats, process.feed.Conn().IsConnected, state
 		process.add(ctx, "relay", work)
 	}
 	if projects {
@@ -223,10 +222,9 @@ func (process *process) reach(ctx context.Context) error {
 // project adds what keeps the read model: under a lease when it is shared.
 func (process *process) project(ctx context.Context) {
 	upkeep, work := process.model, process.model.Project
-	parts := &process.status.Parts
-	parts.Projector = upkeep.Stats
+	process.status.Projector = upkeep.Stats
 	if !process.localIndex() {
-		work, parts.ProjectorLease = process.leased(projectorLease+process.Engine.Prefix, work, upkeep.Progress)
+		work, process.status.ProjectorLease = process.leased(projectorLease+process.Engine.Prefix, work, upkeep.Progress)
 	}
 	process.add(ctx, "projector", work)
 	process.add(ctx, "read model", upkeep.Index().Keep)
@@ -248,14 +246,15 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	options.Draining = process.readiness.draining
 	options.ListFailed = process.status.ListFailed
 	options.Observe = process.hooks.Requests
-	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
-	var err error
 	if process.Pages {
+		var err error
 		if options.Pages, err = pages.New(pages.Deps{Lists: service, History: process.reader, Past: then, Records: process.records, Proofs: process.proofs}, process.pageOptions()); err != nil {
 			return nil, err
 		}
 	}
-	api, err := httpapi.New(deps, options)
+	api, err := httpapi.New(httpapi.Deps{
+		Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs,
+	}, options)
 	if err != nil {
 		return nil, err
 	}

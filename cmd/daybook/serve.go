@@ -122,8 +122,6 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 	if err != nil {
 		return usageError("%w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	console.backend = &backend{config: console.config, log: log}
 	process := &process{console: console, readiness: ready, prepare: prepare}
 	if console.holdsData() {
@@ -175,7 +173,9 @@ func serve(ctx context.Context, console *console, prepare func(ctx context.Conte
 		roles.Add(lifecycle.Server(ctx, log, o.setting, o.server, listener, min(drainTimeout, (drain.Limit-drain.Delay)/2))) // the rest has to end too
 	}
 	process.base = cmp.Or(console.BaseURL, "http://"+process.address)
-	roles.Add(lifecycle.Actor(ctx, log, "memory", tuneCollector))
+	if os.Getenv("GOGC") == "" { // else that is the percentage
+		roles.Add(lifecycle.Actor(ctx, log, "memory", tuneCollector))
+	}
 	var failed error
 	roles.Add(lifecycle.Actor(context.WithoutCancel(ctx), log, "process", func(ctx context.Context) error { // only the group ends it, so a signal drains requests first
 		failed = process.work(ctx)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,18 +32,17 @@ const (
 // sign.
 func (backend *backend) newSigner() (*proof.Signer, error) {
 	config := backend.config
-	ring := proof.Keyring{Origin: config.LogOrigin, Address: config.address(), Shared: backend.leases != nil}
+	ring := proof.Keyring{Origin: config.LogOrigin, Shared: backend.leases != nil}
+	if _, address, ok := strings.Cut(config.BaseURL, "://"); ok {
+		ring.Address = address + "/" + config.APIPrefix + "/" + httpapi.Namespace
+	}
 	for _, file := range config.SigningKey {
-		text, err := os.ReadFile(file)
-		if err == nil {
-			var keys []*proof.PrivateKey
-			keys, err = proof.ParsePrivateKeys(text)
-			ring.Keys = append(ring.Keys, keys...)
-		}
-		if err != nil {
+		text, unread := os.ReadFile(file)
+		keys, err := proof.ParsePrivateKeys(text)
+		if err = cmp.Or(unread, err); err != nil {
 			return nil, fmt.Errorf("--signing-key: %s: %w", file, err)
 		}
-		ring.Notes = append(ring.Notes, file+keptNote)
+		ring.Keys, ring.Notes = append(ring.Keys, keys...), append(ring.Notes, file+keptNote)
 	}
 	if config.Store == "" && ring.Keys == nil {
 		ring.File = filepath.Join(config.Data, keyFile)
@@ -52,15 +52,6 @@ func (backend *backend) newSigner() (*proof.Signer, error) {
 		ring = proof.Keyring{}
 	}
 	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: config.CheckpointInterval, Log: backend.log, Witnesses: config.Witnesses}), nil
-}
-
-// address is host and path that the interface is reached by, "" where no setting tells.
-func (config *config) address() string {
-	_, address, told := strings.Cut(config.BaseURL, "://")
-	if !told {
-		return ""
-	}
-	return address + "/" + config.APIPrefix + "/" + httpapi.Namespace
 }
 
 // checkOrigin refuses to begin with a key or an origin of another log.
