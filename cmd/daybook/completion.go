@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -36,10 +37,8 @@ func complete(writer io.Writer, model *kong.Application, line string) error {
 	for _, child := range node.Children {
 		offer(child.Name)
 	}
-	for _, group := range node.AllFlags(true) {
-		for _, flag := range group {
-			offer("--" + flag.Name)
-		}
+	for _, flag := range slices.Concat(node.AllFlags(true)...) {
+		offer("--" + flag.Name)
 	}
 	return nil
 }

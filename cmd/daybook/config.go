@@ -188,12 +188,11 @@ func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any,
 		wrong(path, err)
 	}
 	known := map[string]bool{}
-	_ = kong.Visit(settingsReader.model, func(node kong.Visitable, next kong.Next) error {
-		if flag, ok := node.(*kong.Flag); ok && flag.Name != fileSetting && variable(flag.Value) != "" {
-			known[flag.Name] = true
+	for _, leaf := range settingsReader.model.Leaves(false) {
+		for _, flag := range slices.Concat(leaf.AllFlags(false)...) {
+			known[flag.Name] = known[flag.Name] || flag.Name != fileSetting && variable(flag.Value) != ""
 		}
-		return next(nil)
-	})
+	}
 	settingsReader.file = make(map[string]settingValue, len(nodes))
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[name]

@@ -19,12 +19,12 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/cenkalti/backoff/v5"
 
 	"daybook/calendar"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
 	"daybook/internal/ground/lifecycle"
-	"daybook/internal/ground/pause"
 	"daybook/internal/texts"
 )
 
@@ -106,24 +106,22 @@ const (
 // hold takes the lock of the data directory, none where another way has done the work, which is
 // tried first: somebody may have removed the lock. Another command holds it for a moment, and a server that
 // starts has no socket yet, so both are waited for.
-func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (lock *os.File, err error) {
+func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (*os.File, error) {
 	outage := lifecycle.Outage{Log: console.log, Message: "waiting for the data directory"}
-	for end := time.Now().Add(wait); ; {
-		if err := instead(); !errors.Is(err, errNoServer) {
-			return nil, err
+	lock, err := backoff.Retry(ctx, func() (lock *os.File, err error) {
+		if err = instead(); errors.Is(err, errNoServer) {
+			lock, err = lockData(console.Data, create, console.name)
+			outage.Note(ctx, err)
 		}
-		lock, err = lockData(console.Data, create, console.name)
-		outage.Note(ctx, err)
-		switch {
-		case !errors.Is(err, errLocked):
-			return lock, err
-		case time.Now().After(end):
-			return nil, fmt.Errorf("%w; try again when it has ended", err)
+		if !errors.Is(err, errLocked) {
+			err = backoff.Permanent(err)
 		}
-		if err := pause.For(ctx, holderPoll); err != nil {
-			return nil, err
-		}
+		return lock, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(holderPoll)), backoff.WithMaxElapsedTime(wait))
+	if errors.Is(err, errLocked) {
+		err = fmt.Errorf("%w; try again when it has ended", err)
 	}
+	return lock, err
 }
 
 // alone is no other way than to take the lock.

@@ -63,7 +63,7 @@ func TestHolderThatStays(t *testing.T) {
 	if err := (order{}).give(t.Context(), held); !errors.Is(err, errNoServer) {
 		t.Errorf("the socket of a process that was killed: %v", err)
 	}
-	if _, err := held.hold(t.Context(), false, 0, alone); err == nil || !strings.Contains(err.Error(), holder) {
+	if _, err := held.hold(t.Context(), false, 1, alone); err == nil || !strings.Contains(err.Error(), holder) {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

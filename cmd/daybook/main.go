@@ -127,11 +127,8 @@ func (printer *printer) Write(data []byte) (count int, err error) {
 // exitError is an error that chooses the exit status.
 type exitError struct {
 	status int
-	err    error
+	error
 }
-
-func (exitError *exitError) Error() string { return exitError.err.Error() }
-func (exitError *exitError) Unwrap() error { return exitError.err }
 
 func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}

@@ -19,7 +19,6 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
-	"daybook/internal/demo"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
@@ -55,10 +54,14 @@ type process struct {
 	base      string // base URL, without one in the settings that of the address
 	readiness *readiness
 	metrics   *telemetry.Metrics // nil: no one reads them
-	prepare   func(ctx context.Context, base string) error
+	prepare   preparation        // nil: there is nothing to prepare
 
 	g group.Group // of its roles
 }
+
+// preparation is what is to be done before requests are let in, for the process with a base URL. It
+// returns what answers them.
+type preparation func(ctx context.Context, base string, api http.Handler) (http.Handler, error)
 
 // work opens what the roles need, runs them until the context ends, and closes
 // it.
@@ -131,43 +134,25 @@ func (process *process) work(ctx context.Context) (err error) {
 		process.project(ctx)
 	}
 	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
-	if !serves {
-		none, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
-		if err != nil {
+	handler, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
+	name, token := "", ""
+	if serves {
+		if handler, err = process.api(ctx); err != nil {
 			return err
 		}
-		return process.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
+		// The administrator's token is shown once, so he is made when nothing but
+		// showing it can fail.
+		if name, token, err = process.users.EnsureAdministrator(ctx); err != nil {
+			return fmt.Errorf("first administrator: %w", err)
+		}
+		if process.prepare != nil {
+			handler, err = process.prepare(ctx, process.base, handler)
+		}
 	}
-	if config.Demo != nil {
-		config.PageOptions.Images = append(config.PageOptions.Images, strings.Split(process.base, "/")[2]) // its host
-	}
-	api, err := process.api(ctx)
 	if err != nil {
 		return err
 	}
-	if config.Demo != nil {
-		mux := http.NewServeMux()
-		mux.Handle("/", api)
-		mux.Handle(demoPictures, http.StripPrefix(demoPictures, http.FileServerFS(demo.Pictures())))
-		api = mux
-	}
-	// The administrator's token is shown once, so he is made when nothing but
-	// showing it can fail.
-	name, token, err := process.users.EnsureAdministrator(ctx)
-	if err != nil {
-		return fmt.Errorf("first administrator: %w", err)
-	}
-	if process.prepare != nil {
-		if err := process.prepare(ctx, process.base); err != nil {
-			return err
-		}
-	}
-	return process.serve(api, name, token) //nolint:contextcheck // each reading of the metrics has its own
-}
-
-// serve lets requests in and runs the roles until the context of the process ends.
-func (process *process) serve(handler http.Handler, name, token string) error {
-	process.metrics.Watch(process.status.Look)
+	process.metrics.Watch(process.status.Look) //nolint:contextcheck // each reading of the metrics has its own
 	process.readiness.open(handler, process.status)
 	_ = process.print("service", map[string]any{ // who reads up to the last line has read all
 		"config": process.config, "version": version, "base": process.base, "root": process.base + "/" + process.APIPrefix + "/" + httpapi.Namespace,
@@ -232,6 +217,9 @@ func (process *process) project(ctx context.Context) {
 
 // api makes the REST interface.
 func (process *process) api(ctx context.Context) (http.Handler, error) {
+	if process.Demo != nil {
+		process.PageOptions.Images = append(process.PageOptions.Images, strings.Split(process.base, "/")[2]) // its host
+	}
 	lists := query.Options{
 		Site: process.zone().Location, Sunday: process.PagesWeekStart == "sunday", PerPageMax: process.PerPageMax, PositionWait: process.PositionWait, Clean: htmltext.New(),
 		LocalIndex: process.localIndex(), MaxAnswer: process.MaxAnswer, QueryBudget: process.QueryBudget, CostBands: process.CostBands,

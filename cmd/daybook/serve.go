@@ -92,18 +92,21 @@ func (demoCommand *demoCommand) Run(ctx context.Context, console *console) error
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
 	console.Data, console.Demo = directory, new(demo.Highlights)
-	return serve(ctx, console, func(ctx context.Context, base string) (err error) {
+	return serve(ctx, console, func(ctx context.Context, base string, api http.Handler) (http.Handler, error) {
 		options := demo.Options{Seed: demoCommand.Seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
 		for _, name := range town.Users {
 			if options.Callers[name], err = console.users.Ensure(ctx, name, calendar.Editor, 0); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if console.Demo, err = town.Fill(ctx, console.command, options); err != nil {
-			return err
+			return nil, err
 		}
+		mux := http.NewServeMux()
+		mux.Handle("/", api)
+		mux.Handle(demoPictures, http.StripPrefix(demoPictures, http.FileServerFS(demo.Pictures())))
 		_, err = console.signer.Sign(ctx) // so that proofs are there when it is announced
-		return err
+		return mux, err
 	})
 }
 
@@ -116,7 +119,7 @@ func (demoCommand *demoCommand) Run(ctx context.Context, console *console) error
 // Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
-func serve(ctx context.Context, console *console, prepare func(ctx context.Context, base string) error) error {
+func serve(ctx context.Context, console *console, prepare preparation) error {
 	log := console.logger(console.LogLevel)
 	ready, err := newReadiness(console.api(log))
 	if err != nil {
