@@ -153,11 +153,7 @@ func (settingsReader *settingsReader) read(parser *kong.Kong, config *config, ar
 	case len(problems) > 0:
 		return parsed, usageError("%s", strings.Join(problems, "\n"))
 	case err != nil:
-		help := "daybook"
-		if node := parsed.Selected(); node != nil {
-			help = node.FullPath()
-		}
-		return parsed, usageError("%w; see %s --help", err, help)
+		return parsed, usageError("%w; see %s --help", err, cmp.Or(parsed.Selected(), parser.Model.Node).FullPath())
 	}
 	return parsed, nil
 }

@@ -200,13 +200,12 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 	if helped {
 		return nil
 	}
-	if node := parsed.Selected(); node != nil {
-		console.name, console.tag = node.Path(), node.Tag
-	}
+	node := cmp.Or(parsed.Selected(), kong.Model.Node)
+	console.name, console.tag = node.Path(), node.Tag
 	if err != nil {
 		return err
 	}
-	switch command := parsed.Selected().Target.Addr().Interface().(type) {
+	switch command := node.Target.Addr().Interface().(type) {
 	case runner:
 		return command.Run(ctx, console)
 	case task:
