@@ -15,9 +15,11 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 	_ "time/tzdata" // zones work on machines that have no zone database
 
 	"github.com/alecthomas/kong"
+	"github.com/schollz/progressbar/v3"
 
 	"daybook/internal/formats"
 	"daybook/internal/httpapi"
@@ -225,4 +227,71 @@ type versionCommand struct{}
 // Run prints the version.
 func (*versionCommand) Run(console *console) error {
 	return console.finish(nil, "daybook %s\n", version)
+}
+
+type completionCommand struct {
+	Shell string `arg:"" choices:"bash, zsh, fish or pwsh" help:"bash, zsh, fish or pwsh"`
+}
+
+// Run prints the script of a shell: it asks the program for the words that may follow.
+func (completionCommand *completionCommand) Run(console *console) error {
+	return console.print(completionCommand.Shell, nil)
+}
+
+// complete prints the words that may stand at the end of a line.
+func complete(writer io.Writer, model *kong.Application, line string) error {
+	begun := line[strings.LastIndex(line, " ")+1:]
+	node := model.Node
+	for word := range strings.FieldsSeq(line) {
+		for _, child := range node.Children {
+			if child.Name == word && child.Name != begun {
+				node = child
+			}
+		}
+	}
+	offer := func(word string) {
+		if strings.HasPrefix(word, begun) {
+			fmt.Fprintln(writer, word)
+		}
+	}
+	for _, child := range node.Children {
+		offer(child.Name)
+	}
+	for _, flag := range slices.Concat(node.AllFlags(true)...) {
+		offer("--" + flag.Name)
+	}
+	return nil
+}
+
+// lineEvery is the time between two lines of progress.
+const lineEvery = 5 * time.Second
+
+// progress returns what shows how far long work has come, and what ends that: a bar on a terminal,
+// a plain line now and then elsewhere. A total below 1 is not known.
+func progress[N ~int | ~uint64](console *console, name, unit string) (show func(done, total N), end func()) {
+	// It is made now and of unknown length: its clock has to run from the
+	// beginning of the work, or the first rates are invented.
+	bar := progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(console.err), progressbar.OptionSetVisibility(console.terminal), progressbar.OptionSetDescription(name),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering next to what is printed here
+	bar.StartWithoutRender()
+	next, of := time.Now().Add(lineEvery), ""
+	show = func(done, total N) {
+		if most := int(total); most > 0 && most != bar.GetMax() {
+			bar.ChangeMax(most)
+			of = fmt.Sprintf(" of %d", most)
+		}
+		_ = bar.Set(int(done))
+		if now := time.Now(); !console.terminal && now.After(next) {
+			next = now.Add(lineEvery)
+			fmt.Fprintf(console.err, "%s: %d%s %s\n", name, done, of, unit)
+		}
+	}
+	return show, func() { // work that broke off is not shown as whole
+		if bar.String() != "" {
+			fmt.Fprintln(console.err)
+		}
+	}
 }
