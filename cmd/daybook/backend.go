@@ -186,11 +186,12 @@ func (backend *backend) relay(jetStream jetstream.JetStream) (relay *feed.Relay,
 	relay = feed.NewRelay(backend.events, jetStream, feed.RelayOptions{
 		Log: backend.log, Prefix: backend.FeedPrefix, Replicas: backend.FeedReplicas, Observe: backend.hooks.Publishing,
 	})
-	work, state = backend.leased(relayLease+backend.FeedPrefix, relay.Run, nil)
+	work, state = backend.leased("relay/"+backend.FeedPrefix, relay.Run, nil)
 	return relay, work, state
 }
 
-// leased puts work under a lease when the store is shared.
+// leased puts work under a lease when the store is shared. The names of those of relays and read
+// models end with the prefix of their feed or index: a store may have several.
 func (backend *backend) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
 	if backend.leases == nil {
 		return work, nil

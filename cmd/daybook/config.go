@@ -166,9 +166,6 @@ func shown(flag *kong.Flag, text string) string {
 	return text
 }
 
-// fileSetting names the file of settings.
-const fileSetting = "config"
-
 // readFile is the reader of the file of settings: a YAML map of their names, with texts, numbers,
 // true and false, and lists of them. What is wrong in it has places of its own.
 func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any, error) {
@@ -186,7 +183,7 @@ func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any,
 	known := map[string]bool{}
 	for _, leaf := range settingsReader.model.Leaves(false) {
 		for _, flag := range slices.Concat(leaf.AllFlags(false)...) {
-			known[flag.Name] = known[flag.Name] || flag.Name != fileSetting && variable(flag.Value) != ""
+			known[flag.Name] = known[flag.Name] || flag.Name != "config" && variable(flag.Value) != ""
 		}
 	}
 	settingsReader.file = make(map[string]settingValue, len(nodes))
@@ -298,7 +295,6 @@ type commands struct {
 type (
 	// storeSettings say where the event store is.
 	storeSettings struct {
-		*DataOptions  `group:"event store" json:"-"`
 		*StoreOptions `group:"event store" json:"-"`
 	}
 	feedSettings struct {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 
 	"daybook/internal/formats"
 	"daybook/internal/httpapi"
@@ -158,7 +159,8 @@ func helpText(value *kong.Value) string {
 // run is the program. It returns the exit status and never exits by itself.
 func run(ctx context.Context, args, env []string, input io.Reader, output, errw io.Writer) int {
 	printed := &printer{Writer: output}
-	c := &console{stdin: input, output: printed, err: errw, terminal: isTerminal(errw)}
+	file, ok := errw.(*os.File)
+	c := &console{stdin: input, output: printed, err: errw, terminal: ok && term.IsTerminal(int(file.Fd()))}
 	err := cmp.Or(execute(ctx, c, args, env), printed.err)
 	if err != nil && err.Error() != "" {
 		name, _, _ := strings.Cut(c.name, " ")

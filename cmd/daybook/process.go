@@ -33,14 +33,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// The names of the leases. Those of the relay and the projector end with the prefix of
-// their feed or read model: a store may have several.
-const (
-	relayLease     = "relay/"
-	projectorLease = "projector/"
-	rebuildLease   = "rebuild/"
-)
-
 // holder names this process for leases: unique among all that ever ran.
 var holder = func() string {
 	host, _ := os.Hostname() // "" where it has no name
@@ -122,7 +114,7 @@ func (process *process) work(ctx context.Context) (err error) {
 		}
 	}
 	process.status = process.reporter(process.model)
-	process.status.Role = string(process.Role)
+	process.status.Role = process.Role
 	process.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
 	if process.model != nil && !config.localIndex() {
 		process.add(ctx, "index", process.reach)
@@ -133,7 +125,13 @@ func (process *process) work(ctx context.Context) (err error) {
 		process.add(ctx, "relay", work)
 	}
 	if projects {
-		process.project(ctx)
+		work := process.model.Project
+		process.status.Projector = process.model.Stats
+		if !config.localIndex() {
+			work, process.status.ProjectorLease = process.leased("projector/"+config.Engine.Prefix, work, process.model.Progress)
+		}
+		process.add(ctx, "projector", work)
+		process.add(ctx, "read model", process.model.Index().Keep)
 	}
 	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
 	handler, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
@@ -204,17 +202,6 @@ func (process *process) reach(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return nil
-}
-
-// project adds what keeps the read model: under a lease when it is shared.
-func (process *process) project(ctx context.Context) {
-	upkeep, work := process.model, process.model.Project
-	process.status.Projector = upkeep.Stats
-	if !process.localIndex() {
-		work, process.status.ProjectorLease = process.leased(projectorLease+process.Engine.Prefix, work, upkeep.Progress)
-	}
-	process.add(ctx, "projector", work)
-	process.add(ctx, "read model", upkeep.Index().Keep)
 }
 
 // api makes the REST interface.

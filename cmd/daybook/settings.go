@@ -3,14 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"daybook/calendar"
 	"daybook/eventstore/feed"
@@ -31,7 +27,6 @@ import (
 // commandline what stands in no environment and no file.
 type config struct {
 	StoreOptions
-	DataOptions
 	FeedOptions
 	IndexOptions
 	RoleOptions
@@ -49,11 +44,8 @@ type config struct {
 	Demo *demo.Highlights // nil: not a demonstration
 }
 
-type DataOptions struct {
-	Data string `default:"./daybook-data" placeholder:"DIR" pattern:"." must:"name a directory" help:"directory of the event store and the snapshot"`
-}
-
 type StoreOptions struct {
+	Data     string           `default:"./daybook-data" placeholder:"DIR" pattern:"." must:"name a directory" help:"directory of the event store and the snapshot"`
 	Store    string           `placeholder:"URL" type:"urls" schemes:"postgres,postgresql" must:"be a postgres:// URL" secret:"" help:"postgres://… of the event store; empty: SQLite in --data"`
 	Database postgres.Options `embed:"" prefix:"store-"`
 }
@@ -73,7 +65,7 @@ type IndexOptions struct {
 }
 
 type RoleOptions struct {
-	Role role `default:"all" choices:"all, api, relay or projector" placeholder:"ROLE" help:"all, api, relay or projector: what this process does"`
+	Role string `default:"all" choices:"all, api, relay or projector" placeholder:"ROLE" help:"all, api, relay or projector: what this process does"`
 }
 
 type ListenOptions struct {
@@ -141,11 +133,6 @@ func (zoneOptions *ZoneOptions) zone() calendar.Zone {
 	return zone
 }
 
-func isTerminal(writer io.Writer) bool {
-	file, ok := writer.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
 // holdsData reports whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
 func (config *config) holdsData() bool {
@@ -171,20 +158,17 @@ func (config *config) lameDuck() time.Duration {
 	}
 }
 
-// role is the role of a process that serves.
-type role string
-
 // The roles of processes.
 const (
-	servesAll       role = "all"
-	servesAPI       role = "api"
-	servesRelay     role = "relay"
-	servesProjector role = "projector"
+	servesAll       = "all"
+	servesAPI       = "api"
+	servesRelay     = "relay"
+	servesProjector = "projector"
 )
 
 // does reports whether the process has a role. Commands have all of them, by default.
-func (config *config) does(one role) bool {
-	return config.Role == servesAll || config.Role == one
+func (config *config) does(role string) bool {
+	return config.Role == servesAll || config.Role == role
 }
 
 // misfits returns what does not go together, all of it.
@@ -201,10 +185,10 @@ func (config *config) misfits() []string {
 		"--feed-domain and --feed-api-prefix exclude each other": feedServers.Domain != "" && feedServers.APIPrefix != "",
 		"--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…": config.Feed == "" && (feedServers != none || config.FeedReplicas > 1),
 		fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", config.lameDuck()):                                               config.DrainLimit > 0 && config.lameDuck() >= config.DrainLimit,
-		"--store-listen needs --store postgres://…":                       config.Store == "" && config.Database.ListenURL != "",
-		"--index-ca and --index-api-key-file need --index http://…":       config.localIndex() && config.IndexCA+config.IndexAPIKeyFile != "",
-		"--pages-tiles-hosts and {s} in --pages-tiles need each other":    strings.Contains(config.PageOptions.Tiles, "{s}") != (len(config.PageOptions.TileHosts) > 0),
-		fmt.Sprintf("--witnesses must be at most %d", proof.MaxWitnesses): len(config.Witnesses) > proof.MaxWitnesses,
+		"--store-listen needs --store postgres://…":                    config.Store == "" && config.Database.ListenURL != "",
+		"--index-ca and --index-api-key-file need --index http://…":    config.localIndex() && config.IndexCA+config.IndexAPIKeyFile != "",
+		"--pages-tiles-hosts and {s} in --pages-tiles need each other": strings.Contains(config.PageOptions.Tiles, "{s}") != (len(config.PageOptions.TileHosts) > 0),
+		"--witnesses must be at most 16":                               len(config.Witnesses) > proof.MaxWitnesses,
 	}
 	maps.DeleteFunc(wrong, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(wrong))

@@ -12,7 +12,6 @@ import (
 
 	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
-	"daybook/internal/lease"
 	"daybook/internal/proof"
 )
 
@@ -22,8 +21,6 @@ const (
 	// keptNote ends the name of the file next to a key that holds the newest
 	// checkpoint of its log.
 	keptNote = ".note"
-	// checkpointLease is that of the process that signs.
-	checkpointLease = "checkpoint"
 	// lastSignature bounds the checkpoint at the end of a drain.
 	lastSignature = 5 * time.Second
 )
@@ -72,10 +69,19 @@ func (process *process) sign(ctx context.Context) {
 		return
 	}
 	process.status.Signer = process.signer.Stats
-	work, state := process.leased(checkpointLease, process.signUntilDrained, nil)
+	work, state := process.leased("checkpoint", process.signUntilDrained, nil)
 	process.add(ctx, "signer", work)
 	if state != nil {
-		process.add(ctx, "checkpoints", func(ctx context.Context) error { return process.followCheckpoints(ctx, state) })
+		process.add(ctx, "checkpoints", func(ctx context.Context) error {
+			for { // what others sign is stored next to the keys of a process that stands by
+				if !state.Held() {
+					_ = process.signer.Follow(ctx) // health shows it
+				}
+				if err := pause.For(ctx, process.CheckpointInterval); err != nil {
+					return err
+				}
+			}
+		})
 	}
 }
 
@@ -87,18 +93,6 @@ func (process *process) signUntilDrained(ctx context.Context) error {
 		_, _ = process.signer.Sign(last) // it tells the log what is wrong
 	}
 	return err
-}
-
-// followCheckpoints stores what others sign next to the keys of a process that stands by.
-func (process *process) followCheckpoints(ctx context.Context, state *lease.State) error {
-	for {
-		if !state.Held() {
-			_ = process.signer.Follow(ctx) // health shows it
-		}
-		if err := pause.For(ctx, process.CheckpointInterval); err != nil {
-			return err
-		}
-	}
 }
 
 // unsigned returns why this process signs no checkpoints that it should, "" if it does: what

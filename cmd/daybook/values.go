@@ -35,7 +35,7 @@ type valueReader func(text string, setting *kong.Value) (any, error)
 
 // mappers are the mappers of settings by the tag type, and by the types of Go.
 func (settingsReader *settingsReader) mappers() []kong.Option {
-	options := append(make([]kong.Option, 0, 40), kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(bounded(someTime, time.ParseDuration))))
+	options := append(make([]kong.Option, 0, 40), kong.TypeMapper(reflect.TypeFor[time.Duration](), settingsReader.mapper(bounded("a duration from %s to %s, as %s", time.ParseDuration))))
 	number := bounded(wholeNumber, readNumber)
 	for kind, read := range map[reflect.Kind]valueReader{
 		reflect.Bool: boolean, reflect.Int: number, reflect.Int64: number, reflect.Uint64: number, reflect.String: text, reflect.Slice: text,
@@ -129,10 +129,7 @@ func bounded[T ~int64](want string, parse func(string) (T, error)) valueReader {
 	}
 }
 
-const (
-	wholeNumber = "a whole number from %[1]s to %[2]s"
-	someTime    = "a duration from %s to %s, as %s"
-)
+const wholeNumber = "a whole number from %[1]s to %[2]s"
 
 func readNumber(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
 
