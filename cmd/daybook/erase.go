@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,41 +91,35 @@ func (eraseCommand *eraseCommand) work(ctx context.Context, console *console) er
 	if err != nil {
 		return err
 	}
-	reasons, err := console.clean(ctx, id, erased.Position)
-	if err != nil {
-		return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, erased.Position, err)
-	}
-	group := "daybook-" + id.String()
-	var text bytes.Buffer
-	var places []place
-	err = outputs.ExecuteTemplate(&text, "places", map[string]any{"embedded": console.file != nil, "schema": console.Database.Schema, "reasons": reasons, "group": group})
-	if err = cmp.Or(err, json.Unmarshal(text.Bytes(), &places)); err != nil {
-		return err
-	}
-	return console.print("erased", map[string]any{
-		"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before,
-		"images": append([]calendar.ID{}, erased.Images...), "places": places, "group": group, "urls": console.urlsOf(kind, id, erased.Slugs),
-	})
-}
-
-// clean takes what is left of an erased record out of every place that is not the operator's. It
-// returns the reasons that are left.
-func (console *console) clean(ctx context.Context, id calendar.ID, position calendar.Position) (reasons []*eventstore.Entry, err error) {
 	if console.file != nil {
 		err = console.file.Compact(ctx)
 	}
 	if err == nil {
-		err = console.renewStream(ctx, position)
+		err = console.renewStream(ctx, erased.Position)
 	}
 	if err == nil {
 		show, end := progress[int](console, "read model", "records")
 		err = console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, show) })
 		end()
 	}
+	var reasons []*eventstore.Entry
 	if err == nil {
 		reasons, err = console.reasonsOf(ctx, id)
 	}
-	return reasons, err
+	if err != nil {
+		return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, erased.Position, err)
+	}
+	group := "daybook-" + id.String()
+	var text bytes.Buffer
+	var places []place
+	_ = outputs.ExecuteTemplate(&text, "places", map[string]any{"embedded": console.file != nil, "schema": console.Database.Schema, "reasons": reasons, "group": group})
+	if err := json.Unmarshal(text.Bytes(), &places); err != nil {
+		return err
+	}
+	return console.print("erased", map[string]any{
+		"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before,
+		"images": append([]calendar.ID{}, erased.Images...), "places": places, "group": group, "urls": console.urlsOf(kind, id, erased.Slugs),
+	})
 }
 
 // streamWait is how long the stream may take to be made again.
