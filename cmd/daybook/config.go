@@ -30,7 +30,7 @@ const byDefault = "default"
 // settingsReader reads settings from flags, else from the environment, else from the file
 // of settings, and notes what is wrong with any of them.
 type settingsReader struct {
-	env      []string
+	env      map[string]string
 	model    *kong.Application
 	given    map[*kong.Value]settingValue
 	from     string // where the value that is read now comes from, "" for the command line
@@ -109,7 +109,7 @@ func variable(value *kong.Value) string {
 // command line.
 func (settingsReader *settingsReader) resolve(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
 	name := variable(flag.Value)
-	text, set := lookupEnv(settingsReader.env, name)
+	text, set := settingsReader.env[name]
 	given, inFile := settingsReader.file[flag.Name]
 	switch {
 	case name == "":
@@ -204,15 +204,6 @@ func (settingsReader *settingsReader) readFile(path string, _ *kong.Value) (any,
 		settingsReader.file[name] = settingValue{Value: strings.Join(texts, ","), From: at}
 	}
 	return path, nil
-}
-
-func lookupEnv(env []string, name string) (string, bool) {
-	for _, e := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(e, name+"="); ok {
-			return value, true
-		}
-	}
-	return "", false
 }
 
 // serveSettings are the settings of the service.

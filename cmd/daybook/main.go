@@ -185,7 +185,11 @@ func exitStatus(err error) int {
 func execute(ctx context.Context, console *console, args, env []string) error {
 	helped := false
 	console.config = &config{}
-	reader := &settingsReader{env: env}
+	reader := &settingsReader{env: map[string]string{}}
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		reader.env[name] = value
+	}
 	kong, err := reader.parser(console.config, console.output, func(int) { helped = true })
 	if err != nil {
 		return err
@@ -197,7 +201,7 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 	if args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	if line, asked := lookupEnv(env, "COMP_LINE"); asked && args[0] == "completion" {
+	if line, asked := reader.env["COMP_LINE"]; asked && args[0] == "completion" {
 		return complete(console.output, kong.Model, line)
 	}
 	parsed, err := reader.read(kong, console.config, args)
