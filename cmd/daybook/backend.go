@@ -65,6 +65,7 @@ func (backend *backend) open(ctx context.Context, existing bool) error {
 	if err != nil {
 		return err
 	}
+	backend.close = store.Close
 	backend.events = watchedStore{backend.hooks.Store(store), backend.wrote}
 	backend.users = access.New(backend.events)
 	backend.command = command.New(backend.events, &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}, access.NewHasher(), time.Now)
@@ -204,7 +205,7 @@ func (backend *backend) leased(name string, work func(context.Context) error, pr
 
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
-func (backend *backend) openStore(ctx context.Context, existing bool) (eventstore.Store, error) {
+func (backend *backend) openStore(ctx context.Context, existing bool) (closingStore, error) {
 	if backend.Store == "" {
 		return backend.openFile(ctx, existing)
 	}
@@ -217,13 +218,13 @@ func (backend *backend) openStore(ctx context.Context, existing bool) (eventstor
 	if err != nil {
 		return nil, err
 	}
-	backend.leases, backend.close = store, store.Close
+	backend.leases = store
 	return store, nil
 }
 
 // openFile opens the event store in the data directory. One without entries is
 // refused where other files say that there were some, unless a new log is to begin.
-func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore.Store, error) {
+func (backend *backend) openFile(ctx context.Context, existing bool) (closingStore, error) {
 	left := backend.leftOfLog()
 	lost := left != "" && !backend.NewLog
 	store, err := sqlite.Open(ctx, backend.Data, sqlite.Options{Observe: backend.watchedCommits, Existing: existing || lost})
@@ -235,7 +236,7 @@ func (backend *backend) openFile(ctx context.Context, existing bool) (eventstore
 	}
 	switch {
 	case err == nil:
-		backend.file, backend.close = store, store.Close
+		backend.file = store
 		return store, nil
 	case !errors.Is(err, eventstore.ErrNoStore):
 		return nil, fmt.Errorf("event store in %s: %w", backend.Data, err)
