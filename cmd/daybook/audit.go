@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/verify"
 	"daybook/internal/audit"
 	"daybook/internal/ground/wholefile"
@@ -38,7 +39,7 @@ type auditCheckpoint struct{}
 
 // work signs a checkpoint where there are new entries, and prints the newest one.
 func (*auditCheckpoint) work(ctx context.Context, console *console) error {
-	if console.signer == nil {
+	if !console.signer.Signs() {
 		return errNoKey
 	}
 	signed, err := console.signer.Sign(ctx)
@@ -63,12 +64,11 @@ type auditProof struct {
 
 // work prints the proof that an entry is in the log.
 func (auditProof *auditProof) work(ctx context.Context, console *console) error {
-	position := auditProof.Position
 	newest, err := console.proofs.Checkpoint(ctx, 0)
 	if err != nil {
 		return err
 	}
-	size := cmp.Or(auditProof.Size, newest.Size)
+	position, size := auditProof.Position, cmp.Or(auditProof.Size, newest.Size)
 	if size > newest.Size || position > size {
 		return fmt.Errorf("entry %d of a tree of %d entries: the newest checkpoint covers %d", position, size, newest.Size)
 	}
@@ -81,8 +81,7 @@ func (auditProof *auditProof) work(ctx context.Context, console *console) error 
 		if err != nil {
 			return fmt.Errorf("of %d entries: %w", size, err)
 		}
-		_, _ = console.output.Write(inclusion.Text(signed.Note))
-		return nil
+		return console.finish(nil, "%s", inclusion.Text(signed.Note))
 	}
 	inclusion.Origin = newest.Origin
 	if inclusion.Opening, err = console.proofs.Opening(ctx, console.reader, console.auditor().Caller, position); err != nil {
@@ -101,30 +100,24 @@ type keyList struct{}
 
 // work prints the vkeys that signed or will sign, each once.
 func (*keyList) work(ctx context.Context, console *console) error {
-	seen := map[string]bool{}
-	show := func(vkey string) {
-		if !seen[vkey] {
-			fmt.Fprintln(console.output, vkey)
-		}
-		seen[vkey] = true
-	}
-	newest, err := console.proofs.Checkpoint(ctx, 0)
-	if err == nil {
-		var known proof.Keys
-		known, err = proof.ReadKeys(&newest)
-		for _, keySpan := range known.Keys {
-			show(keySpan.VKey)
-		}
-	}
-	switch {
-	case err != nil && !errors.Is(err, proof.ErrNoCheckpoint):
+	newest, err := eventstore.CheckpointAt(ctx, console.events, 0)
+	if err != nil {
 		return err
-	case console.signer == nil:
-		return nil
+	}
+	known, err := proof.ReadKeys(&newest)
+	if err != nil {
+		return err
 	}
 	keys, err := console.signer.PublicKeys(ctx)
 	for _, key := range keys {
-		show(key.String())
+		known.Keys = append(known.Keys, proof.KeySpan{VKey: key.String()})
+	}
+	shown := map[string]bool{}
+	for _, span := range known.Keys {
+		if !shown[span.VKey] {
+			fmt.Fprintln(console.output, span.VKey)
+		}
+		shown[span.VKey] = true
 	}
 	return err
 }
@@ -133,7 +126,7 @@ type keyConfirm struct{}
 
 // work lets a key sign on that has no note of what it signed last.
 func (*keyConfirm) work(ctx context.Context, console *console) error {
-	if console.signer == nil {
+	if !console.signer.Signs() {
 		return errNoKey
 	}
 	size, err := console.signer.Confirm(ctx)
@@ -147,16 +140,13 @@ type keyNew struct {
 // work prints a new key. With an origin a new log begins with it, where there is one already
 // or the key belongs to the data directory.
 func (keyNew *keyNew) work(ctx context.Context, console *console) error {
-	signer, origin := console.signer, keyNew.Origin
-	if signer == nil {
-		signer = proof.NewSigner(console.proofs, proof.Keyring{Origin: console.LogOrigin, Address: console.address()}, proof.SignerOptions{})
-	}
+	origin := keyNew.Origin
 	var privateKey *proof.PrivateKey
 	var err error
 	if origin != "" {
-		privateKey, err = signer.Begin(ctx, origin)
+		privateKey, err = console.signer.Begin(ctx, origin)
 	} else {
-		if origin, err = signer.Origin(ctx); err == nil && origin == "" {
+		if origin, err = console.signer.Origin(ctx); err == nil && origin == "" {
 			err = errors.New("the log has no entry to be named by yet; name it by --origin or --log-origin")
 		}
 		if err == nil {
@@ -207,9 +197,9 @@ func (trustOptions *trustOptions) Run(ctx context.Context, console *console) err
 }
 
 func (trustOptions *trustOptions) work(ctx context.Context, console *console) error {
-	bar := newProgress(console, "verify", "entries")
-	verified, err := audit.VerifyStore(ctx, console.events, console.proofs.Tree, trustOptions.Trust, bar.at)
-	bar.end()
+	show, end := progress[calendar.Position](console, "verify", "entries")
+	verified, err := audit.VerifyStore(ctx, console.events, console.proofs.Tree, trustOptions.Trust, show)
+	end()
 	if err == nil && verified.Result != verify.Tampered && console.file != nil {
 		// Last, because what was checked before names the entry.
 		if err = console.file.Integrity(ctx); err != nil {

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +20,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/access"
 	"daybook/internal/history"
@@ -43,7 +49,7 @@ type backend struct {
 	reader    *history.Reader
 	command   *command.Service
 	proofs    *proof.Log
-	signer    *proof.Signer // nil: there is no key to sign with
+	signer    *proof.Signer
 
 	// What only a running service has.
 	status *status.Reporter    // nil: none serves here
@@ -59,10 +65,10 @@ func (backend *backend) open(ctx context.Context, existing bool) error {
 	if err != nil {
 		return err
 	}
-	rules := &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}
+	backend.close = store.Close
 	backend.events = watchedStore{backend.hooks.Store(store), backend.wrote}
 	backend.users = access.New(backend.events)
-	backend.command = command.New(backend.events, rules, access.NewHasher(), time.Now)
+	backend.command = command.New(backend.events, &calendar.Rules{Site: backend.zone().Location, Clean: htmltext.New()}, access.NewHasher(), time.Now)
 	backend.records = backend.command.Records()
 	backend.reader = history.New(backend.events, time.Now)
 	backend.proofs = proof.NewLog(backend.events)
@@ -101,7 +107,6 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 		defer cancel()
 		backend.wrote(backend.events.Sync(within)) // whether a store on a server takes writes
 		reporter := backend.reporter(m)
-		reporter.Role = "" // it is no process
 		var report *status.Report
 		health, report = reporter.Health(ctx)
 		return reporter.Settle(ctx, &health, report)
@@ -115,7 +120,7 @@ func (backend *backend) shownHealth(ctx context.Context) (health status.Health, 
 // reporter returns what asks the parts of this process, those of its roles aside.
 func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	reporter := &status.Reporter{Parts: status.Parts{
-		Role: string(backend.Role), Store: backend.events,
+		Store:  backend.events,
 		Faults: []func(context.Context) (string, string){backend.failing, backend.unsigned},
 	}}
 	if backend.file != nil {
@@ -123,9 +128,6 @@ func (backend *backend) reporter(m *upkeep.Upkeep) *status.Reporter {
 	}
 	if m != nil {
 		reporter.Index = m.Index()
-	}
-	if backend.signer != nil {
-		reporter.Signer = backend.signer.Stats
 	}
 	return reporter
 }
@@ -185,17 +187,166 @@ func (backend *backend) relay(jetStream jetstream.JetStream) (relay *feed.Relay,
 	relay = feed.NewRelay(backend.events, jetStream, feed.RelayOptions{
 		Log: backend.log, Prefix: backend.FeedPrefix, Replicas: backend.FeedReplicas, Observe: backend.hooks.Publishing,
 	})
-	work, state = backend.leased(relayLease+backend.FeedPrefix, relay.Run, nil)
+	work, state = backend.leased("relay/"+backend.FeedPrefix, relay.Run, nil)
 	return relay, work, state
 }
 
-// leased puts work under a lease when the store is shared.
+// leased puts work under a lease when the store is shared. The names of those of relays and read
+// models end with the prefix of their feed or index: a store may have several.
 func (backend *backend) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
 	if backend.leases == nil {
 		return work, nil
 	}
 	state := new(lease.State)
 	return func(ctx context.Context) error {
-		return lease.Run(ctx, backend.leases, name, holder(), lease.Options{Log: backend.log, State: state, Progress: progress}, work)
+		return lease.Run(ctx, backend.leases, name, holder, lease.Options{Log: backend.log, State: state, Progress: progress}, work)
 	}, state
+}
+
+// openStore opens the event store that the settings name. The one in the data
+// directory needs the directory's lock.
+func (backend *backend) openStore(ctx context.Context, existing bool) (closingStore, error) {
+	if backend.Store == "" {
+		return backend.openFile(ctx, existing)
+	}
+	options := backend.Database
+	options.Log, options.Observe, options.Existing = backend.log, backend.watchedCommits, existing
+	store, err := postgres.Open(ctx, backend.Store, options)
+	if errors.Is(err, eventstore.ErrNoStore) {
+		err = fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", options.Schema, redactedURLs(backend.Store))
+	}
+	if err != nil {
+		return nil, err
+	}
+	backend.leases = store
+	return store, nil
+}
+
+// openFile opens the event store in the data directory. One without entries is
+// refused where other files say that there were some, unless a new log is to begin.
+func (backend *backend) openFile(ctx context.Context, existing bool) (closingStore, error) {
+	left := backend.leftOfLog()
+	lost := left != "" && !backend.NewLog
+	store, err := sqlite.Open(ctx, backend.Data, sqlite.Options{Observe: backend.watchedCommits, Existing: existing || lost})
+	if err == nil && lost {
+		head, headErr := store.Head(ctx, eventstore.Point{})
+		if headErr != nil || head.Position == 0 {
+			err = errors.Join(cmp.Or(headErr, eventstore.ErrNoStore), store.Close())
+		}
+	}
+	switch {
+	case err == nil:
+		backend.file = store
+		return store, nil
+	case !errors.Is(err, eventstore.ErrNoStore):
+		return nil, fmt.Errorf("event store in %s: %w", backend.Data, err)
+	}
+	if file, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
+		_ = file.Close()
+	}
+	return nil, backend.noStore()
+}
+
+// leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
+// none exists: a store without entries next to it has lost them.
+func (config *config) leftOfLog() string {
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	paths := []string{
+		filepath.Join(config.Data, snapshotFile), filepath.Join(config.Data, formerFile),
+		filepath.Join(config.Data, keyFile), filepath.Join(config.Data, keyFile+keptNote),
+	}
+	for _, key := range config.SigningKey {
+		paths = append(paths, key+keptNote)
+	}
+	// The log of the engine is never there before its file, and its index not without the log.
+	file := filepath.Join(config.Data, sqlite.FileName)
+	log, index := file+"-wal", file+"-shm"
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		paths = append(paths, log)
+	}
+	if !exists(log) {
+		paths = append(paths, index)
+	}
+	if i := slices.IndexFunc(paths, exists); i >= 0 {
+		return paths[i]
+	}
+	return ""
+}
+
+// noStore is the error of a data directory without a store, where a file may be left of a log.
+func (config *config) noStore() error {
+	left := config.leftOfLog()
+	if left == "" {
+		return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", config.Data)
+	}
+	return fmt.Errorf("%s holds no entries, but %s is left of a log: put %s back, or a backup of it into an empty directory; "+
+		"daybook user add NAME --role administrator --new-log begins another log here", config.Data, left, sqlite.FileName)
+}
+
+// lookEvery is how often the process looks at its health.
+const lookEvery = 5 * time.Second
+
+// Why a service is degraded by what its store does. It stays ready.
+const (
+	whyNoWrites = "store takes no writes"
+	whyNoReads  = "store cannot be read" // while its head is known
+)
+
+// failing returns why the store does not do what it is there for, "" when it does: whether it
+// takes writes by the last of them.
+func (backend *backend) failing(ctx context.Context) (why, cause string) {
+	ctx, cancel := context.WithTimeout(ctx, status.Wait)
+	defer cancel()
+	_, err := backend.events.Load(ctx, math.MaxInt64) // in no cache
+	switch {
+	case errors.Is(err, eventstore.ErrUnavailable):
+		return whyNoReads, ""
+	case backend.unwritten.Load():
+		return whyNoWrites, ""
+	default:
+		return "", ""
+	}
+}
+
+// watchedStore notes when ids cannot be taken: a create fails there, before its commit.
+type watchedStore struct {
+	eventstore.Store
+
+	wrote func(error)
+}
+
+// NewID implements eventstore.Store.
+func (watchedStore watchedStore) NewID(ctx context.Context) (calendar.ID, error) {
+	id, err := watchedStore.Store.NewID(ctx)
+	if errors.Is(err, eventstore.ErrUnavailable) {
+		watchedStore.wrote(err)
+	}
+	return id, err
+}
+
+// watchedCommits is the observer of commits, which tell whether the store takes writes. One
+// without entries proves nothing.
+func (backend *backend) watchedCommits() func(eventstore.Committed) {
+	end := func(eventstore.Committed) {}
+	if backend.hooks.Commits != nil {
+		end = backend.hooks.Commits()
+	}
+	return func(committed eventstore.Committed) {
+		if end(committed); committed.Err != nil || committed.Entries > 0 {
+			backend.wrote(committed.Err)
+		}
+	}
+}
+
+// wrote notes whether a write failed.
+func (backend *backend) wrote(err error) {
+	switch before := backend.unwritten.Swap(err != nil); {
+	case err != nil && !before:
+		backend.log.Error("event store takes no writes", "error", err)
+	case err == nil && before:
+		backend.log.Info("event store takes writes again")
+	}
 }

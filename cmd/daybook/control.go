@@ -13,17 +13,18 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+	"github.com/cenkalti/backoff/v5"
+
 	"daybook/calendar"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/audit"
 	"daybook/internal/ground/lifecycle"
-	"daybook/internal/ground/pause"
 	"daybook/internal/texts"
 )
 
@@ -70,10 +71,10 @@ func perform(ctx context.Context, console *console, task task) error {
 	existing := !console.tag.Has("makes") // who checks or copies a store means one that is there
 	console.backend = &backend{config: console.config, log: console.logger("warn")}
 	if console.Store == "" || console.tag.Has("model") && console.localIndex() {
-		if _, err := os.Stat(filepath.Join(console.Data, socketName)); err != nil && console.Store == "" && existing { // nobody serves
-			if _, err := os.Stat(filepath.Join(console.Data, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
-				return console.noStore() // before anything is made in the directory
-			}
+		_, unserved := os.Stat(filepath.Join(console.Data, socketName))
+		_, unstored := os.Stat(filepath.Join(console.Data, sqlite.FileName))
+		if console.Store == "" && existing && unserved != nil && errors.Is(unstored, os.ErrNotExist) {
+			return console.noStore() // before anything is made in the directory
 		}
 		order := order{version, console.name, task, console.terminal, console.Store, console.OutputOptions, console.ZoneOptions, console.LanguageOptions}
 		lock, err := console.hold(ctx, console.Store != "" || !existing, holderWait, func() error { return order.give(ctx, console) })
@@ -105,24 +106,22 @@ const (
 // hold takes the lock of the data directory, none where another way has done the work, which is
 // tried first: somebody may have removed the lock. Another command holds it for a moment, and a server that
 // starts has no socket yet, so both are waited for.
-func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (lock *os.File, err error) {
+func (console *console) hold(ctx context.Context, create bool, wait time.Duration, instead func() error) (*os.File, error) {
 	outage := lifecycle.Outage{Log: console.log, Message: "waiting for the data directory"}
-	for end := time.Now().Add(wait); ; {
-		if err := instead(); !errors.Is(err, errNoServer) {
-			return nil, err
+	lock, err := backoff.Retry(ctx, func() (lock *os.File, err error) {
+		if err = instead(); errors.Is(err, errNoServer) {
+			lock, err = lockData(console.Data, create, console.name)
+			outage.Note(ctx, err)
 		}
-		lock, err = lockData(console.Data, create, console.name)
-		outage.Note(ctx, err)
-		switch {
-		case !errors.Is(err, errLocked):
-			return lock, err
-		case time.Now().After(end):
-			return nil, fmt.Errorf("%w; try again when it has ended", err)
+		if !errors.Is(err, errLocked) {
+			err = backoff.Permanent(err)
 		}
-		if err := pause.For(ctx, holderPoll); err != nil {
-			return nil, err
-		}
+		return lock, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(holderPoll)), backoff.WithMaxElapsedTime(wait))
+	if errors.Is(err, errLocked) {
+		err = fmt.Errorf("%w; try again when it has ended", err)
 	}
+	return lock, err
 }
 
 // alone is no other way than to take the lock.
@@ -134,16 +133,12 @@ var errNoServer = errors.New("no server takes orders")
 // answers. The error is errNoServer when there is no server yet, or no more; none has taken the
 // order then.
 func (order order) give(ctx context.Context, console *console) error {
-	client := &http.Client{Transport: &http.Transport{
+	transport := &http.Transport{
 		DisableKeepAlives: true, ExpectContinueTimeout: 2 * firstWait,
-		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-			err = atSocket(console.Data, func(path string) error {
-				conn, err = (&net.Dialer{}).DialContext(ctx, "unix", path)
-				return err
-			})
-			return conn, err
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return atSocket(console.Data, func(path string) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", path) })
 		},
-	}}
+	}
 	text, err := json.Marshal(order)
 	if err != nil {
 		return err
@@ -163,7 +158,7 @@ func (order order) give(ctx context.Context, console *console) error {
 		return err
 	}
 	request.Header.Set("Expect", "100-continue") // the input is read when the order is taken
-	answer, err := client.Do(request)
+	answer, err := transport.RoundTrip(request)
 	switch {
 	case !silent.Stop():
 		return context.Cause(ctx)
@@ -199,38 +194,37 @@ const (
 	maxSocket  = 100 // bytes: the system's limit for a socket path is 108
 )
 
-// atSocket calls use with a path of the socket that tasks of other processes of this machine
-// come by, short enough for the system.
-func atSocket(directory string, use func(path string) error) error {
+// atSocket opens the socket that tasks of other processes of this machine come by, by a path
+// short enough for the system.
+func atSocket[T any](directory string, open func(path string) (T, error)) (opened T, err error) {
 	path := filepath.Join(directory, socketName)
 	if len(path) > maxSocket { // by a short link, which every Unix follows
 		target, err := filepath.Abs(directory)
 		if err != nil {
-			return err
+			return opened, err
 		}
 		short, err := os.MkdirTemp("", "daybook-")
 		if err != nil {
-			return err
+			return opened, err
 		}
 		defer func() { _ = os.RemoveAll(short) }()
 		link := filepath.Join(short, "data")
 		if err := os.Symlink(target, link); err != nil {
-			return err
+			return opened, err
 		}
 		path = filepath.Join(link, socketName)
 	}
-	return use(path)
+	return open(path)
 }
 
 // listenControl opens the socket, with the store open: where somebody removed the lock another
 // process may serve. Only the owner of the data directory can open it.
-func listenControl(ctx context.Context, directory string) (listener net.Listener, err error) {
+func listenControl(ctx context.Context, directory string) (net.Listener, error) {
 	removeSocket(directory)
-	err = atSocket(directory, func(path string) error {
+	listener, err := atSocket(directory, func(path string) (net.Listener, error) {
 		before := syscall.Umask(0o177)
 		defer syscall.Umask(before)
-		listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
-		return err
+		return (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -317,13 +311,12 @@ func (backend *backend) taken(text []byte) (order order, err error) {
 	case order.Timezone != "" && order.zone().Name != zone:
 		return order, fmt.Errorf("--timezone: the running server has %s, not %s", zone, order.Timezone)
 	}
-	for _, node := range parser.Model.Leaves(false) {
-		if t, ok := reflect.TypeAssert[task](node.Target.Addr()); ok && node.Path() == order.Task {
-			order.Arguments = t
-			return order, json.Unmarshal(text, &order)
-		}
+	parsed, err := kong.Trace(parser, strings.Fields(order.Task))
+	if err != nil {
+		return order, err
 	}
-	return order, fmt.Errorf("the running server has no task %q", order.Task)
+	order.Arguments = parsed.Selected().Target.Addr().Interface()
+	return order, json.Unmarshal(text, &order)
 }
 
 type writerFunc func([]byte) (int, error)

@@ -59,11 +59,11 @@ func TestHolderThatStays(t *testing.T) {
 	holder := fmt.Sprintf("in use by process %d (daybook import)", os.Getpid())
 	// Of a process that was killed.
 	must(t, os.WriteFile(filepath.Join(data, socketName), nil, 0o600))
-	held := &console{config: &config{DataOptions: DataOptions{Data: data}}, backend: &backend{log: slog.New(slog.DiscardHandler)}}
+	held := &console{config: &config{StoreOptions: StoreOptions{Data: data}}, backend: &backend{log: slog.New(slog.DiscardHandler)}}
 	if err := (order{}).give(t.Context(), held); !errors.Is(err, errNoServer) {
 		t.Errorf("the socket of a process that was killed: %v", err)
 	}
-	if _, err := held.hold(t.Context(), false, 0, alone); err == nil || !strings.Contains(err.Error(), holder) {
+	if _, err := held.hold(t.Context(), false, 1, alone); err == nil || !strings.Contains(err.Error(), holder) {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -78,7 +78,7 @@ func TestServerOfOtherVersion(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	startServer(t, "serve", "--data", data)
-	err := order{Version: "0.0.0", Task: "user list"}.give(t.Context(), &console{config: &config{DataOptions: DataOptions{Data: data}}})
+	err := order{Version: "0.0.0", Task: "user list"}.give(t.Context(), &console{config: &config{StoreOptions: StoreOptions{Data: data}}})
 	refused, ok := errors.AsType[*exitError](err)
 	want := fmt.Sprintf("the running server is daybook %s, this command 0.0.0", version)
 	if !ok || refused.status != exitUsage || refused.Error() != want {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
@@ -78,10 +79,10 @@ type closingStore interface {
 
 // copied makes a store that is a copy of another one, and verifies it.
 func copied(ctx context.Context, console *console, whole *eventstore.Copy, create func() (closingStore, error)) (found verify.Findings, err error) {
-	bar := newProgress(console, "copy", "entries")
-	whole.Progress = bar.at
+	show, end := progress[calendar.Position](console, "copy", "entries")
+	whole.Progress = show
 	store, err := create()
-	bar.end()
+	end()
 	if err == nil {
 		found, err = verified(ctx, console, store)
 		err = errors.Join(err, store.Close())
@@ -91,9 +92,9 @@ func copied(ctx context.Context, console *console, whole *eventstore.Copy, creat
 
 // verified verifies a store, and fails when it is not as it was written.
 func verified(ctx context.Context, console *console, store eventstore.Store) (verify.Findings, error) {
-	bar := newProgress(console, "verify", "entries")
-	defer bar.end()
-	found, err := verify.Store(ctx, store, bar.at)
+	show, end := progress[calendar.Position](console, "verify", "entries")
+	defer end()
+	found, err := verify.Store(ctx, store, show)
 	return found, cmp.Or(err, found.Err())
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -59,13 +61,8 @@ func (eraseCommand *eraseCommand) Run(ctx context.Context, console *console) err
 	return perform(ctx, console, eraseCommand)
 }
 
-// The states of a place that bytes of a record are in.
-const (
-	placeDone     = "done"
-	placeOperator = "operator" // what is left is his
-)
-
-// place is where bytes of a record are, and what came of them.
+// place is where bytes of a record are, and what came of them: done, or what is left is the
+// operator's.
 type place struct {
 	Place string `json:"place"`
 	State string `json:"state"`
@@ -94,49 +91,35 @@ func (eraseCommand *eraseCommand) work(ctx context.Context, console *console) er
 	if err != nil {
 		return err
 	}
-	reasons, err := console.clean(ctx, id, erased.Position)
-	if err != nil {
-		return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, erased.Position, err)
-	}
-	places := []place{{"event store", placeDone, ""}}
-	if console.file == nil {
-		places = []place{{"event store", placeDone, "blanked"}, {"files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema " + console.Database.Schema + "; WAL, standbys and archives"}}
-	}
-	group := "daybook-" + id.String()
-	places = slices.Concat(places, []place{
-		{"feed", placeDone, ""},
-		{"read model", placeDone, "made anew; there is none to go back to"},
-		{"other processes", placeDone, "they forget the record when they meet the entry"},
-	}, reasons, []place{
-		{"caches between", placeOperator, "purge all that begins with the URLs below, or the cache group " + group},
-		{"backups", placeOperator, "run the command again after one was put back"},
-		{"exports and copies of the feed", placeOperator, ""},
-		{"logs of proxies", placeOperator, ""},
-	})
-	return console.print("erased", map[string]any{
-		"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before,
-		"images": append([]calendar.ID{}, erased.Images...), "places": places, "group": group, "urls": console.urlsOf(kind, id, erased.Slugs),
-	})
-}
-
-// clean takes what is left of an erased record out of every place that is not the operator's. It
-// returns the reasons that are left.
-func (console *console) clean(ctx context.Context, id calendar.ID, position calendar.Position) (reasons []place, err error) {
 	if console.file != nil {
 		err = console.file.Compact(ctx)
 	}
 	if err == nil {
-		err = console.renewStream(ctx, position)
+		err = console.renewStream(ctx, erased.Position)
 	}
 	if err == nil {
-		bar := newProgress(console, "read model", "records")
-		err = console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
-		bar.end()
+		show, end := progress[int](console, "read model", "records")
+		err = console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, show) })
+		end()
 	}
+	var reasons []*eventstore.Entry
 	if err == nil {
 		reasons, err = console.reasonsOf(ctx, id)
 	}
-	return reasons, err
+	if err != nil {
+		return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, erased.Position, err)
+	}
+	group := "daybook-" + id.String()
+	var text bytes.Buffer
+	var places []place
+	_ = outputs.ExecuteTemplate(&text, "places", map[string]any{"embedded": console.file != nil, "schema": console.Database.Schema, "reasons": reasons, "group": group})
+	if err := json.Unmarshal(text.Bytes(), &places); err != nil {
+		return err
+	}
+	return console.print("erased", map[string]any{
+		"kind": kind.String(), "id": id, "position": erased.Position, "before": erased.Before,
+		"images": append([]calendar.ID{}, erased.Images...), "places": places, "group": group, "urls": console.urlsOf(kind, id, erased.Slugs),
+	})
 }
 
 // streamWait is how long the stream may take to be made again.
@@ -170,7 +153,7 @@ func (backend *backend) renewStream(ctx context.Context, erasure calendar.Positi
 // reasonsOf finds reasons that were given with changes of a record and stay: the entries of
 // other records that the same write made have them too, and are not erased. What is left of
 // an erased entry to know the write by are its commit, its time and who made it.
-func (backend *backend) reasonsOf(ctx context.Context, id calendar.ID) (reasons []place, err error) {
+func (backend *backend) reasonsOf(ctx context.Context, id calendar.ID) (reasons []*eventstore.Entry, err error) {
 	for erased, err := range eventstore.Entries(ctx, backend.events, id) {
 		if err != nil {
 			return nil, err
@@ -185,7 +168,7 @@ func (backend *backend) reasonsOf(ctx context.Context, id calendar.ID) (reasons 
 			}
 			for i := range page {
 				if entry := &page[i]; entry.ID != erased.ID && entry.Cause.Reason != "" && entry.Actor == erased.Actor && entry.Time.Equal(erased.Time) {
-					reasons = append(reasons, place{fmt.Sprintf("reason in the history of %s %d, version %d", entry.Kind, entry.ID, entry.Version), placeOperator, ""})
+					reasons = append(reasons, entry)
 				}
 			}
 			after += uint64(len(page))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,9 +43,7 @@ func (importCommand *importCommand) Run(ctx context.Context, console *console) e
 		if err == nil && (at.Mode().IsRegular() || at.IsDir()) { // others would be read away, and a directory cannot be read
 			path, _ := filepath.Abs(importCommand.File)
 			named = !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") // what a process holds open has no name
-			if importCommand.Lines, err = importer.Count(file); err == nil {
-				_, err = file.Seek(0, io.SeekStart)
-			}
+			importCommand.Lines, err = importer.Count(io.NewSectionReader(file, 0, math.MaxInt64))
 		}
 		if err != nil {
 			return fmt.Errorf("import %s: %w", importCommand.File, err)
@@ -81,15 +80,15 @@ func (importCommand *importCommand) work(ctx context.Context, console *console) 
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
 	}
-	bar := newProgress(console, "import", "lines")
+	show, end := progress[int](console, "import", "lines")
 	im, err := importer.New(console.events, console.command, console.users, importer.Options{
-		Source: importCommand.Source, Caller: caller, Progress: func(report importer.Report) { bar.set(int(report.Lines), importCommand.Lines) },
+		Source: importCommand.Source, Caller: caller, Progress: func(report importer.Report) { show(int(report.Lines), importCommand.Lines) },
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
 	}
 	report, stopped := im.Run(ctx, console.input)
-	bar.end()
+	end()
 	if !console.JSON {
 		_ = outputs.ExecuteTemplate(console.err, "refused", report)
 	}

@@ -36,12 +36,12 @@ func TestProgressBar(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
-		progress := newProgress(&console{err: &text, terminal: true}, "import", "lines")
+		show, end := progress[int](&console{err: &text, terminal: true}, "import", "lines")
 		for done := 1000; done <= 3000; done += 1000 {
 			<-time.After(200 * time.Millisecond)
-			progress.set(done, 5000)
+			show(done, 5000)
 		}
-		progress.end()
+		end()
 		got := text.String()
 		rates := regexp.MustCompile(`([1-9]\d*)/5000, (\d+) lines/s`).FindAllStringSubmatch(got, -1)
 		if len(rates) < 2 {
@@ -63,12 +63,12 @@ func TestProgressLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
-		progress := newProgress(&console{err: &text}, "import", "lines")
+		show, end := progress[int](&console{err: &text}, "import", "lines")
 		for done := 1000; done <= 7000; done += 1000 {
 			<-time.After(2 * time.Second)
-			progress.set(done, 7000)
+			show(done, 7000)
 		}
-		progress.end()
+		end()
 		if got, want := text.String(), "import: 3000 of 7000 lines\nimport: 6000 of 7000 lines\n"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -15,9 +15,12 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 	_ "time/tzdata" // zones work on machines that have no zone database
 
 	"github.com/alecthomas/kong"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 
 	"daybook/internal/formats"
 	"daybook/internal/httpapi"
@@ -127,11 +130,8 @@ func (printer *printer) Write(data []byte) (count int, err error) {
 // exitError is an error that chooses the exit status.
 type exitError struct {
 	status int
-	err    error
+	error
 }
-
-func (exitError *exitError) Error() string { return exitError.err.Error() }
-func (exitError *exitError) Unwrap() error { return exitError.err }
 
 func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
@@ -159,7 +159,8 @@ func helpText(value *kong.Value) string {
 // run is the program. It returns the exit status and never exits by itself.
 func run(ctx context.Context, args, env []string, input io.Reader, output, errw io.Writer) int {
 	printed := &printer{Writer: output}
-	c := &console{stdin: input, output: printed, err: errw, terminal: isTerminal(errw)}
+	file, ok := errw.(*os.File)
+	c := &console{stdin: input, output: printed, err: errw, terminal: ok && term.IsTerminal(int(file.Fd()))}
 	err := cmp.Or(execute(ctx, c, args, env), printed.err)
 	if err != nil && err.Error() != "" {
 		name, _, _ := strings.Cut(c.name, " ")
@@ -184,7 +185,11 @@ func exitStatus(err error) int {
 func execute(ctx context.Context, console *console, args, env []string) error {
 	helped := false
 	console.config = &config{}
-	reader := &settingsReader{env: env}
+	reader := &settingsReader{env: map[string]string{}}
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		reader.env[name] = value
+	}
 	kong, err := reader.parser(console.config, console.output, func(int) { helped = true })
 	if err != nil {
 		return err
@@ -196,20 +201,19 @@ func execute(ctx context.Context, console *console, args, env []string) error {
 	if args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	if line, asked := lookupEnv(env, "COMP_LINE"); asked && args[0] == "completion" {
+	if line, asked := reader.env["COMP_LINE"]; asked && args[0] == "completion" {
 		return complete(console.output, kong.Model, line)
 	}
 	parsed, err := reader.read(kong, console.config, args)
 	if helped {
 		return nil
 	}
-	if node := parsed.Selected(); node != nil {
-		console.name, console.tag = node.Path(), node.Tag
-	}
+	node := cmp.Or(parsed.Selected(), kong.Model.Node)
+	console.name, console.tag = node.Path(), node.Tag
 	if err != nil {
 		return err
 	}
-	switch command := parsed.Selected().Target.Addr().Interface().(type) {
+	switch command := node.Target.Addr().Interface().(type) {
 	case runner:
 		return command.Run(ctx, console)
 	case task:
@@ -229,4 +233,71 @@ type versionCommand struct{}
 // Run prints the version.
 func (*versionCommand) Run(console *console) error {
 	return console.finish(nil, "daybook %s\n", version)
+}
+
+type completionCommand struct {
+	Shell string `arg:"" choices:"bash, zsh, fish or pwsh" help:"bash, zsh, fish or pwsh"`
+}
+
+// Run prints the script of a shell: it asks the program for the words that may follow.
+func (completionCommand *completionCommand) Run(console *console) error {
+	return console.print(completionCommand.Shell, nil)
+}
+
+// complete prints the words that may stand at the end of a line.
+func complete(writer io.Writer, model *kong.Application, line string) error {
+	begun := line[strings.LastIndex(line, " ")+1:]
+	node := model.Node
+	for word := range strings.FieldsSeq(line) {
+		for _, child := range node.Children {
+			if child.Name == word && child.Name != begun {
+				node = child
+			}
+		}
+	}
+	offer := func(word string) {
+		if strings.HasPrefix(word, begun) {
+			fmt.Fprintln(writer, word)
+		}
+	}
+	for _, child := range node.Children {
+		offer(child.Name)
+	}
+	for _, flag := range slices.Concat(node.AllFlags(true)...) {
+		offer("--" + flag.Name)
+	}
+	return nil
+}
+
+// lineEvery is the time between two lines of progress.
+const lineEvery = 5 * time.Second
+
+// progress returns what shows how far long work has come, and what ends that: a bar on a terminal,
+// a plain line now and then elsewhere. A total below 1 is not known.
+func progress[N ~int | ~uint64](console *console, name, unit string) (show func(done, total N), end func()) {
+	// It is made now and of unknown length: its clock has to run from the
+	// beginning of the work, or the first rates are invented.
+	bar := progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(console.err), progressbar.OptionSetVisibility(console.terminal), progressbar.OptionSetDescription(name),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering next to what is printed here
+	bar.StartWithoutRender()
+	next, of := time.Now().Add(lineEvery), ""
+	show = func(done, total N) {
+		if most := int(total); most > 0 && most != bar.GetMax() {
+			bar.ChangeMax(most)
+			of = fmt.Sprintf(" of %d", most)
+		}
+		_ = bar.Set(int(done))
+		if now := time.Now(); !console.terminal && now.After(next) {
+			next = now.Add(lineEvery)
+			fmt.Fprintf(console.err, "%s: %d%s %s\n", name, done, of, unit)
+		}
+	}
+	return show, func() { // work that broke off is not shown as whole
+		if bar.String() != "" {
+			fmt.Fprintln(console.err)
+		}
+	}
 }

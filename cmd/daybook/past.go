@@ -39,7 +39,7 @@ func (historyShow *historyShow) work(ctx context.Context, console *console) erro
 	if err != nil {
 		return err
 	}
-	return console.printEntries(ctx, history.Walk{Record: historyShow.ID, From: 1, To: versions.Version, Ascending: true})
+	return console.printEntries(ctx, &history.Walk{Record: historyShow.ID, From: 1, To: versions.Version, Ascending: true})
 }
 
 type historyDiff struct {
@@ -70,11 +70,11 @@ func (config *config) auditor() history.Viewer {
 	return history.Viewer{Caller: calendar.Caller{Role: calendar.Auditor}, Lang: language}
 }
 
-// printEntries prints the entries of a walk, to its end.
-func (console *console) printEntries(ctx context.Context, walk history.Walk) error {
+// printEntries prints the entries of a walk, and leaves it behind its end.
+func (console *console) printEntries(ctx context.Context, walk *history.Walk) error {
 	for walk.From <= walk.To {
 		walk.LookedTo = walk.To // of what yields nothing
-		for entry, err := range console.reader.Entries(ctx, console.auditor(), &walk) {
+		for entry, err := range console.reader.Entries(ctx, console.auditor(), walk) {
 			if err == nil && entry != nil {
 				err = console.print("entry", entry)
 			}
@@ -149,8 +149,7 @@ func (changesTail *changesTail) work(ctx context.Context, console *console) erro
 	}
 	for err == nil {
 		walk.To = int64(head)
-		if err = console.printEntries(ctx, walk); err == nil {
-			walk.From = max(walk.From, walk.To+1)
+		if err = console.printEntries(ctx, &walk); err == nil {
 			var reached eventstore.Head
 			reached, err = eventstore.Wait(ctx, console.events, head)
 			head = reached.Position

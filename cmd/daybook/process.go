@@ -9,8 +9,9 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -20,7 +21,6 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
-	"daybook/internal/demo"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
@@ -33,19 +33,11 @@ import (
 	"daybook/query/readmodel"
 )
 
-// The names of the leases. Those of the relay and the projector end with the prefix of
-// their feed or read model: a store may have several.
-const (
-	relayLease     = "relay/"
-	projectorLease = "projector/"
-	rebuildLease   = "rebuild/"
-)
-
 // holder names this process for leases: unique among all that ever ran.
-var holder = sync.OnceValue(func() string {
+var holder = func() string {
 	host, _ := os.Hostname() // "" where it has no name
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
-})
+}()
 
 // process is one process that serves: it opens what its roles need, runs them
 // and closes it.
@@ -56,10 +48,14 @@ type process struct {
 	base      string // base URL, without one in the settings that of the address
 	readiness *readiness
 	metrics   *telemetry.Metrics // nil: no one reads them
-	prepare   func(ctx context.Context, base string) error
+	prepare   preparation        // nil: there is nothing to prepare
 
 	g group.Group // of its roles
 }
+
+// preparation is what is to be done before requests are let in, for the process with a base URL. It
+// returns what answers them.
+type preparation func(ctx context.Context, base string, api http.Handler) (http.Handler, error)
 
 // work opens what the roles need, runs them until the context ends, and closes
 // it.
@@ -118,57 +114,45 @@ func (process *process) work(ctx context.Context) (err error) {
 		}
 	}
 	process.status = process.reporter(process.model)
+	process.status.Role = process.Role
 	process.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
 	if process.model != nil && !config.localIndex() {
 		process.add(ctx, "index", process.reach)
 	}
 	if process.feed != nil && relays {
 		relay, work, state := process.relay(process.feed)
-		parts := &process.status.Parts
-		parts.Relay, parts.FeedConnected, parts.RelayLease = relay.Stats, process.feed.Conn().IsConnected, state
+		process.status.Relay, process.status.FeedConnected, process.status.RelayLease = relay.Stats, process.feed.Conn().IsConnected, state
 		process.add(ctx, "relay", work)
 	}
 	if projects {
-		process.project(ctx)
+		work := process.model.Project
+		process.status.Projector = process.model.Stats
+		if !config.localIndex() {
+			work, process.status.ProjectorLease = process.leased("projector/"+config.Engine.Prefix, work, process.model.Progress)
+		}
+		process.add(ctx, "projector", work)
+		process.add(ctx, "read model", process.model.Index().Keep)
 	}
 	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
-	if !serves {
-		none, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
-		if err != nil {
+	handler, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
+	name, token := "", ""
+	if serves {
+		if handler, err = process.api(ctx); err != nil {
 			return err
 		}
-		return process.serve(none, "", "") //nolint:contextcheck // each reading of the metrics has its own
+		// The administrator's token is shown once, so he is made when nothing but
+		// showing it can fail.
+		if name, token, err = process.users.EnsureAdministrator(ctx); err != nil {
+			return fmt.Errorf("first administrator: %w", err)
+		}
+		if process.prepare != nil {
+			handler, err = process.prepare(ctx, process.base, handler)
+		}
 	}
-	if config.Demo != nil {
-		config.PageOptions.Images = append(config.PageOptions.Images, strings.Split(process.base, "/")[2]) // its host
-	}
-	api, err := process.api(ctx)
 	if err != nil {
 		return err
 	}
-	if config.Demo != nil {
-		mux := http.NewServeMux()
-		mux.Handle("/", api)
-		mux.Handle(demoPictures, http.StripPrefix(demoPictures, http.FileServerFS(demo.Pictures())))
-		api = mux
-	}
-	// The administrator's token is shown once, so he is made when nothing but
-	// showing it can fail.
-	name, token, err := process.users.EnsureAdministrator(ctx)
-	if err != nil {
-		return fmt.Errorf("first administrator: %w", err)
-	}
-	if process.prepare != nil {
-		if err := process.prepare(ctx, process.base); err != nil {
-			return err
-		}
-	}
-	return process.serve(api, name, token) //nolint:contextcheck // each reading of the metrics has its own
-}
-
-// serve lets requests in and runs the roles until the context of the process ends.
-func (process *process) serve(handler http.Handler, name, token string) error {
-	process.metrics.Watch(process.status.Look)
+	process.metrics.Watch(process.status.Look) //nolint:contextcheck // each reading of the metrics has its own
 	process.readiness.open(handler, process.status)
 	_ = process.print("service", map[string]any{ // who reads up to the last line has read all
 		"config": process.config, "version": version, "base": process.base, "root": process.base + "/" + process.APIPrefix + "/" + httpapi.Namespace,
@@ -220,20 +204,11 @@ func (process *process) reach(ctx context.Context) error {
 	return nil
 }
 
-// project adds what keeps the read model: under a lease when it is shared.
-func (process *process) project(ctx context.Context) {
-	upkeep, work := process.model, process.model.Project
-	parts := &process.status.Parts
-	parts.Projector = upkeep.Stats
-	if !process.localIndex() {
-		work, parts.ProjectorLease = process.leased(projectorLease+process.Engine.Prefix, work, upkeep.Progress)
-	}
-	process.add(ctx, "projector", work)
-	process.add(ctx, "read model", upkeep.Index().Keep)
-}
-
 // api makes the REST interface.
 func (process *process) api(ctx context.Context) (http.Handler, error) {
+	if process.Demo != nil {
+		process.PageOptions.Images = append(process.PageOptions.Images, strings.Split(process.base, "/")[2]) // its host
+	}
 	lists := query.Options{
 		Site: process.zone().Location, Sunday: process.PagesWeekStart == "sunday", PerPageMax: process.PerPageMax, PositionWait: process.PositionWait, Clean: htmltext.New(),
 		LocalIndex: process.localIndex(), MaxAnswer: process.MaxAnswer, QueryBudget: process.QueryBudget, CostBands: process.CostBands,
@@ -245,17 +220,18 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	if process.localIndex() {
 		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
-	options.Draining = process.readiness.begun
+	options.Draining = process.readiness.draining
 	options.ListFailed = process.status.ListFailed
 	options.Observe = process.hooks.Requests
-	deps := httpapi.Deps{Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs}
-	var err error
 	if process.Pages {
+		var err error
 		if options.Pages, err = pages.New(pages.Deps{Lists: service, History: process.reader, Past: then, Records: process.records, Proofs: process.proofs}, process.pageOptions()); err != nil {
 			return nil, err
 		}
 	}
-	api, err := httpapi.New(deps, options)
+	api, err := httpapi.New(httpapi.Deps{
+		Commands: process.command, Queries: process.hooks.Queries(service), History: process.reader, Past: then, Records: process.records, Users: process.users, Proofs: process.proofs,
+	}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -281,5 +257,35 @@ func whenErased(ctx context.Context, epoch func() eventstore.Epoch, forget ...fu
 			}
 		}
 		first, second = second, now
+	}
+}
+
+// How far the heap of the service grows before it is collected (ADR 23): up to
+// heapRoom as long as that is within the two percentages of what lives. A small
+// calendar is collected seldom, a large one does not take much more than it needs.
+const (
+	heapRoom      = 160 << 20 // bytes
+	gcPercentMost = 200
+	gcPercent     = 15 // at the start, before anything lives
+	gcLookEvery   = time.Second
+)
+
+// tuneCollector keeps the percentage right for what lives.
+func tuneCollector(ctx context.Context) error {
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	for set := 0; ; {
+		metrics.Read(heap)
+		percent := gcPercent
+		if live := int(heap[0].Value.Uint64()); live > 0 {
+			percent = min(max((heapRoom-live)*100/live, gcPercent), gcPercentMost)
+		}
+		// Setting it stops the world for a moment, so small differences are left.
+		if percent < set || percent > set+set/8 {
+			debug.SetGCPercent(percent)
+			set = percent
+		}
+		if err := pause.For(ctx, gcLookEvery); err != nil {
+			return err
+		}
 	}
 }

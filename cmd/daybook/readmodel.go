@@ -103,7 +103,7 @@ func (backend *backend) rebuildsAlone(ctx context.Context, work func(context.Con
 	defer cancel(nil)
 	late := time.AfterFunc(lease.Span*3/2, func() { cancel(errors.New("another rebuild of this read model runs")) })
 	// Without a log: who waits is told by a bar.
-	err := lease.Run(ctx, backend.leases, rebuildLease+backend.Engine.Prefix, holder(), lease.Options{}, func(ctx context.Context) error {
+	err := lease.Run(ctx, backend.leases, "rebuild/"+backend.Engine.Prefix, holder, lease.Options{}, func(ctx context.Context) error {
 		late.Stop()
 		return work(ctx)
 	})

@@ -85,10 +85,10 @@ func TestProbesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		p := probe{admit.New(admit.Limits{Slots: 64}), func(context.Context) (bool, map[string]any) {
+		p := probe(admit.New(admit.Limits{Slots: 64}), func(context.Context) (bool, map[string]any) {
 			<-gate
 			return true, nil
-		}}
+		})
 		ask := func(method, address string) *httptest.ResponseRecorder {
 			request := httptest.NewRequestWithContext(t.Context(), method, pathReady, http.NoBody)
 			request.RemoteAddr = address

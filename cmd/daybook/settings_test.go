@@ -17,7 +17,11 @@ import (
 func settingsOf(t *testing.T, args, env []string) (*config, map[string]string, error) {
 	t.Helper()
 	s := &config{}
-	reader := &settingsReader{env: env}
+	reader := &settingsReader{env: map[string]string{}}
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		reader.env[name] = value
+	}
 	kong, err := reader.parser(s, io.Discard, nil)
 	must(t, err)
 	parsed, err := reader.read(kong, s, append([]string{"serve"}, args...))

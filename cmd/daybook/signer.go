@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
-	"daybook/internal/lease"
 	"daybook/internal/proof"
 )
 
@@ -21,53 +21,41 @@ const (
 	// keptNote ends the name of the file next to a key that holds the newest
 	// checkpoint of its log.
 	keptNote = ".note"
-	// checkpointLease is that of the process that signs.
-	checkpointLease = "checkpoint"
 	// lastSignature bounds the checkpoint at the end of a drain.
 	lastSignature = 5 * time.Second
 )
 
-// newSigner makes the signer that the settings name, nil without a key and for a role that
-// does not sign.
+// newSigner makes the signer that the settings name, one without keys for a role that does not
+// sign.
 func (backend *backend) newSigner() (*proof.Signer, error) {
 	config := backend.config
-	ring := proof.Keyring{Origin: config.LogOrigin, Address: config.address(), Shared: backend.leases != nil}
+	ring := proof.Keyring{Origin: config.LogOrigin, Shared: backend.leases != nil}
+	if _, address, ok := strings.Cut(config.BaseURL, "://"); ok {
+		ring.Address = address + "/" + config.APIPrefix + "/" + httpapi.Namespace
+	}
 	for _, file := range config.SigningKey {
-		text, err := os.ReadFile(file)
-		if err == nil {
-			var keys []*proof.PrivateKey
-			keys, err = proof.ParsePrivateKeys(text)
-			ring.Keys = append(ring.Keys, keys...)
-		}
-		if err != nil {
+		text, unread := os.ReadFile(file)
+		keys, err := proof.ParsePrivateKeys(text)
+		if err = cmp.Or(unread, err); err != nil {
 			return nil, fmt.Errorf("--signing-key: %s: %w", file, err)
 		}
-		ring.Notes = append(ring.Notes, file+keptNote)
+		ring.Keys, ring.Notes = append(ring.Keys, keys...), append(ring.Notes, file+keptNote)
 	}
 	if config.Store == "" && ring.Keys == nil {
 		ring.File = filepath.Join(config.Data, keyFile)
 		ring.Notes = []string{ring.File + keptNote}
 	}
-	if ring.Notes == nil || !config.does(servesRelay) {
-		return nil, nil //nolint:nilnil // nothing to sign with is no error
+	if !config.does(servesRelay) {
+		ring = proof.Keyring{}
 	}
 	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: config.CheckpointInterval, Log: backend.log, Witnesses: config.Witnesses}), nil
-}
-
-// address is host and path that the interface is reached by, "" where no setting tells.
-func (config *config) address() string {
-	_, address, told := strings.Cut(config.BaseURL, "://")
-	if !told {
-		return ""
-	}
-	return address + "/" + config.APIPrefix + "/" + httpapi.Namespace
 }
 
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (backend *backend) checkOrigin(ctx context.Context) error {
 	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.LogOrigin}, proof.SignerOptions{})
 	err := keyless.Follow(ctx)
-	if err == nil && backend.signer != nil {
+	if err == nil {
 		if err = backend.signer.Follow(ctx); !errors.Is(err, proof.ErrOrigin) {
 			return nil // what else is wrong is told by the signer and by health
 		}
@@ -77,13 +65,23 @@ func (backend *backend) checkOrigin(ctx context.Context) error {
 
 // sign adds what signs checkpoints: under a lease when the store is shared.
 func (process *process) sign(ctx context.Context) {
-	if process.signer == nil {
+	if !process.signer.Signs() {
 		return
 	}
-	work, state := process.leased(checkpointLease, process.signUntilDrained, nil)
+	process.status.Signer = process.signer.Stats
+	work, state := process.leased("checkpoint", process.signUntilDrained, nil)
 	process.add(ctx, "signer", work)
 	if state != nil {
-		process.add(ctx, "checkpoints", func(ctx context.Context) error { return process.followCheckpoints(ctx, state) })
+		process.add(ctx, "checkpoints", func(ctx context.Context) error {
+			for { // what others sign is stored next to the keys of a process that stands by
+				if !state.Held() {
+					_ = process.signer.Follow(ctx) // health shows it
+				}
+				if err := pause.For(ctx, process.CheckpointInterval); err != nil {
+					return err
+				}
+			}
+		})
 	}
 }
 
@@ -97,25 +95,10 @@ func (process *process) signUntilDrained(ctx context.Context) error {
 	return err
 }
 
-// followCheckpoints stores what others sign next to the keys of a process that stands by.
-func (process *process) followCheckpoints(ctx context.Context, state *lease.State) error {
-	for {
-		if !state.Held() {
-			_ = process.signer.Follow(ctx) // health shows it
-		}
-		if err := pause.For(ctx, process.CheckpointInterval); err != nil {
-			return err
-		}
-	}
-}
-
 // unsigned returns why this process signs no checkpoints that it should, "" if it does: what
 // everybody may read of it, and the cause.
 func (backend *backend) unsigned(context.Context) (why, cause string) {
-	if backend.signer == nil {
-		return "", ""
-	}
-	err := backend.signer.Fault()
+	err := backend.signer.Stats().Fault
 	switch refusal := proof.Refusal(err); {
 	case err == nil:
 		return "", ""

@@ -28,13 +28,13 @@ func (rebuildCommand *rebuildCommand) work(ctx context.Context, console *console
 		err := console.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) })
 		return console.finish(err, "the former read model is in its place again\n")
 	}
-	bar := newProgress(console, "rebuild", "records")
+	show, end := progress[int](console, "rebuild", "records")
 	count := 0
 	err := console.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
-		count, err = m.Rebuild(ctx, bar.set)
+		count, err = m.Rebuild(ctx, show)
 		return err
 	})
-	bar.end()
+	end()
 	return console.finish(err, "the read model holds %d records and agrees with the event store\n", count)
 }
 

@@ -104,12 +104,9 @@ func timed(signature []byte) (position uint64, rest []byte, ok bool) {
 
 // cosigned is the cosigned_message of C2SP tlog-cosignature for a whole tree.
 func cosigned(name string, position uint64, head Head) []byte {
-	data := []byte("subtree/v1\n\x00")
-	data = append(append(data, byte(len(name))), name...)
-	data = binary.BigEndian.AppendUint64(data, position)
-	data = append(append(data, byte(len(head.Origin))), head.Origin...)
-	data = binary.BigEndian.AppendUint64(data, 0)
-	data = binary.BigEndian.AppendUint64(data, uint64(head.Size))
+	short := func(text string) string { return string([]byte{byte(len(text))}) + text } // behind its length
+	data := binary.BigEndian.AppendUint64([]byte("subtree/v1\n\x00"+short(name)), position)
+	data = binary.BigEndian.AppendUint64(append(data, short(head.Origin)+"\x00\x00\x00\x00\x00\x00\x00\x00"...), uint64(head.Size))
 	return append(data, head.Root[:]...)
 }
 
@@ -199,10 +196,7 @@ func parsePrivate(text string) (*PrivateKey, error) {
 	// Package note has checked the seed, and does not return the public key.
 	seed, _ := base64.StdEncoding.DecodeString(strings.SplitN(text, "+", 5)[4])
 	public := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
-	vkey, err := note.NewEd25519VerifierKey(signer.Name(), public)
-	if err != nil {
-		return nil, err
-	}
+	vkey, _ := note.NewEd25519VerifierKey(signer.Name(), public) // it refuses other lengths only
 	key, err := ParseKey(vkey)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/pause"
 )
 
 // DefaultInterval is how often a checkpoint is signed while there are new entries.
@@ -66,6 +67,7 @@ type Stats struct {
 	Time              time.Time         // when that was signed; zero: none is known
 	Signed, Failed    uint64            // attempts with a new checkpoint, and with an error
 	Cosigned, Refused uint64            // witnesses that signed one, and that did not
+	Fault             error             // why nothing is signed, one of Refusals, or nil
 	Extends           bool              // the log extends its last checkpoint
 }
 
@@ -73,43 +75,37 @@ type Stats struct {
 // store keeps no two checkpoints that do not follow each other, so two that overlap do
 // no harm. It is safe for concurrent use.
 type Signer struct {
-	log           *Log
-	ring          Keyring
-	signerOptions SignerOptions
+	SignerOptions
+
+	log  *Log
+	ring Keyring
 
 	signing sync.Mutex // one caller signs
 
 	mu     sync.Mutex
 	stats  Stats
-	fault  error  // why nothing is signed
 	logged string // the error that was logged last
 }
 
 // NewSigner makes a signer; it reads nothing yet.
-func NewSigner(log *Log, ring Keyring, signerOptions SignerOptions) *Signer {
-	if signerOptions.Now == nil {
-		signerOptions.Now = time.Now
+func NewSigner(log *Log, ring Keyring, options SignerOptions) *Signer {
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if signerOptions.Log == nil {
-		signerOptions.Log = slog.New(slog.DiscardHandler)
-	}
-	signerOptions.Interval = cmp.Or(signerOptions.Interval, DefaultInterval)
-	return &Signer{log: log, ring: ring, signerOptions: signerOptions}
+	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
+	options.Interval = cmp.Or(options.Interval, DefaultInterval)
+	return &Signer{SignerOptions: options, log: log, ring: ring}
 }
 
-// Fault returns why nothing is signed, one of Refusals, or nil.
-func (signer *Signer) Fault() error {
-	signer.mu.Lock()
-	defer signer.mu.Unlock()
-	return signer.fault
-}
+// Signs reports whether there is a key to sign with, or a file for one.
+func (signer *Signer) Signs() bool { return len(signer.ring.Notes) > 0 }
 
 // Stats returns the counts.
 func (signer *Signer) Stats() Stats {
 	signer.mu.Lock()
 	defer signer.mu.Unlock()
 	stats := signer.stats
-	stats.Extends = !errors.Is(signer.fault, ErrNotExtended)
+	stats.Extends = !errors.Is(stats.Fault, ErrNotExtended)
 	return stats
 }
 
@@ -120,25 +116,22 @@ func (signer *Signer) outcome(ctx context.Context, checkpoint *eventstore.Checkp
 	if errors.Is(err, ErrNoCheckpoint) { // there is nothing to be signed yet
 		err = nil
 	}
-	text := ""
+	text, level := "", slog.LevelWarn
 	if err != nil {
 		signer.stats.Failed++
 		text = err.Error()
 	} else if checkpoint.Size > 0 {
 		signer.stats.Size, signer.stats.Time = checkpoint.Size, checkpoint.Time
 	}
-	refusal := Refusal(err) != nil
-	if err == nil || refusal {
-		signer.fault = err
+	if refusal := Refusal(err); err == nil || refusal != nil {
+		signer.stats.Fault, level = err, slog.LevelError
 	}
 	switch {
 	case text == signer.logged:
 	case err == nil:
-		signer.signerOptions.Log.InfoContext(ctx, "checkpoints are signed again")
-	case refusal:
-		signer.signerOptions.Log.ErrorContext(ctx, "checkpoint not signed", "error", err)
+		signer.Log.InfoContext(ctx, "checkpoints are signed again")
 	default:
-		signer.signerOptions.Log.WarnContext(ctx, "checkpoint not signed", "error", err)
+		signer.Log.Log(ctx, level, "checkpoint not signed", "error", err)
 	}
 	signer.logged = text
 }
@@ -167,50 +160,34 @@ func (signer *Signer) origin(ctx context.Context, newest *eventstore.Checkpoint)
 	return "daybook/" + hex.EncodeToString(leaf[:8]), nil
 }
 
-// load returns the newest checkpoint and the keys of the log, made now when they have a
-// file that is not there yet and fresh is set. No keys and no error while there is nothing
-// to be signed. Errors: ErrOrigin, ErrKeyMissing, ErrNoKey, ErrNotStored.
-func (signer *Signer) load(ctx context.Context, fresh bool) (newest eventstore.Checkpoint, keys []*PrivateKey, err error) {
-	if newest, err = eventstore.CheckpointAt(ctx, signer.log.store, 0); err != nil {
-		return newest, nil, err
-	}
-	keys = signer.ring.Keys
-	var origin string
-	if signer.ring.own() {
-		if keys, err = signer.ring.readFile(&newest); err != nil {
-			return newest, nil, err
-		}
-		if len(keys) > 0 { // it begins a new log where it has another name, see Begin
-			origin = keys[0].Name()
-		}
-	}
-	if origin == "" {
-		if origin, err = signer.origin(ctx, &newest); err != nil || origin == "" {
-			return newest, nil, err
-		}
-	}
-	if err := signer.ring.check(origin, keys); err != nil {
-		return newest, nil, err
+// load returns the newest checkpoint, the name of the log and its keys, which have no file yet
+// where there are none; no name while there is nothing to be signed. Errors: ErrOrigin,
+// ErrKeyMissing.
+func (signer *Signer) load(ctx context.Context) (newest eventstore.Checkpoint, origin string, keys []*PrivateKey, err error) {
+	newest, err = eventstore.CheckpointAt(ctx, signer.log.store, 0)
+	if err == nil && signer.ring.own() {
+		keys, err = signer.ring.readFile(&newest)
 	}
 	switch {
-	case len(keys) > 0 || !fresh:
-		return newest, keys, nil
-	case !signer.ring.own():
-		return newest, nil, ErrNoKey
+	case err != nil:
+	case len(keys) > 0: // they begin a new log where they have another name, see Begin
+		origin = keys[0].Name()
+	default:
+		origin, err = signer.origin(ctx, &newest)
 	}
-	privateKey, err := NewKey(origin)
-	if err == nil {
-		err = signer.ring.newFile(privateKey)
+	if err == nil && origin != "" {
+		keys = append(keys, signer.ring.Keys...)
+		err = signer.ring.check(origin, keys)
 	}
-	if err != nil {
-		return newest, nil, err
-	}
-	return newest, []*PrivateKey{privateKey}, nil
+	return newest, origin, keys, err
 }
 
 // PublicKeys returns the keys that sign, none where there are none yet.
 func (signer *Signer) PublicKeys(ctx context.Context) ([]*Key, error) {
-	_, keys, err := signer.load(ctx, false)
+	_, _, keys, err := signer.load(ctx)
+	if err != nil {
+		keys = nil
+	}
 	if errors.Is(err, ErrKeyMissing) {
 		err = nil
 	}
@@ -237,7 +214,7 @@ func (signer *Signer) Confirm(ctx context.Context) (calendar.Position, error) {
 func (signer *Signer) follow(ctx context.Context, confirmed bool) (size calendar.Position, err error) {
 	signer.signing.Lock()
 	defer signer.signing.Unlock()
-	newest, keys, err := signer.load(ctx, false)
+	newest, _, keys, err := signer.load(ctx)
 	switch {
 	case err != nil || len(keys) > 0:
 	case confirmed:
@@ -331,37 +308,43 @@ func headOf(newest *eventstore.Checkpoint, keys []*PrivateKey) (Head, error) {
 // Sign signs a checkpoint when there are new entries, and returns the newest one. Errors:
 // those of Refusals, ErrNoKey, ErrNoCheckpoint for a log without entries, and those of
 // the store.
-func (signer *Signer) Sign(ctx context.Context) (eventstore.Checkpoint, error) {
+func (signer *Signer) Sign(ctx context.Context) (checkpoint eventstore.Checkpoint, err error) {
 	signer.signing.Lock()
 	defer signer.signing.Unlock()
-	checkpoint, err := signer.sign(ctx)
-	signer.outcome(ctx, &checkpoint, err)
-	return checkpoint, err
-}
-
-func (signer *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
-	newest, keys, err := signer.load(ctx, true)
-	if err == nil && len(keys) == 0 {
-		err = ErrNoCheckpoint
-	}
-	if err != nil {
-		return eventstore.Checkpoint{}, err
+	defer func() { signer.outcome(ctx, &checkpoint, err) }()
+	newest, origin, keys, err := signer.load(ctx)
+	switch {
+	case err != nil:
+		return checkpoint, err
+	case origin == "":
+		return checkpoint, ErrNoCheckpoint
+	case len(keys) == 0 && !signer.ring.own():
+		return checkpoint, ErrNoKey
+	case len(keys) == 0:
+		privateKey, err := NewKey(origin)
+		if err == nil {
+			err = signer.ring.newFile(privateKey)
+		}
+		if err != nil {
+			return checkpoint, err
+		}
+		keys = []*PrivateKey{privateKey}
 	}
 	head, stored, err := signer.extends(ctx, &newest, keys, false)
 	switch {
 	case err != nil:
-		return eventstore.Checkpoint{}, err
+		return checkpoint, err
 	case head == 0:
-		return eventstore.Checkpoint{}, ErrNoCheckpoint
+		return checkpoint, ErrNoCheckpoint
 	case newest.Size >= head: // another process may have been faster
 		_, err = storeNotes(signer.ring.Notes, stored, keys)
 		return newest, err
 	}
-	checkpoint, err := signer.checkpoint(ctx, &newest, keys, head, signer.ring.Notes)
-	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
+	checkpoint, err = signer.checkpoint(ctx, &newest, keys, head, signer.ring.Notes)
+	switch {
+	case errors.Is(err, eventstore.ErrConflict): // another process was faster
 		return signer.log.Checkpoint(ctx, 0)
-	}
-	if err == nil {
+	case err == nil:
 		signer.count(&signer.stats.Signed)
 	}
 	return checkpoint, err
@@ -383,14 +366,14 @@ func (signer *Signer) checkpoint(
 		return checkpoint, err
 	}
 	head := Head{Origin: keys[0].Name(), Size: size, Root: root}
-	checkpoint = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(signer.signerOptions.Now())}
+	checkpoint = eventstore.Checkpoint{Size: size, Origin: head.Origin, Time: eventstore.Moment(signer.Now())}
 	of := Keys{Origin: head.Origin}
 	if newest.Origin == head.Origin {
 		if of, err = ReadKeys(newest); err != nil {
 			return checkpoint, err
 		}
 	}
-	spans, err := json.Marshal(of.next(newest.Size, size, keys, signer.signerOptions.Witnesses))
+	spans, err := json.Marshal(of.next(newest.Size, size, keys, signer.Witnesses))
 	checkpoint.Keys = string(spans)
 	if err == nil {
 		checkpoint.Note, err = storeNotes(notes, head, keys)
@@ -441,7 +424,7 @@ func (signer *Signer) Begin(ctx context.Context, origin string) (*PrivateKey, er
 // is still asked about another checkpoint is skipped.
 func (signer *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoint) {
 	var group sync.WaitGroup
-	for _, witness := range signer.signerOptions.Witnesses {
+	for _, witness := range signer.Witnesses {
 		if _, err := Open(checkpoint.Note, witness.Key); err == nil || !witness.mu.TryLock() {
 			continue
 		}
@@ -456,7 +439,7 @@ func (signer *Signer) Cosign(ctx context.Context, checkpoint eventstore.Checkpoi
 				signer.count(&signer.stats.Cosigned)
 			case ctx.Err() == nil:
 				signer.count(&signer.stats.Refused)
-				signer.signerOptions.Log.WarnContext(ctx, "checkpoint not cosigned", "witness", witness.Key.Name(), "size", checkpoint.Size, "error", err)
+				signer.Log.WarnContext(ctx, "checkpoint not cosigned", "witness", witness.Key.Name(), "size", checkpoint.Size, "error", err)
 			}
 		})
 	}
@@ -484,27 +467,14 @@ func (signer *Signer) Run(ctx context.Context) error {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	var size calendar.Position // of the checkpoint that witnesses were asked about last
-	cosign := func(checkpoint eventstore.Checkpoint) {
-		if checkpoint.Size > size {
-			size = checkpoint.Size
-			asked.Go(func() { signer.Cosign(ctx, checkpoint) })
+	checkpoint, err := signer.log.Checkpoint(ctx, 0)
+	for err = cmp.Or(signer.Follow(ctx), err); ; checkpoint, err = signer.Sign(ctx) {
+		if newest := checkpoint; err == nil && newest.Size > size {
+			size = newest.Size
+			asked.Go(func() { signer.Cosign(ctx, newest) })
 		}
-	}
-	if signer.Follow(ctx) == nil {
-		if newest, err := signer.log.Checkpoint(ctx, 0); err == nil {
-			cosign(newest)
-		}
-	}
-	tick := time.NewTicker(signer.signerOptions.Interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-		if checkpoint, err := signer.Sign(ctx); err == nil {
-			cosign(checkpoint)
+		if err := pause.For(ctx, signer.Interval); err != nil {
+			return err
 		}
 	}
 }

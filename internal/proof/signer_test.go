@@ -185,8 +185,8 @@ func TestSign(t *testing.T) {
 	if err != nil || !bytes.Equal(kept, last.Note) {
 		t.Errorf("beside the key: %q, %v", kept, err)
 	}
-	if signer.Fault() != nil || signing.told.Len() > 0 {
-		t.Errorf("fault %v, log %s", signer.Fault(), signing.told)
+	if signer.Stats().Fault != nil || signing.told.Len() > 0 {
+		t.Errorf("fault %v, log %s", signer.Stats().Fault, signing.told)
 	}
 }
 
@@ -270,8 +270,8 @@ func TestRotation(t *testing.T) {
 	signing.ok(err)
 	signing.write(1)
 	signer := signing.signer(proof.Keyring{Keys: []*proof.PrivateKey{fresh, other}}, proof.SignerOptions{})
-	if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrOrigin) || !errors.Is(signer.Fault(), proof.ErrOrigin) {
-		t.Errorf("a key of another log: %v, %v", err, signer.Fault())
+	if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrOrigin) || !errors.Is(signer.Stats().Fault, proof.ErrOrigin) {
+		t.Errorf("a key of another log: %v, %v", err, signer.Stats().Fault)
 	}
 	if _, err := signing.signer(proof.Keyring{}, proof.SignerOptions{}).Sign(t.Context()); !errors.Is(err, proof.ErrNoKey) {
 		t.Errorf("without a key: %v, want ErrNoKey", err)
@@ -323,8 +323,8 @@ func TestKeyWithoutNote(t *testing.T) {
 		s.ok(os.WriteFile(s.ring().File, []byte("torn"), 0o600))
 		signer := s.own()
 		s.refuses("with half a key", signer, proof.ErrKeyMissing)
-		if !errors.Is(signer.Fault(), proof.ErrKeyMissing) {
-			t.Errorf("fault %v", signer.Fault())
+		if !errors.Is(signer.Stats().Fault, proof.ErrKeyMissing) {
+			t.Errorf("fault %v", signer.Stats().Fault)
 		}
 	})
 }
@@ -338,12 +338,12 @@ func TestNoteNotStored(t *testing.T) {
 	ring := signing.named(filepath.Join(signing.dir, "gone"), key)
 	signer := signing.signer(ring, proof.SignerOptions{})
 	signing.refuses("no folder for the note", signer, proof.ErrNotStored)
-	if !errors.Is(signer.Fault(), proof.ErrNotStored) {
-		t.Errorf("fault %v", signer.Fault())
+	if !errors.Is(signer.Stats().Fault, proof.ErrNotStored) {
+		t.Errorf("fault %v", signer.Stats().Fault)
 	}
 	signing.ok(os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700))
-	if checkpoint := signing.sign(signer); checkpoint.Size != 3 || signer.Fault() != nil {
-		t.Errorf("with a folder: size %d, fault %v", checkpoint.Size, signer.Fault())
+	if checkpoint := signing.sign(signer); checkpoint.Size != 3 || signer.Stats().Fault != nil {
+		t.Errorf("with a folder: size %d, fault %v", checkpoint.Size, signer.Stats().Fault)
 	}
 }
 

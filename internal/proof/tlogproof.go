@@ -7,8 +7,6 @@ import (
 	"daybook/calendar"
 )
 
-const proofFirst = "c2sp.org/tlog-proof@v1\n"
-
 // appendHashes appends hashes in base64, each in a line.
 func appendHashes(data []byte, hashes []Hash) []byte {
 	for i := range hashes {
@@ -32,7 +30,7 @@ type Inclusion struct {
 
 // Text returns the proof as a C2SP tlog-proof@v1, with the checkpoint of the tree.
 func (inclusion *Inclusion) Text(checkpoint []byte) []byte {
-	data := fmt.Appendf(nil, "%sindex %d\n", proofFirst, inclusion.Index)
+	data := fmt.Appendf(nil, "c2sp.org/tlog-proof@v1\nindex %d\n", inclusion.Index)
 	return append(append(appendHashes(data, inclusion.Hashes), '\n'), checkpoint...)
 }
 
