@@ -50,20 +50,20 @@ type Clusters struct {
 
 // Clusters answers the criteria of a map.
 func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	return planned(ctx, service, criteria, func(plan *listPlan) (clusters *Clusters) {
-		plan.stepped(func(plan *listPlan) int {
-			clusters = plan.clusters()
+	within, everything := everywhere, *criteria
+	if box := criteria.box; box != nil { // it is no filter here
+		within, everything.box = box.holds, nil
+	}
+	return planned(ctx, service, &everything, func(plan *listPlan) (clusters *Clusters) {
+		plan.stepped(func() int {
+			clusters = plan.clusters(within)
 			return clusters.Total
 		})
 		return clusters
 	})
 }
 
-func (plan *listPlan) clusters() *Clusters {
-	within := everywhere
-	if box := plan.box; box != nil { // it is no filter here
-		within, plan.box = box.holds, nil
-	}
+func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *Clusters {
 	placed, places := plan.within(within), map[cell]int{}
 	var cells []cell
 	var venues [][]*option // by cell

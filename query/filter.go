@@ -92,15 +92,9 @@ func blanked(caller calendar.Caller) readmodel.Filter {
 	}
 }
 
-// text is the search in all texts of the kind, name that in names alone.
-func (criteria *Criteria) text() readmodel.Text {
-	return readmodel.Text{Fields: readmodel.SchemaOf(criteria.Kind).Texts, Search: criteria.search, Spelling: criteria.spelling()}
-}
-
-func (criteria *Criteria) name() readmodel.Text {
-	text := criteria.text()
-	text.Fields = []string{readmodel.TextName}
-	return text
+// text is the search in all texts of the kind.
+func (plan *listPlan) text() readmodel.Text {
+	return readmodel.Text{Fields: readmodel.SchemaOf(plan.Kind).Texts, Search: plan.Criteria.search, Spelling: plan.spelling()}
 }
 
 // filter makes the filter of the list (interface 4.5, 4.10, 4.11).
@@ -123,8 +117,8 @@ func (plan *listPlan) byFacet(name string) readmodel.And {
 // others are the filters of the list but for those by parameters of facets and its search.
 func (plan *listPlan) others() readmodel.And {
 	and := slices.Clip(plan.filters)
-	if len(plan.withdrawn) > 0 {
-		and = append(and, not(withIDs(plan.withdrawn)))
+	if len(plan.Past.Withdrawn) > 0 {
+		and = append(and, not(withIDs(plan.Past.Withdrawn)))
 	}
 	switch {
 	case plan.trashedSince != nil:
@@ -140,8 +134,8 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
 	and = plan.lap.overlaps(and)
-	if plan.kind.ID != 0 {
-		and = append(and, plan.withOptions(plan.facet(linkField(plan.kind.Kind)), []option{{numbers: []calendar.ID{plan.kind.ID}}}))
+	if plan.Of.ID != 0 {
+		and = append(and, plan.withOptions(plan.facet(linkField(plan.Of.Kind)), []option{{numbers: []calendar.ID{plan.Of.ID}}}))
 	}
 	return append(and, plan.byPlaces()...)
 }
@@ -170,22 +164,22 @@ func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filt
 
 // protect adds the search, and keeps what is blanked for the caller out of the
 // filters that would tell it (interface 4.5).
-func (criteria *Criteria) protect(and readmodel.And) readmodel.And {
+func (plan *listPlan) protect(and readmodel.And) readmodel.And {
 	var filter readmodel.Filter
-	if criteria.Kind == calendar.KindEvent {
-		filter = blanked(criteria.Caller)
+	if plan.Kind == calendar.KindEvent {
+		filter = blanked(plan.Caller)
 	}
-	if filter != nil && criteria.hides {
+	if filter != nil && plan.hides {
 		and = append(and, not(filter))
 		filter = nil
 	}
 	switch {
-	case criteria.search.Query == "":
+	case plan.Criteria.search.Query == "":
 		return and
 	case filter == nil:
-		return append(and, criteria.text())
+		return append(and, plan.text())
 	default:
-		return append(and, readmodel.Or{readmodel.And{not(filter), criteria.text()}, readmodel.And{filter, criteria.name()}})
+		return append(and, readmodel.Or{readmodel.And{not(filter), plan.text()}, readmodel.And{filter, plan.text().InName()}})
 	}
 }
 

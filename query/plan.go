@@ -18,6 +18,7 @@ type listPlan struct {
 	view readmodel.View
 	ctx  context.Context
 	err  error
+	step int // of the search, a place in readmodel.Spellings
 }
 
 // moment is the one that decides which scheduled posts are published.
@@ -49,7 +50,7 @@ func (service *Service) plan(ctx context.Context, view readmodel.View, criteria 
 			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
 		}, err
 	})
-	return &listPlan{service, known, criteria, view, ctx, nil}, err
+	return &listPlan{service, known, criteria, view, ctx, nil, 0}, err
 }
 
 // search answers a query. After an error all counts are 0.
@@ -69,7 +70,7 @@ func (plan *listPlan) search(query readmodel.Query) (page readmodel.Page) {
 // sees reports whether the caller sees a record of a directory on events: it is not trashed and
 // the caller could read it singly.
 func (plan *listPlan) sees(record *calendar.Record) bool {
-	return isShown(record, plan.Caller, plan.moment()) && !plan.withdrawn.has(record.ID)
+	return isShown(record, plan.Caller, plan.moment()) && !plan.Past.Withdrawn.has(record.ID)
 }
 
 // among returns those of some records of a kind that the caller sees.

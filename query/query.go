@@ -104,9 +104,8 @@ type Of struct {
 
 // Criteria are the checked parameters of one list request.
 type Criteria struct {
-	Kind    calendar.Kind
-	Lang    calendar.Lang
-	Caller  calendar.Caller
+	Request // in the language that was asked for
+
 	Page    int
 	PerPage int
 	Fields  []string // of _fields; nil: all
@@ -140,7 +139,6 @@ type Criteria struct {
 	lap    window // that events overlap
 	search readmodel.Expression
 	typos  string
-	step   int // of the search, a place in readmodel.Spellings
 
 	filters readmodel.And       // of parameters that say it by themselves
 	chosen  map[string][]option // of facets, that events are filtered by
@@ -149,7 +147,6 @@ type Criteria struct {
 	facetQuery facetQuery
 	collapse   bool
 
-	kind    Of // the record that events are of
 	geoloc  *bool
 	near    *circle
 	box     *box
@@ -171,11 +168,7 @@ type Criteria struct {
 	sort string // a word of sort; "": the order of all lists
 	walk *walk  // in steps; nil: in pages
 
-	sheet Sheet
-
 	hides bool // a parameter was sent that leaves blanked events out
-
-	withdrawn Withdrawn
 }
 
 // Output is what a list of events says of its form.

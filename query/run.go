@@ -53,11 +53,11 @@ func (plan *listPlan) list() *List {
 
 // find searches in the steps of typos=auto.
 func (plan *listPlan) find() (found *Selection) {
-	at := plan.stepped(func(plan *listPlan) int {
+	plan.stepped(func() int {
 		query, counts := plan.query()
 		page := plan.search(query)
 		if found == nil || page.Total > 0 { // where no step finds anything, the facets are of the first
-			found = &Selection{query: query, documents: page.Documents}
+			found = &Selection{listPlan: plan, query: query, documents: page.Documents}
 			found.Total, found.Position = page.Total, plan.view.Shown().Position
 			for i, count := range counts {
 				found.Facets = append(found.Facets, count.made(&page.Tallied[i]))
@@ -65,8 +65,8 @@ func (plan *listPlan) find() (found *Selection) {
 		}
 		return page.Total
 	})
-	perPage := cmp.Or(at.PerPage, max(found.Total, 1))
-	found.listPlan, found.Spelling, found.TotalPages = at, at.spelling(), (found.Total+perPage-1)/perPage
+	perPage := cmp.Or(plan.PerPage, max(found.Total, 1))
+	found.Spelling, found.TotalPages = plan.spelling(), (found.Total+perPage-1)/perPage
 	return found
 }
 
@@ -177,7 +177,7 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 		}
 	}
 	join := selection.join(selection.Caller, selection.Lang, selection.Embeds)
-	join.withdrawn = selection.withdrawn
+	join.withdrawn = selection.Past.Withdrawn
 	return views, join.views(ctx, views)
 }
 
