@@ -79,11 +79,13 @@ func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *C
 	for _, some := range append(venues, placed) {
 		options = append(options, option{numbers: recordsOf(some)})
 	}
-	tally := tallyOf(readmodel.FieldVenue, options)
-	if tally.Field = readmodel.FieldVenue; blanked(plan.Caller) != nil {
-		tally.Filter = not(blanked(plan.Caller))
+	var shown readmodel.Filter
+	if hidden := blanked(plan.Caller); hidden != nil {
+		shown = not(hidden)
 	}
-	page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Tallies: []readmodel.Tally{tally}})
+	page := plan.search(readmodel.Query{
+		Kind: calendar.KindEvent, Filter: plan.filter(), Tallies: []readmodel.Tally{tallyOf(readmodel.FieldVenue, options, shown)},
+	})
 	counted := &page.Tallied[0]
 	counts := countsOf(options, counted)
 	clusters := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}

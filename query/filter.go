@@ -97,11 +97,14 @@ func (plan *listPlan) text() readmodel.Text {
 	return readmodel.Text{Fields: readmodel.SchemaOf(plan.Kind).Texts, Search: plan.Criteria.search, Spelling: plan.spelling()}
 }
 
-// filter makes the filter of the list (interface 4.5, 4.10, 4.11).
-func (plan *listPlan) filter() readmodel.And {
+// filter makes the filter of the list (interface 4.5, 4.10, 4.11), without the parameters of some
+// facets.
+func (plan *listPlan) filter(without ...string) readmodel.And {
 	and := plan.others()
 	for _, name := range Facets {
-		and = append(and, plan.byFacet(name)...)
+		if !slices.Contains(without, name) {
+			and = append(and, plan.byFacet(name)...)
+		}
 	}
 	return plan.protect(and)
 }

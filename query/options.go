@@ -29,10 +29,9 @@ type linked struct {
 	located             bool
 }
 
-// same reports whether two options of a parameter mean the same, however they were sent.
-func (option option) same(p option) bool {
-	p.word, p.label = option.word, option.label
-	return reflect.DeepEqual(option, p)
+// is reports whether two options of a parameter mean the same, however they were sent.
+func (option option) is(second option) bool {
+	return option.word == second.word || option.other != nil && reflect.DeepEqual(option.other, second.other)
 }
 
 // minutes admits the events that start from one minute of the day to below another one; over
@@ -127,7 +126,7 @@ func (parser *parser) readFacet(facet *facet) {
 		}
 	}
 	for _, text := range entries {
-		index := slices.IndexFunc(facet.options, func(option option) bool { return option.word == text })
+		index := slices.IndexFunc(facet.options, option{word: text}.is)
 		switch {
 		case index >= 0:
 			chosen = append(chosen, facet.options[index])
@@ -143,7 +142,7 @@ func (parser *parser) readFacet(facet *facet) {
 			chosen = append(chosen, option)
 		}
 	}
-	if facet.field == readmodel.FieldCost && len(chosen) > maxBands {
+	if facet.name == "cost_band" && len(chosen) > maxBands {
 		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
 	if chosen != nil {

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -72,16 +71,12 @@ func (plan *listPlan) find() (found *Selection) {
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
-	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
-	for _, name := range Facets {
-		if chosen := plan.byFacet(name); slices.Contains(plan.Facets, name) {
-			counted[name] = chosen
-		} else {
-			and = append(and, chosen...)
-		}
+	counted, hidden := map[string]readmodel.And{}, blanked(plan.Caller)
+	for _, name := range plan.Facets {
+		counted[name] = plan.byFacet(name)
 	}
 	narrow := func(without string) (among readmodel.And) {
-		for _, name := range Facets {
+		for _, name := range plan.Facets {
 			if name != without {
 				among = append(among, counted[name]...)
 			}
@@ -89,7 +84,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 		return among
 	}
 	query = readmodel.Query{
-		Kind: plan.Kind, Filter: plan.protect(and), Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
+		Kind: plan.Kind, Filter: plan.filter(plan.Facets...), Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
 	}
 	if all := narrow(""); all != nil {
 		query.Narrow = all
@@ -99,7 +94,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 		if hidden != nil && !count.blanked && !plan.hides {
 			among = append(among, not(hidden))
 		}
-		query.Tallies = append(query.Tallies, count.asked(among))
+		query.Tallies = append(query.Tallies, tallyOf(count.field, count.options, among))
 		counts = append(counts, count)
 	}
 	if plan.collapse {
