@@ -124,8 +124,8 @@ func (plan *listPlan) others() readmodel.And {
 		and = append(and, not(withIDs(plan.Past.Withdrawn)))
 	}
 	switch {
-	case plan.trashedSince != nil:
-		and = append(and, hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *plan.trashedSince))
+	case plan.of != nil:
+		and = append(and, plan.of)
 	case plan.statuses != nil:
 		and = append(and, plan.withStatus())
 	case plan.Kind.IsPost():

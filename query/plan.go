@@ -18,7 +18,8 @@ type listPlan struct {
 	view readmodel.View
 	ctx  context.Context
 	err  error
-	step int // of the search, a place in readmodel.Spellings
+	step int              // of the search, a place in readmodel.Spellings
+	of   readmodel.Filter // admits posts, in place of those that the caller sees; nil: these
 }
 
 // moment is the one that decides which scheduled posts are published.
@@ -50,7 +51,7 @@ func (service *Service) plan(ctx context.Context, view readmodel.View, criteria 
 			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
 		}, err
 	})
-	return &listPlan{service, known, criteria, view, ctx, nil, 0}, err
+	return &listPlan{service, known, criteria, view, ctx, nil, 0, nil}, err
 }
 
 // search answers a query. After an error all counts are 0.

@@ -152,8 +152,7 @@ type Criteria struct {
 	box     *box
 	include []calendar.ID // events and terms; nil: not sent
 
-	statuses     []calendar.Status // nil: not sent
-	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
+	statuses []calendar.Status // nil: not sent
 
 	hasEvents  *bool         // by hide_empty, too
 	upcomingAt calendar.Wall // only_with_upcoming, and suggestions: the present second, UTC; 0: not sent

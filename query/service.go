@@ -63,10 +63,10 @@ func (service *Service) Await(ctx context.Context, caller calendar.Caller, least
 		return 0, nil
 	}
 	shown, err := service.index.Visible(ctx)
-	head := shown.Position
-	if err == nil && (known || head < least) {
-		head, err = service.records.Head(ctx)
+	if err != nil || !known && least <= shown.Position {
+		return least, err
 	}
+	head, err := service.records.Head(ctx)
 	want := least
 	switch {
 	case err != nil:

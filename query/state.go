@@ -42,19 +42,18 @@ type lazy[T any] struct {
 	loading keylock.Locks[struct{}]
 }
 
-// get returns the value while it is valid, else what load makes of the one before, which is
-// nil at first.
+// get returns the value while it is valid, else what load makes of the one before.
 func (lazy *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(previous *T) (*T, error)) (*T, error) {
 	if value := lazy.Load(); value != nil && valid(value) {
 		return value, nil
 	}
 	release, err := lazy.loading.Acquire(ctx, struct{}{})
 	if err != nil {
-		return nil, err
+		return new(T), err
 	}
 	defer release()
-	value := lazy.Load()
-	if value != nil && valid(value) {
+	value := cmp.Or(lazy.Load(), new(T))
+	if valid(value) {
 		return value, nil
 	}
 	if value, err = load(value); err == nil {
