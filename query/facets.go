@@ -77,9 +77,6 @@ type FacetValue struct {
 	SortKey string
 }
 
-// facetQuery keeps the values of a facet of which the label contains a text.
-type facetQuery struct{ facet, text string }
-
 // readFacets reads what lists are counted by.
 func (parser *parser) readFacets() {
 	parser.Facets = parser.parameter("facets").Words()
@@ -96,7 +93,7 @@ func (parser *parser) readFacets() {
 		value.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
-	parser.facetQuery = facetQuery{facet, text}
+	parser.textFacet, parser.facetText = facet, text
 }
 
 // facetCount makes one facet of a list.
@@ -161,7 +158,7 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	facet, limit := Facet{Name: facetCount.name}, maxMonths
 	if facetCount.field == readmodel.FieldMonth {
 		for id := range got.Values {
-			facetCount.options = append(facetCount.options, month(int64(id)))
+			facetCount.options = append(facetCount.options, month(id))
 		}
 		slices.SortFunc(facetCount.options, func(a, b option) int { return strings.Compare(a.word, b.word) })
 		facetCount.options = slices.CompactFunc(facetCount.options, option.is)
@@ -176,8 +173,8 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	}
 	if facetCount.kind != 0 {
 		limit = facetCount.facetLimit
-		if query := facetCount.facetQuery; query.facet == facetCount.name {
-			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, query.text) })
+		if facetCount.textFacet == facetCount.name {
+			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, facetCount.facetText) })
 		}
 		slices.SortFunc(all, func(a, b FacetValue) int { // the most frequent first
 			return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))

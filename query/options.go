@@ -74,34 +74,25 @@ func either(filter readmodel.Filter) []option {
 	return []option{{word: "true", other: filter}, {word: "false", other: not(filter)}}
 }
 
-// costBands are the bands of costs between bounds, that of what is free and the rest.
-func costBands(bounds []string) []option {
-	bands := []option{{word: "free", other: isFree}}
-	from := "0"
-	for _, bound := range slices.Concat(bounds, []string{""}) {
-		band, _ := readCostBand(from + "-" + bound)
-		bands, from = append(bands, band), bound
-	}
-	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost, Span: readmodel.AllNumbers})})
-}
+// CostBands are the bands that the costs of events are counted in.
+type CostBands []option
 
 // maxCostBounds is how many bounds bands of costs have at most.
 const maxCostBounds = 20
 
 // ReadCostBands reads the bounds of bands: rising decimals above 0, with up to two places,
 // commas between them.
-func ReadCostBands(text string) ([]string, error) {
-	bounds := strings.Split(text, ",")
-	last := int64(0)
-	for i, second := range bounds {
-		bounds[i] = calendar.Trim(second)
-		instant, ok := price(bounds[i])
-		if !ok || instant <= last || i >= maxCostBounds {
+func ReadCostBands(text string) (CostBands, error) {
+	bands, from, bounds := CostBands{{word: "free", other: isFree}}, "0", strings.Split(text, ",")
+	for _, bound := range append(bounds, "") {
+		bound = calendar.Trim(bound)
+		band, ok := readCostBand(from + "-" + bound)
+		if !ok || len(bounds) > maxCostBounds {
 			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", maxCostBounds)
 		}
-		last = instant
+		bands, from = append(bands, band), bound
 	}
-	return bounds, nil
+	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost, Span: readmodel.AllNumbers})}), nil
 }
 
 // readFacet filters by the parameter that a facet has the name of: a boolean, words, entries
@@ -174,12 +165,12 @@ func readPlace(entry string) (option, bool) { return option{word: readmodel.Plac
 
 func readMonth(entry string) (option, bool) {
 	instant, err := time.Parse("2006-01", entry)
-	return month(readmodel.MonthOf(instant.Year(), instant.Month())), err == nil && instant.Year() > 0
+	return month(calendar.ID(readmodel.MonthOf(instant.Year(), instant.Month()))), err == nil && instant.Year() > 0
 }
 
 // month is the option of a number of readmodel.FieldMonth.
-func month(number int64) option {
-	option := numbered(fmt.Sprintf("%04d-%02d", number/12, number%12+1), calendar.ID(number))
+func month(number calendar.ID) option {
+	option := numbered(firstOf(number).Format("2006-01"), number)
 	option.label = option.word
 	return option
 }

@@ -47,9 +47,9 @@ type Options struct {
 	PositionWait time.Duration
 	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 90.
 	QueryBudget int
-	// CostBands are the bounds of the bands that the costs of events are counted in, as
-	// ReadCostBands returns them; nil: 10, 25, 50, 100.
-	CostBands []string
+	// CostBands are the bands that the costs of events are counted in; nil: those between 10, 25, 50
+	// and 100.
+	CostBands CostBands
 	// Clean reads names of terms in filters as writes read them, so that a name
 	// fits as it was sent and as it is answered; nil: they are taken as sent.
 	Clean calendar.Cleaner
@@ -118,7 +118,15 @@ type Criteria struct {
 	// Moves reports that the window follows the day: by its default, by when, or by a date in
 	// words.
 	Moves bool
-	Output
+
+	Format   string // "" for none
+	Venues   bool   // features=venues
+	BOM, Raw bool   // csv_bom, csv_raw
+
+	Typos           bool // typos was sent: the list tells its step
+	Highlight       bool
+	HighlightLength int // characters
+
 	// Zone is that of the answer to a calendar widget, nil for that of each event.
 	Zone *time.Location
 	// Embeds are the linked records that views are to hold.
@@ -144,8 +152,9 @@ type Criteria struct {
 	chosen  map[string][]option // of facets, that events are filtered by
 
 	facetLimit int
-	facetQuery facetQuery
-	collapse   bool
+	// textFacet is the one of which only the values are wanted whose label contains facetText.
+	textFacet, facetText string
+	collapse             bool
 
 	geoloc  *bool
 	near    *circle
@@ -168,17 +177,6 @@ type Criteria struct {
 	walk *walk  // in steps; nil: in pages
 
 	hides bool // a parameter was sent that leaves blanked events out
-}
-
-// Output is what a list of events says of its form.
-type Output struct {
-	Format   string // "" for none
-	Venues   bool   // features=venues
-	BOM, Raw bool   // csv_bom, csv_raw
-
-	Typos           bool // typos was sent: the list tells its step
-	Highlight       bool
-	HighlightLength int // characters
 }
 
 // LinkParam is one parameter of a link.

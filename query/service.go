@@ -42,10 +42,10 @@ func New(index readmodel.Index, records Records, options Options) *Service {
 		options.Now = time.Now
 	}
 	if options.CostBands == nil {
-		options.CostBands = []string{"10", "25", "50", "100"}
+		options.CostBands, _ = ReadCostBands("10,25,50,100")
 	}
 	all := slices.Clone(facets)
-	all[len(all)-1].options = costBands(options.CostBands)
+	all[len(all)-1].options = options.CostBands
 	return &Service{index: index, records: records, settings: options, facets: all}
 }
 
