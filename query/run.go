@@ -179,6 +179,6 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 // join returns the join of what events of the state embed.
 func (plan *listPlan) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
 	return &join{
-		records: plan.load, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
+		records: plan.view.Get, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
 	}
 }

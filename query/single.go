@@ -88,7 +88,7 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	load := service.records.Load
 	if plan != nil {
 		defer plan.view.Close()
-		load = plan.load
+		load = plan.view.Get
 	}
 	var record *calendar.Record
 	if slug != "" {

@@ -147,13 +147,3 @@ func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 
 // keys returns the ids of counts in order, so that equal filters are equal.
 func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
-
-// load returns the records of ids, in their order, nil for unknown ones.
-func (plan *listPlan) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := plan.view.Get(ctx, ids)
-	records := make([]*calendar.Record, len(ids))
-	for i, id := range ids {
-		records[i] = found[id].Record
-	}
-	return records, err
-}

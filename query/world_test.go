@@ -119,9 +119,9 @@ func (fakeView *fakeView) Stamp(ctx context.Context, kind calendar.Kind) (uint64
 	return fakeView.View.Stamp(ctx, kind)
 }
 
-func (fakeView *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+func (fakeView *fakeView) Get(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	fakeView.fakeIndex.fetched += len(ids)
-	return fakeView.View.Get(ctx, ids)
+	return fakeView.View.Get(ctx, ids...)
 }
 
 // fill writes records into an index, and waits until they are visible.

@@ -198,12 +198,7 @@ type records struct{ index readmodel.Index }
 
 // Load implements query.Records.
 func (records records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := readmodel.Get(ctx, records.index, ids)
-	result := make([]*calendar.Record, len(ids))
-	for i, id := range ids {
-		result[i] = found[id].Record
-	}
-	return result, err
+	return readmodel.Get(ctx, records.index, ids...)
 }
 
 // BySlug implements query.Records.
