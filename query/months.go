@@ -66,14 +66,10 @@ func (plan *listPlan) months() *Months {
 // touched returns the months in which listed events start, and those that they only go on in:
 // where none starts, the event that ends last of those before touches all months up to its end.
 func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
-	started := keys(plan.tally(calendar.KindEvent, readmodel.FieldMonth, listed))
-	for i, first := range started {
-		months = append(months, firstOf(first))
-		next := calendar.ID(lastMonth + 1)
-		if i+1 < len(started) {
-			next = started[i+1]
-		}
-		if next == first+1 {
+	started := append(keys(plan.tally(calendar.KindEvent, readmodel.FieldMonth, listed)), lastMonth+1)
+	for i, next := range started[1:] {
+		first := started[i]
+		if months = append(months, firstOf(first)); next == first+1 {
 			continue
 		}
 		before := readmodel.AtMost(readmodel.FieldMonth, int64(first))
@@ -94,7 +90,7 @@ func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
 func (service *Service) StartingIn(first time.Time) *Criteria {
 	criteria := &Criteria{Request: Request{Kind: calendar.KindEvent}, window: openWindow, lap: openWindow, hides: true}
 	begin, _ := calendar.Day(calendar.WallOf(first), service.settings.Site)
-	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site)
+	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site) // months have no hour in common
 	criteria.window[utcStart] = readmodel.Span{Min: begin.Unix(), Max: next.Unix() - 1}
 	return criteria
 }

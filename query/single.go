@@ -93,10 +93,10 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	var record *calendar.Record
 	if slug != "" {
 		record, err = service.records.BySlug(ctx, kind, strings.ToLower(slug))
-	} else if found, failed := load(ctx, id); failed != nil {
-		err = failed
 	} else {
-		record = found[0]
+		var found []*calendar.Record
+		found, err = load(ctx, id)
+		record = append(found, nil)[0] // none with an error
 	}
 	switch {
 	case err != nil:
