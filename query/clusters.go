@@ -64,21 +64,20 @@ func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clus
 }
 
 func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *Clusters {
-	placed, places := plan.within(within), map[cell]int{}
+	placed, venues := plan.within(within), map[cell][]*option{}
 	var cells []cell
-	var venues [][]*option // by cell
 	for _, venue := range placed {
 		key := cellAt(venue.latitude, venue.longitude, plan.zoom)
-		if _, known := places[key]; !known {
-			places[key] = len(cells)
-			cells, venues = append(cells, key), append(venues, nil)
+		if venues[key] == nil {
+			cells = append(cells, key)
 		}
-		venues[places[key]] = append(venues[places[key]], venue)
+		venues[key] = append(venues[key], venue)
 	}
-	options := make([]option, 0, len(venues)+1)
-	for _, some := range append(venues, placed) {
-		options = append(options, option{numbers: recordsOf(some)})
+	options := make([]option, len(cells), len(cells)+1)
+	for i, cell := range cells {
+		options[i].numbers = recordsOf(venues[cell])
 	}
+	options = append(options, option{numbers: recordsOf(placed)})
 	var shown readmodel.Filter
 	if hidden := blanked(plan.Caller); hidden != nil {
 		shown = not(hidden)
@@ -91,7 +90,7 @@ func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *C
 	clusters := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}
 	for i, cell := range cells {
 		if counts[i] > 0 {
-			clusters.Clusters = append(clusters.Clusters, clusterOf(cell, venues[i], counts[i], counted.Values))
+			clusters.Clusters = append(clusters.Clusters, clusterOf(cell, venues[cell], counts[i], counted.Values))
 		}
 	}
 	slices.SortFunc(clusters.Clusters, func(a, b Cluster) int {
