@@ -64,8 +64,8 @@ const countWait = 500 * time.Millisecond
 //
 // An index of another process is not waited for: each such wait would cost it a refresh.
 func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
-	ofTerms := record.Kind == calendar.KindEvent && len(record.Fields.IDs("categories"))+len(record.Fields.IDs("tags")) > 0
-	if !service.settings.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
+	terms := linksOf(record, EmbedCategories|EmbedTags)
+	if !service.settings.LocalIndex || terms == nil && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
 		return
 	}
 	wait, cancel := context.WithTimeout(ctx, min(countWait, service.settings.PositionWait))
