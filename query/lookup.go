@@ -31,7 +31,7 @@ func (parser *parser) load(kind calendar.Kind, ids ...calendar.ID) []*calendar.R
 		return records
 	}
 	for i, record := range found {
-		if record != nil && record.Kind == kind && !record.Deleted {
+		if record != nil && record.Kind == kind {
 			records[i] = record
 		}
 	}
@@ -98,15 +98,15 @@ func (parser *parser) named(kind calendar.Kind, text string, names bool) calenda
 	if parser.Past.FormOnly {
 		return 1
 	}
-	record, err := parser.records.BySlug(parser.ctx, kind, strings.ToLower(text))
+	record, err := parser.records.BySlug(parser.ctx, kind, text)
 	found := []*calendar.Record{record}
-	if err == nil && names && (record == nil || record.Deleted) {
+	if err == nil && names && record == nil {
 		if parser.settings.Clean != nil {
 			text = parser.settings.Clean.Name(text)
 		}
 		found, err = parser.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(text))
 	}
-	if parser.err = cmp.Or(parser.err, err); len(found) == 0 || found[0] == nil || found[0].Deleted {
+	if parser.err = cmp.Or(parser.err, err); len(found) == 0 || found[0] == nil {
 		return 0
 	}
 	return found[0].ID

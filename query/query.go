@@ -19,7 +19,7 @@ import (
 type Records interface {
 	// Load returns records in the order of ids; nil for unknown and deleted ones.
 	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// BySlug returns the record of a kind that holds the slug; nil when none does.
+	// BySlug returns the live record of a kind that holds the slug, any case; nil when none does.
 	BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error)
 	// ByName returns the live records of a kind whose shown name in the language
 	// equals name, case aside, by id.

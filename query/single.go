@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -92,7 +91,7 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	}
 	var record *calendar.Record
 	if slug != "" {
-		record, err = service.records.BySlug(ctx, kind, strings.ToLower(slug))
+		record, err = service.records.BySlug(ctx, kind, slug)
 	} else {
 		var found []*calendar.Record
 		found, err = load(ctx, id)
@@ -101,7 +100,7 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	switch {
 	case err != nil:
 		return View{}, err
-	case record == nil || record.Kind != kind || record.Deleted:
+	case record == nil || record.Kind != kind:
 		return View{}, service.records.Absent(ctx, kind, id)
 	}
 	now := service.now()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -203,7 +204,7 @@ func (records records) Load(ctx context.Context, ids ...calendar.ID) ([]*calenda
 
 // BySlug implements query.Records.
 func (records records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
-	found, err := records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
+	found, err := records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: strings.ToLower(slug)})
 	return append(found, nil)[0], err // none with an error
 }
 
