@@ -146,7 +146,7 @@ func countsOf(options []option, got *readmodel.TallyAnswer) []int {
 	for index := range options {
 		if numbers := options[index].numbers; len(numbers) == 1 {
 			counts[index] = got.Values[numbers[0]]
-		} else {
+		} else if len(parts) > 0 { // none after an error
 			counts[index], parts = parts[0], parts[1:]
 		}
 	}

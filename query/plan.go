@@ -54,16 +54,13 @@ func (service *Service) plan(ctx context.Context, view readmodel.View, criteria 
 	return &listPlan{service, known, criteria, view, ctx, nil, 0, nil}, err
 }
 
-// search answers a query. After an error all counts are 0.
+// search answers a query. After an error nothing is found and counted.
 func (plan *listPlan) search(query readmodel.Query) (page readmodel.Page) {
 	if plan.err == nil {
 		page, plan.err = plan.view.Search(plan.ctx, query)
 	}
 	if plan.err != nil {
-		page = readmodel.Page{}
-		for _, tally := range query.Tallies {
-			page.Tallied = append(page.Tallied, readmodel.TallyAnswer{Parts: make([]int, len(tally.Parts))})
-		}
+		page = readmodel.Page{Tallied: make([]readmodel.TallyAnswer, len(query.Tallies))}
 	}
 	return page
 }

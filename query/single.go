@@ -93,9 +93,8 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	if slug != "" {
 		record, err = service.records.BySlug(ctx, kind, slug)
 	} else {
-		var found []*calendar.Record
-		found, err = load(ctx, id)
-		record = append(found, nil)[0] // none with an error
+		found, failed := load(ctx, id)
+		record, err = append(found, nil)[0], failed // none with an error
 	}
 	switch {
 	case err != nil:
