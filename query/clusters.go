@@ -19,15 +19,15 @@ const (
 )
 
 // cell is a square of a map.
-type cell struct{ zoom, x, year int }
+type cell struct{ zoom, column, row int }
 
 // cellAt returns the cell of a place at a zoom of the map.
 func cellAt(latitude, longitude float64, zoom int) cell {
 	number := math.Exp2(float64(zoom + 2))
 	within := func(value float64) int { return int(min(max(math.Floor(value), 0), number-1)) }
-	x := within((longitude + 180) / 360 * number)
-	year := within((1 - math.Asinh(math.Tan(latitude*math.Pi/180))/math.Pi) / 2 * number)
-	return cell{zoom + 2, x, year}
+	column := within((longitude + 180) / 360 * number)
+	row := within((1 - math.Asinh(math.Tan(latitude*math.Pi/180))/math.Pi) / 2 * number)
+	return cell{zoom + 2, column, row}
 }
 
 // Cluster is what lies in a cell.
@@ -104,7 +104,7 @@ func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *C
 
 // clusterOf makes what a cell shows of its venues.
 func clusterOf(cell cell, venues []*option, events int, counts map[calendar.ID]int) Cluster {
-	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.year), Events: events, West: 180, South: 90, East: -180, North: -90}
+	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.column, cell.row), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var latitude, longitude, weight float64
 	venues = slices.DeleteFunc(venues, func(venue *option) bool { return counts[venue.record.ID] == 0 })
 	for _, venue := range venues {
