@@ -19,15 +19,15 @@ const (
 )
 
 // cell is a square of a map.
-type cell struct{ zoom, x, year int }
+type cell struct{ zoom, column, row int }
 
 // cellAt returns the cell of a place at a zoom of the map.
 func cellAt(latitude, longitude float64, zoom int) cell {
 	number := math.Exp2(float64(zoom + 2))
 	within := func(value float64) int { return int(min(max(math.Floor(value), 0), number-1)) }
-	x := within((longitude + 180) / 360 * number)
-	year := within((1 - math.Asinh(math.Tan(latitude*math.Pi/180))/math.Pi) / 2 * number)
-	return cell{zoom + 2, x, year}
+	column := within((longitude + 180) / 360 * number)
+	row := within((1 - math.Asinh(math.Tan(latitude*math.Pi/180))/math.Pi) / 2 * number)
+	return cell{zoom + 2, column, row}
 }
 
 // Cluster is what lies in a cell.
@@ -50,46 +50,47 @@ type Clusters struct {
 
 // Clusters answers the criteria of a map.
 func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	return planned(ctx, service, criteria, func(plan *listPlan) (clusters *Clusters) {
-		plan.stepped(func(plan *listPlan) int {
-			clusters = plan.clusters()
+	within, everything := everywhere, *criteria
+	if box := criteria.box; box != nil { // it is no filter here
+		within, everything.box = box.holds, nil
+	}
+	return planned(ctx, service, &everything, func(plan *listPlan) (clusters *Clusters) {
+		plan.stepped(func() int {
+			clusters = plan.clusters(within)
 			return clusters.Total
 		})
 		return clusters
 	})
 }
 
-func (plan *listPlan) clusters() *Clusters {
-	within := everywhere
-	if box := plan.box; box != nil { // it is no filter here
-		within, plan.box = box.holds, nil
-	}
-	placed, places := plan.within(within), map[cell]int{}
+func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *Clusters {
+	placed, venues := plan.within(within), map[cell][]*option{}
 	var cells []cell
-	var venues [][]*option // by cell
 	for _, venue := range placed {
 		key := cellAt(venue.latitude, venue.longitude, plan.zoom)
-		if _, known := places[key]; !known {
-			places[key] = len(cells)
-			cells, venues = append(cells, key), append(venues, nil)
+		if venues[key] == nil {
+			cells = append(cells, key)
 		}
-		venues[places[key]] = append(venues[places[key]], venue)
+		venues[key] = append(venues[key], venue)
 	}
-	options := make([]option, 0, len(venues)+1)
-	for _, some := range append(venues, placed) {
-		options = append(options, option{numbers: recordsOf(some)})
+	options := make([]option, len(cells), len(cells)+1)
+	for i, cell := range cells {
+		options[i].numbers = recordsOf(venues[cell])
 	}
-	tally := tallyOf(readmodel.FieldVenue, options)
-	if tally.Field = readmodel.FieldVenue; blanked(plan.Caller) != nil {
-		tally.Filter = not(blanked(plan.Caller))
+	options = append(options, option{numbers: recordsOf(placed)})
+	var shown readmodel.Filter
+	if hidden := blanked(plan.Caller); hidden != nil {
+		shown = not(hidden)
 	}
-	page := plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Tallies: []readmodel.Tally{tally}})
+	page := plan.search(readmodel.Query{
+		Kind: calendar.KindEvent, Filter: plan.filter(), Tallies: []readmodel.Tally{tallyOf(readmodel.FieldVenue, options, shown)},
+	})
 	counted := &page.Tallied[0]
 	counts := countsOf(options, counted)
 	clusters := &Clusters{Total: page.Total, Placed: counts[len(cells)], Position: plan.view.Shown().Position}
 	for i, cell := range cells {
 		if counts[i] > 0 {
-			clusters.Clusters = append(clusters.Clusters, clusterOf(cell, venues[i], counts[i], counted.Values))
+			clusters.Clusters = append(clusters.Clusters, clusterOf(cell, venues[cell], counts[i], counted.Values))
 		}
 	}
 	slices.SortFunc(clusters.Clusters, func(a, b Cluster) int {
@@ -103,7 +104,7 @@ func (plan *listPlan) clusters() *Clusters {
 
 // clusterOf makes what a cell shows of its venues.
 func clusterOf(cell cell, venues []*option, events int, counts map[calendar.ID]int) Cluster {
-	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.x, cell.year), Events: events, West: 180, South: 90, East: -180, North: -90}
+	cluster := Cluster{ID: fmt.Sprintf("%d/%d/%d", cell.zoom, cell.column, cell.row), Events: events, West: 180, South: 90, East: -180, North: -90}
 	var latitude, longitude, weight float64
 	venues = slices.DeleteFunc(venues, func(venue *option) bool { return counts[venue.record.ID] == 0 })
 	for _, venue := range venues {

@@ -31,10 +31,10 @@ func ownerOf(caller calendar.Caller) calendar.ID {
 // link makes the parameters that links carry, in the order of the table: what was sent, and
 // that with the effective per_page and the defaults of the window.
 func (parser *parser) link() {
-	parser.Sent, parser.Links = make([]LinkParam, 0, len(parser.input)), make([]LinkParam, 0, len(parser.input)+3)
-	for i := range parser.params {
-		parameter := &parser.params[i].Param
-		_, sent := parser.input[parameter.Name]
+	parser.Sent, parser.Links = make([]LinkParam, 0, len(parser.Input)), make([]LinkParam, 0, len(parser.Input)+3)
+	for i := range parser.Params {
+		parameter := &parser.Params[i].Param
+		_, sent := parser.Input[parameter.Name]
 		parser.hides = parser.hides || sent && parameter.Hides
 		value, carried := parser.carried(parameter.Name)
 		if !carried {
@@ -50,7 +50,7 @@ func (parser *parser) link() {
 
 // carried returns what links carry of a parameter: what was sent when nothing else is said.
 func (parser *parser) carried(name string) (value any, carried bool) {
-	value, carried = parser.input[name]
+	value, carried = parser.Input[name]
 	switch name {
 	case "page":
 		return nil, false
@@ -59,8 +59,8 @@ func (parser *parser) carried(name string) (value any, carried bool) {
 	case "_fields":
 		carried = parser.Fields != nil
 	case param.AsOf: // the point is a moment by now, and may have been named in a header
-		if parser.past.AsOf != "" {
-			return parser.past.AsOf, true
+		if parser.Past.AsOf != "" {
+			return parser.Past.AsOf, true
 		}
 	case "start_date", "end_date":
 		if text := parser.defaults[slices.Index(DateParams, name)]; text != "" {
@@ -81,5 +81,5 @@ func (parser *parser) makeKey() string {
 		owner = nobody
 	}
 	return fmt.Sprintf("%d %d %d %d %d %d %d %d %q %s",
-		parser.Kind, parser.Lang, owner, parser.Page, parser.PerPage, parser.kind, parser.window, parser.lap, parser.Links, parser.resolved)
+		parser.Kind, parser.Lang, owner, parser.Page, parser.PerPage, parser.Of, parser.window, parser.lap, parser.Links, parser.resolved)
 }

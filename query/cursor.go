@@ -79,10 +79,10 @@ func (parser *parser) readCursor() {
 // checkWalk refuses a cursor of a list with other parameters.
 func (parser *parser) checkWalk() {
 	walk := parser.walk
-	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.past.AsOf).Number(int64(parser.kind.Kind)).Number(int64(parser.kind.ID))
+	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.Past.AsOf).Number(int64(parser.Of.Kind)).Number(int64(parser.Of.ID))
 	key = key.Text(fmt.Sprint(parser.window, parser.lap))
 	for _, linkParam := range parser.Sent {
-		if parameter := parser.params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !parameter.Free {
+		if parameter := parser.Params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !parameter.Free {
 			key = key.Text(linkParam.Name).Text(linkParam.Value)
 		}
 	}
@@ -91,7 +91,7 @@ func (parser *parser) checkWalk() {
 		return
 	}
 	parser.Moves = false
-	if !parser.past.FormOnly && walk.encode(walk.params) != walk.sent {
+	if !parser.Past.FormOnly && walk.encode(walk.params) != walk.sent {
 		parser.bad.Add("cursor", calendar.ReasonCursor)
 	}
 }

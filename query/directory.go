@@ -26,30 +26,24 @@ var directoryFields = strings.Fields("name venue organizer slug parent city coun
 
 // directory returns the directory of a kind, an empty one after an error.
 func (plan *listPlan) directory(kind calendar.Kind) *directory {
+	found, isCurrent := &directory{}, func(directory *directory) bool { return directory.shown == plan.generation.VisibleState }
 	if plan.err != nil {
-		return &directory{}
+		return found
 	}
-	isCurrent := func(directory *directory) bool { return directory.shown == plan.generation.VisibleState }
-	found, err := plan.directories[kind].get(plan.ctx, isCurrent, func(previous *directory) (*directory, error) {
+	found, plan.err = plan.directories[kind].get(plan.ctx, isCurrent, func(previous *directory) (*directory, error) {
 		stamp, err := plan.view.Stamp(plan.ctx, kind)
-		if err == nil && (previous == nil || previous.stamp != stamp) {
-			previous, err = plan.readDirectory(kind)
-		}
-		if err != nil {
-			return nil, err
-		}
 		next := *previous
+		if err == nil && next.stamp != stamp {
+			next, err = plan.readDirectory(kind)
+		}
 		next.shown, next.stamp = plan.generation.VisibleState, stamp
-		return &next, nil
+		return &next, err
 	})
-	if plan.err = err; err != nil {
-		return &directory{}
-	}
 	return found
 }
 
-func (plan *listPlan) readDirectory(kind calendar.Kind) (*directory, error) {
-	d := &directory{names: map[string]map[string][]calendar.ID{}}
+func (plan *listPlan) readDirectory(kind calendar.Kind) (directory, error) {
+	d := directory{names: map[string]map[string][]calendar.ID{}}
 	for _, detail := range placeDetails {
 		d.names[detail] = map[string][]calendar.ID{}
 	}

@@ -30,12 +30,12 @@ var facets = []facet{
 	{name: "country", kind: calendar.KindVenue, field: readmodel.FieldVenue, read: readPlace},
 	{name: "month", blanked: true, field: readmodel.FieldMonth, read: readMonth}, // whatever there is
 	{name: "weekday", blanked: true, field: readmodel.FieldWeekday, options: weekdays, read: readWeekday},
-	{name: "time_of_day", field: readmodel.FieldMinute, options: timesOfDay, read: readTime},
+	{name: "time_of_day", options: timesOfDay, read: readTime},
 	{name: "in_language", blanked: true, field: readmodel.FieldLanguages, options: languages},
 	{name: "ticketed", options: either(isTrue(readmodel.FieldTicketed))},
 	{name: "featured", options: either(isTrue(readmodel.FieldFeatured))},
 	{name: "free", options: either(isFree)},
-	{name: "cost_band", field: readmodel.FieldCost, read: readCostBand},
+	{name: "cost_band", read: readCostBand},
 }
 
 // Facets are the names of the facets of lists of events; askedFacets those that facet_query
@@ -77,9 +77,6 @@ type FacetValue struct {
 	SortKey string
 }
 
-// facetQuery keeps the values of a facet of which the label contains a text.
-type facetQuery struct{ facet, text string }
-
 // readFacets reads what lists are counted by.
 func (parser *parser) readFacets() {
 	parser.Facets = parser.parameter("facets").Words()
@@ -96,7 +93,7 @@ func (parser *parser) readFacets() {
 		value.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
-	parser.facetQuery = facetQuery{facet, text}
+	parser.textFacet, parser.facetText = facet, text
 }
 
 // facetCount makes one facet of a list.
@@ -104,15 +101,13 @@ type facetCount struct {
 	*facet
 	*listPlan
 
-	options []option        // those of the facet, and chosen ones that are none of them
-	own     int             // of options: of the facet; 0: all values are
-	chosen  map[string]bool // words of options
+	options []option // those of the facet, and chosen ones that are none of them
 }
 
 // facetCount prepares one facet.
 func (plan *listPlan) facetCount(name string) *facetCount {
 	facet := plan.facet(name)
-	count := &facetCount{facet: facet, listPlan: plan, options: slices.Clip(facet.options), own: len(facet.options), chosen: map[string]bool{}}
+	count := &facetCount{facet, plan, slices.Clip(facet.options)}
 	switch {
 	case count.isPlace():
 		count.options = plan.placed(name)
@@ -120,13 +115,9 @@ func (plan *listPlan) facetCount(name string) *facetCount {
 		count.options = slices.Clip(plan.directory(count.kind).options)
 	}
 	for _, chosen := range plan.chosen[name] {
-		index := slices.IndexFunc(count.options, func(option option) bool {
-			return option.word == chosen.word || count.kind == 0 && option.same(chosen)
-		})
-		if index < 0 {
-			index, count.options = len(count.options), append(count.options, chosen)
+		if !slices.ContainsFunc(count.options, chosen.is) {
+			count.options = append(count.options, chosen)
 		}
-		count.chosen[count.options[index].word] = true
 	}
 	return count
 }
@@ -134,25 +125,15 @@ func (plan *listPlan) facetCount(name string) *facetCount {
 // isPlace reports whether cities or countries are counted.
 func (facet *facet) isPlace() bool { return facet.kind != 0 && facet.name != facet.field }
 
-// asked asks for the counts among what a filter admits.
-func (facetCount *facetCount) asked(among readmodel.Filter) readmodel.Tally {
-	tally := tallyOf(facetCount.field, facetCount.options)
-	if tally.Filter = among; facetCount.kind != 0 || facetCount.field == readmodel.FieldMonth { // there may be any month
-		tally.Field = facetCount.field
-	}
-	return tally
-}
-
-// tallyOf asks how many events have each of some options: those of a single number are counted
-// as values, others as parts.
-func tallyOf(field string, options []option) (tally readmodel.Tally) {
+// tallyOf asks how many events that a filter admits have each of some options: those of a single
+// number are counted as values of the field, others as parts.
+func tallyOf(field string, options []option, among readmodel.Filter) readmodel.Tally {
+	tally := readmodel.Tally{Filter: among, Field: field}
 	for i := range options {
 		switch option := &options[i]; {
-		case len(option.numbers) == 1:
-			tally.Field = field
 		case option.other != nil:
 			tally.Parts = append(tally.Parts, option.other)
-		default:
+		case len(option.numbers) != 1:
 			tally.Parts = append(tally.Parts, in(field, option.numbers...))
 		}
 	}
@@ -165,7 +146,7 @@ func countsOf(options []option, got *readmodel.TallyAnswer) []int {
 	for index := range options {
 		if numbers := options[index].numbers; len(numbers) == 1 {
 			counts[index] = got.Values[numbers[0]]
-		} else {
+		} else if len(parts) > 0 { // none after an error
 			counts[index], parts = parts[0], parts[1:]
 		}
 	}
@@ -177,30 +158,31 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	facet, limit := Facet{Name: facetCount.name}, maxMonths
 	if facetCount.field == readmodel.FieldMonth {
 		for id := range got.Values {
-			facetCount.options = append(facetCount.options, month(int64(id)))
+			facetCount.options = append(facetCount.options, month(id))
 		}
 		slices.SortFunc(facetCount.options, func(a, b option) int { return strings.Compare(a.word, b.word) })
-		facetCount.options = slices.CompactFunc(facetCount.options, option.same)
+		facetCount.options = slices.CompactFunc(facetCount.options, option.is)
 	}
 	var all []FacetValue
 	for index, count := range countsOf(facetCount.options, got) {
 		option := &facetCount.options[index]
-		value := FacetValue{Value: option.word, Label: option.label, Count: count, Selected: facetCount.chosen[option.word]}
+		value := FacetValue{Value: option.word, Label: option.label, Count: count, Selected: slices.ContainsFunc(facetCount.chosen[facetCount.name], option.is)}
 		if facetCount.kind == 0 || (count > 0 || value.Selected) && facetCount.describe(&value, option, got) {
 			all = append(all, value)
 		}
 	}
 	if facetCount.kind != 0 {
 		limit = facetCount.facetLimit
-		if query := facetCount.facetQuery; query.facet == facetCount.name {
-			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, query.text) })
+		if facetCount.textFacet == facetCount.name {
+			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, facetCount.facetText) })
 		}
 		slices.SortFunc(all, func(a, b FacetValue) int { // the most frequent first
 			return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
 		})
 	}
+	own := facetCount.facet.options // nil: all are
 	for i, value := range all {
-		if value.Count > 0 && (i < facetCount.own || facetCount.own == 0) {
+		if value.Count > 0 && (i < len(own) || own == nil) {
 			facet.Total++
 		}
 		if value.Selected || value.Count > 0 && facet.Total <= limit {

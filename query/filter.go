@@ -92,22 +92,19 @@ func blanked(caller calendar.Caller) readmodel.Filter {
 	}
 }
 
-// text is the search in all texts of the kind, name that in names alone.
-func (criteria *Criteria) text() readmodel.Text {
-	return readmodel.Text{Fields: readmodel.SchemaOf(criteria.Kind).Texts, Search: criteria.search, Spelling: criteria.spelling()}
+// text is the search in all texts of the kind.
+func (plan *listPlan) text() readmodel.Text {
+	return readmodel.Text{Fields: readmodel.SchemaOf(plan.Kind).Texts, Search: plan.Criteria.search, Spelling: plan.spelling()}
 }
 
-func (criteria *Criteria) name() readmodel.Text {
-	text := criteria.text()
-	text.Fields = []string{readmodel.TextName}
-	return text
-}
-
-// filter makes the filter of the list (interface 4.5, 4.10, 4.11).
-func (plan *listPlan) filter() readmodel.And {
+// filter makes the filter of the list (interface 4.5, 4.10, 4.11), without the parameters of some
+// facets.
+func (plan *listPlan) filter(without ...string) readmodel.And {
 	and := plan.others()
 	for _, name := range Facets {
-		and = append(and, plan.byFacet(name)...)
+		if !slices.Contains(without, name) {
+			and = append(and, plan.byFacet(name)...)
+		}
 	}
 	return plan.protect(and)
 }
@@ -123,12 +120,12 @@ func (plan *listPlan) byFacet(name string) readmodel.And {
 // others are the filters of the list but for those by parameters of facets and its search.
 func (plan *listPlan) others() readmodel.And {
 	and := slices.Clip(plan.filters)
-	if len(plan.withdrawn) > 0 {
-		and = append(and, not(withIDs(plan.withdrawn)))
+	if len(plan.Past.Withdrawn) > 0 {
+		and = append(and, not(withIDs(plan.Past.Withdrawn)))
 	}
 	switch {
-	case plan.trashedSince != nil:
-		and = append(and, hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, *plan.trashedSince))
+	case plan.of != nil:
+		and = append(and, plan.of)
 	case plan.statuses != nil:
 		and = append(and, plan.withStatus())
 	case plan.Kind.IsPost():
@@ -140,8 +137,8 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
 	and = plan.lap.overlaps(and)
-	if plan.kind.ID != 0 {
-		and = append(and, plan.withOptions(plan.facet(linkField(plan.kind.Kind)), []option{{numbers: []calendar.ID{plan.kind.ID}}}))
+	if plan.Of.ID != 0 {
+		and = append(and, plan.withOptions(plan.facet(linkField(plan.Of.Kind)), []option{{numbers: []calendar.ID{plan.Of.ID}}}))
 	}
 	return append(and, plan.byPlaces()...)
 }
@@ -170,22 +167,22 @@ func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filt
 
 // protect adds the search, and keeps what is blanked for the caller out of the
 // filters that would tell it (interface 4.5).
-func (criteria *Criteria) protect(and readmodel.And) readmodel.And {
+func (plan *listPlan) protect(and readmodel.And) readmodel.And {
 	var filter readmodel.Filter
-	if criteria.Kind == calendar.KindEvent {
-		filter = blanked(criteria.Caller)
+	if plan.Kind == calendar.KindEvent {
+		filter = blanked(plan.Caller)
 	}
-	if filter != nil && criteria.hides {
+	if filter != nil && plan.hides {
 		and = append(and, not(filter))
 		filter = nil
 	}
 	switch {
-	case criteria.search.Query == "":
+	case plan.Criteria.search.Query == "":
 		return and
 	case filter == nil:
-		return append(and, criteria.text())
+		return append(and, plan.text())
 	default:
-		return append(and, readmodel.Or{readmodel.And{not(filter), criteria.text()}, readmodel.And{filter, criteria.name()}})
+		return append(and, readmodel.Or{readmodel.And{not(filter), plan.text()}, readmodel.And{filter, plan.text().InName()}})
 	}
 }
 

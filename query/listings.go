@@ -16,7 +16,7 @@ func (parser *parser) readEvents() {
 	parser.includeOnly(parser.parameter("include").IDs())
 	parser.readWindow()
 	for i := range facets {
-		parser.readFacet(&parser.service.facets[i])
+		parser.readFacet(&parser.facets[i])
 	}
 	if authors := parser.parameter("author").IDs(); authors != nil {
 		parser.where(in(readmodel.FieldAuthor, authors...))

@@ -19,19 +19,19 @@ func (parser *parser) load(kind calendar.Kind, ids ...calendar.ID) []*calendar.R
 	if parser.err != nil || len(ids) == 0 {
 		return records
 	}
-	if parser.past.FormOnly {
+	if parser.Past.FormOnly {
 		for i, id := range ids {
 			records[i] = &calendar.Record{Kind: kind, ID: id}
 		}
 		return records
 	}
-	found, err := parser.service.records.Load(parser.ctx, ids...)
+	found, err := parser.records.Load(parser.ctx, ids...)
 	if err != nil {
 		parser.err = err
 		return records
 	}
 	for i, record := range found {
-		if record != nil && record.Kind == kind && !record.Deleted {
+		if record != nil && record.Kind == kind {
 			records[i] = record
 		}
 	}
@@ -95,18 +95,18 @@ func (parser *parser) terms(value *param.Value, kind calendar.Kind, names bool) 
 // named finds a term by its slug and, where names count, by its shown name, as names are
 // compared; 0: none exists.
 func (parser *parser) named(kind calendar.Kind, text string, names bool) calendar.ID {
-	if parser.past.FormOnly {
+	if parser.Past.FormOnly {
 		return 1
 	}
-	record, err := parser.service.records.BySlug(parser.ctx, kind, strings.ToLower(text))
+	record, err := parser.records.BySlug(parser.ctx, kind, text)
 	found := []*calendar.Record{record}
-	if err == nil && names && (record == nil || record.Deleted) {
-		if parser.service.settings.Clean != nil {
-			text = parser.service.settings.Clean.Name(text)
+	if err == nil && names && record == nil {
+		if parser.settings.Clean != nil {
+			text = parser.settings.Clean.Name(text)
 		}
-		found, err = parser.service.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(text))
+		found, err = parser.records.ByName(parser.ctx, kind, parser.Lang, htmltext.NameKey(text))
 	}
-	if parser.err = cmp.Or(parser.err, err); len(found) == 0 || found[0] == nil || found[0].Deleted {
+	if parser.err = cmp.Or(parser.err, err); len(found) == 0 || found[0] == nil {
 		return 0
 	}
 	return found[0].ID
@@ -117,7 +117,7 @@ func (parser *parser) named(kind calendar.Kind, text string, names bool) calenda
 func (parser *parser) readEvent(name string) {
 	value := parser.parameter(name)
 	id, ok := value.ID()
-	if !ok || parser.past.FormOnly {
+	if !ok || parser.Past.FormOnly {
 		return
 	}
 	record := parser.load(calendar.KindEvent, id)[0]
@@ -133,7 +133,7 @@ func (parser *parser) readEvent(name string) {
 // seesWhole reports whether a list shows the event to the caller, or would with the status
 // filter, and to all who see it not blanked.
 func (parser *parser) seesWhole(record *calendar.Record) bool {
-	if record.Fields.Bool("protected") || parser.withdrawn.has(record.ID) {
+	if record.Fields.Bool("protected") || parser.Past.Withdrawn.has(record.ID) {
 		return false
 	}
 	if record.Status(parser.now) == calendar.StatusTrash {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -23,13 +24,10 @@ type MonthCount struct {
 	Events int
 }
 
-const (
-	firstMonth = 12 // as FieldMonth has January of the year 1
-	lastMonth  = 9999*12 + 11
-	// partsAtOnce is how many months are counted in one question.
-	partsAtOnce = 500
-)
+// partsAtOnce is how many months are counted in one question.
+const partsAtOnce = 500
 
+// firstOf returns the first day of a number of readmodel.FieldMonth.
 func firstOf(month calendar.ID) time.Time {
 	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
 }
@@ -45,7 +43,7 @@ func (plan *listPlan) months() *Months {
 	started := plan.tally(calendar.KindEvent, readmodel.FieldMonth, plan.counted)
 	near := make([]calendar.ID, 0, 3*len(started))
 	for month := range started {
-		near = append(near, max(month-1, firstMonth), month, min(month+1, lastMonth))
+		near = append(near, month-1, month, month+1)
 	}
 	slices.Sort(near)
 	for subset := range slices.Chunk(slices.Compact(near), partsAtOnce) {
@@ -66,14 +64,10 @@ func (plan *listPlan) months() *Months {
 // touched returns the months in which listed events start, and those that they only go on in:
 // where none starts, the event that ends last of those before touches all months up to its end.
 func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
-	started := keys(plan.tally(calendar.KindEvent, readmodel.FieldMonth, listed))
-	for i, first := range started {
-		months = append(months, firstOf(first))
-		next := calendar.ID(lastMonth + 1)
-		if i+1 < len(started) {
-			next = started[i+1]
-		}
-		if next == first+1 {
+	started := append(keys(plan.tally(calendar.KindEvent, readmodel.FieldMonth, listed)), math.MaxInt64)
+	for i, next := range started[1:] {
+		first := started[i]
+		if months = append(months, firstOf(first)); next == first+1 {
 			continue
 		}
 		before := readmodel.AtMost(readmodel.FieldMonth, int64(first))
@@ -92,9 +86,9 @@ func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (service *Service) StartingIn(first time.Time) *Criteria {
-	criteria := &Criteria{Kind: calendar.KindEvent, window: openWindow, lap: openWindow, hides: true}
+	criteria := &Criteria{Request: Request{Kind: calendar.KindEvent}, window: openWindow, lap: openWindow, hides: true}
 	begin, _ := calendar.Day(calendar.WallOf(first), service.settings.Site)
-	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site)
+	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site) // months have no hour in common
 	criteria.window[utcStart] = readmodel.Span{Min: begin.Unix(), Max: next.Unix() - 1}
 	return criteria
 }

@@ -29,10 +29,9 @@ type linked struct {
 	located             bool
 }
 
-// same reports whether two options of a parameter mean the same, however they were sent.
-func (option option) same(p option) bool {
-	p.word, p.label = option.word, option.label
-	return reflect.DeepEqual(option, p)
+// is reports whether two options of a parameter mean the same, however they were sent.
+func (option option) is(second option) bool {
+	return option.word == second.word || option.other != nil && reflect.DeepEqual(option.other, second.other)
 }
 
 // minutes admits the events that start from one minute of the day to below another one; over
@@ -75,34 +74,25 @@ func either(filter readmodel.Filter) []option {
 	return []option{{word: "true", other: filter}, {word: "false", other: not(filter)}}
 }
 
-// costBands are the bands of costs between bounds, that of what is free and the rest.
-func costBands(bounds []string) []option {
-	bands := []option{{word: "free", other: isFree}}
-	from := "0"
-	for _, bound := range slices.Concat(bounds, []string{""}) {
-		band, _ := readCostBand(from + "-" + bound)
-		bands, from = append(bands, band), bound
-	}
-	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost, Span: readmodel.AllNumbers})})
-}
+// CostBands are the bands that the costs of events are counted in.
+type CostBands []option
 
 // maxCostBounds is how many bounds bands of costs have at most.
 const maxCostBounds = 20
 
 // ReadCostBands reads the bounds of bands: rising decimals above 0, with up to two places,
 // commas between them.
-func ReadCostBands(text string) ([]string, error) {
-	bounds := strings.Split(text, ",")
-	last := int64(0)
-	for i, second := range bounds {
-		bounds[i] = calendar.Trim(second)
-		instant, ok := price(bounds[i])
-		if !ok || instant <= last || i >= maxCostBounds {
+func ReadCostBands(text string) (CostBands, error) {
+	bands, from, bounds := CostBands{{word: "free", other: isFree}}, "0", strings.Split(text, ",")
+	for _, bound := range append(bounds, "") {
+		bound = calendar.Trim(bound)
+		band, ok := readCostBand(from + "-" + bound)
+		if !ok || len(bounds) > maxCostBounds {
 			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", maxCostBounds)
 		}
-		last = instant
+		bands, from = append(bands, band), bound
 	}
-	return bounds, nil
+	return append(bands, option{word: "unknown", other: not(readmodel.Range{Field: readmodel.FieldCost, Span: readmodel.AllNumbers})}), nil
 }
 
 // readFacet filters by the parameter that a facet has the name of: a boolean, words, entries
@@ -127,7 +117,7 @@ func (parser *parser) readFacet(facet *facet) {
 		}
 	}
 	for _, text := range entries {
-		index := slices.IndexFunc(facet.options, func(option option) bool { return option.word == text })
+		index := slices.IndexFunc(facet.options, option{word: text}.is)
 		switch {
 		case index >= 0:
 			chosen = append(chosen, facet.options[index])
@@ -143,7 +133,7 @@ func (parser *parser) readFacet(facet *facet) {
 			chosen = append(chosen, option)
 		}
 	}
-	if facet.field == readmodel.FieldCost && len(chosen) > maxBands {
+	if facet.name == "cost_band" && len(chosen) > maxBands {
 		value.Refuse(calendar.ReasonTooMany, strconv.Itoa(maxBands))
 	}
 	if chosen != nil {
@@ -175,12 +165,12 @@ func readPlace(entry string) (option, bool) { return option{word: readmodel.Plac
 
 func readMonth(entry string) (option, bool) {
 	instant, err := time.Parse("2006-01", entry)
-	return month(readmodel.MonthOf(instant.Year(), instant.Month())), err == nil && instant.Year() > 0
+	return month(calendar.ID(readmodel.MonthOf(instant.Year(), instant.Month()))), err == nil && instant.Year() > 0
 }
 
 // month is the option of a number of readmodel.FieldMonth.
-func month(number int64) option {
-	option := numbered(fmt.Sprintf("%04d-%02d", number/12, number%12+1), calendar.ID(number))
+func month(number calendar.ID) option {
+	option := numbered(firstOf(number).Format("2006-01"), number)
 	option.label = option.word
 	return option
 }

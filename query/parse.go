@@ -20,16 +20,13 @@ const DefaultRadius = 25
 
 // parser reads the parameters of one request and collects the refused ones.
 type parser struct {
+	*Service
 	*Criteria
-	service *Service
-	params  Parameters
-	past    Past
-	input   calendar.Input
-	value   *param.Value
-	now     time.Time
-	bad     calendar.Problems
-	ctx     context.Context // of the lookups
-	err     error           // of a lookup, not of the request
+	value *param.Value
+	now   time.Time
+	bad   calendar.Problems
+	ctx   context.Context // of the lookups
+	err   error           // of a lookup, not of the request
 
 	ofEvent readmodel.Filter // admits what the event that was sent links to; nil: none was
 
@@ -42,18 +39,17 @@ type parser struct {
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
 func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, error) {
+	if request.Params == nil {
+		request.Params = Params(request.Kind)
+	}
 	q := parser{
+		Service: service, ctx: ctx, now: cmp.Or(request.Past.Now, service.now()),
 		Criteria: &Criteria{
-			Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Cost: 1, withdrawn: request.Past.Withdrawn,
-			window: openWindow, lap: request.Sheet.lap(), sheet: request.Sheet, kind: request.Of, hides: request.Of != (Of{}), chosen: map[string][]option{},
+			Request: request, Cost: 1, window: openWindow, lap: request.Sheet.lap(), hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
-		service: service, params: request.Params, past: request.Past, input: request.Input, now: cmp.Or(request.Past.Now, service.now()), ctx: ctx,
+		resolved: cache.Numbers(cache.Numbers(nil, service.settings.ProtectedNow), request.Past.Withdrawn),
 	}
-	if q.params == nil {
-		q.params = Params(request.Kind)
-	}
-	q.value = param.NewValue(q.input, &q.bad)
-	q.resolved = cache.Numbers(cache.Numbers(nil, service.settings.ProtectedNow), request.Past.Withdrawn)
+	q.value = param.NewValue(q.Input, &q.bad)
 	q.read()
 	q.link()
 	if q.walk != nil {
@@ -81,13 +77,13 @@ func (service *Service) Afford(cost int) error {
 // parameter returns what was sent for one; nothing for one that the list does not have. It is
 // valid up to the next call.
 func (parser *parser) parameter(name string) *param.Value {
-	return parser.value.Of(parser.params.Find(name))
+	return parser.value.Of(parser.Params.Find(name))
 }
 
 // sent reports whether a parameter of the list was sent.
 func (parser *parser) sent(name string) bool {
-	_, sent := parser.input[name]
-	return sent && parser.params.Find(name) != nil
+	_, sent := parser.Input[name]
+	return sent && parser.Params.Find(name) != nil
 }
 
 // where filters by a parameter.
@@ -100,7 +96,7 @@ func (parser *parser) where(filter readmodel.Filter) {
 func (parser *parser) read() {
 	parser.Lang = parser.value.Language(parser.Lang)
 	parser.Page = parser.parameter("page").Int()
-	parser.PerPage = min(parser.parameter("per_page").Int(), parser.service.settings.PerPageMax)
+	parser.PerPage = min(parser.parameter("per_page").Int(), parser.settings.PerPageMax)
 	parser.Fields = parser.parameter("_fields").Fields()
 	parser.Embeds = EmbedsOf(parser.Fields)
 	parser.parameter("as_of").Text() // read before, as it says which Service is asked

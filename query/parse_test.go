@@ -78,9 +78,16 @@ func TestParseAnything(t *testing.T) {
 // TestReadCostBands: up to 20 rising numbers above 0 (LISTINGS 6).
 func TestReadCostBands(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"10,25,50,100", "0.5,1.25", "7"} {
-		if bounds, err := ReadCostBands(" " + text + " "); err != nil || strings.Join(bounds, ",") != text {
-			t.Errorf("%q: %q, %v", text, bounds, err)
+	for text, want := range map[string]string{
+		"10,25,50,100": "free 0-10 10-25 25-50 50-100 100- unknown", " 0.5, 1.25 ": "free 0-0.5 0.5-1.25 1.25- unknown", "7": "free 0-7 7- unknown",
+	} {
+		bands, err := ReadCostBands(text)
+		words := make([]string, len(bands))
+		for i, band := range bands {
+			words[i] = band.word
+		}
+		if got := strings.Join(words, " "); err != nil || got != want {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "0", "10,10", "10,9.99", "1,,2", "-1", "1e3", "1.234", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21"} {

@@ -18,6 +18,8 @@ type listPlan struct {
 	view readmodel.View
 	ctx  context.Context
 	err  error
+	step int              // of the search, a place in readmodel.Spellings
+	of   readmodel.Filter // admits posts, in place of those that the caller sees; nil: these
 }
 
 // moment is the one that decides which scheduled posts are published.
@@ -49,19 +51,16 @@ func (service *Service) plan(ctx context.Context, view readmodel.View, criteria 
 			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
 		}, err
 	})
-	return &listPlan{service, known, criteria, view, ctx, nil}, err
+	return &listPlan{service, known, criteria, view, ctx, nil, 0, nil}, err
 }
 
-// search answers a query. After an error all counts are 0.
+// search answers a query. After an error nothing is found and counted.
 func (plan *listPlan) search(query readmodel.Query) (page readmodel.Page) {
 	if plan.err == nil {
 		page, plan.err = plan.view.Search(plan.ctx, query)
 	}
 	if plan.err != nil {
-		page = readmodel.Page{}
-		for _, tally := range query.Tallies {
-			page.Tallied = append(page.Tallied, readmodel.TallyAnswer{Parts: make([]int, len(tally.Parts))})
-		}
+		page = readmodel.Page{Tallied: make([]readmodel.TallyAnswer, len(query.Tallies))}
 	}
 	return page
 }
@@ -69,7 +68,7 @@ func (plan *listPlan) search(query readmodel.Query) (page readmodel.Page) {
 // sees reports whether the caller sees a record of a directory on events: it is not trashed and
 // the caller could read it singly.
 func (plan *listPlan) sees(record *calendar.Record) bool {
-	return isShown(record, plan.Caller, plan.moment()) && !plan.withdrawn.has(record.ID)
+	return isShown(record, plan.Caller, plan.moment()) && !plan.Past.Withdrawn.has(record.ID)
 }
 
 // among returns those of some records of a kind that the caller sees.

@@ -19,7 +19,7 @@ import (
 type Records interface {
 	// Load returns records in the order of ids; nil for unknown and deleted ones.
 	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// BySlug returns the record of a kind that holds the slug; nil when none does.
+	// BySlug returns the live record of a kind that holds the slug, any case; nil when none does.
 	BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error)
 	// ByName returns the live records of a kind whose shown name in the language
 	// equals name, case aside, by id.
@@ -47,9 +47,9 @@ type Options struct {
 	PositionWait time.Duration
 	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 90.
 	QueryBudget int
-	// CostBands are the bounds of the bands that the costs of events are counted in, as
-	// ReadCostBands returns them; nil: 10, 25, 50, 100.
-	CostBands []string
+	// CostBands are the bands that the costs of events are counted in; nil: those between 10, 25, 50
+	// and 100.
+	CostBands CostBands
 	// Clean reads names of terms in filters as writes read them, so that a name
 	// fits as it was sent and as it is answered; nil: they are taken as sent.
 	Clean calendar.Cleaner
@@ -104,9 +104,8 @@ type Of struct {
 
 // Criteria are the checked parameters of one list request.
 type Criteria struct {
-	Kind    calendar.Kind
-	Lang    calendar.Lang
-	Caller  calendar.Caller
+	Request // in the language that was asked for
+
 	Page    int
 	PerPage int
 	Fields  []string // of _fields; nil: all
@@ -119,7 +118,15 @@ type Criteria struct {
 	// Moves reports that the window follows the day: by its default, by when, or by a date in
 	// words.
 	Moves bool
-	Output
+
+	Format   string // "" for none
+	Venues   bool   // features=venues
+	BOM, Raw bool   // csv_bom, csv_raw
+
+	Typos           bool // typos was sent: the list tells its step
+	Highlight       bool
+	HighlightLength int // characters
+
 	// Zone is that of the answer to a calendar widget, nil for that of each event.
 	Zone *time.Location
 	// Embeds are the linked records that views are to hold.
@@ -140,23 +147,21 @@ type Criteria struct {
 	lap    window // that events overlap
 	search readmodel.Expression
 	typos  string
-	step   int // of the search, a place in readmodel.Spellings
 
 	filters readmodel.And       // of parameters that say it by themselves
 	chosen  map[string][]option // of facets, that events are filtered by
 
 	facetLimit int
-	facetQuery facetQuery
-	collapse   bool
+	// textFacet is the one of which only the values are wanted whose label contains facetText.
+	textFacet, facetText string
+	collapse             bool
 
-	kind    Of // the record that events are of
 	geoloc  *bool
 	near    *circle
 	box     *box
 	include []calendar.ID // events and terms; nil: not sent
 
-	statuses     []calendar.Status // nil: not sent
-	trashedSince *int64            // what came into the trash since then, instead of what the caller sees
+	statuses []calendar.Status // nil: not sent
 
 	hasEvents  *bool         // by hide_empty, too
 	upcomingAt calendar.Wall // only_with_upcoming, and suggestions: the present second, UTC; 0: not sent
@@ -171,22 +176,7 @@ type Criteria struct {
 	sort string // a word of sort; "": the order of all lists
 	walk *walk  // in steps; nil: in pages
 
-	sheet Sheet
-
 	hides bool // a parameter was sent that leaves blanked events out
-
-	withdrawn Withdrawn
-}
-
-// Output is what a list of events says of its form.
-type Output struct {
-	Format   string // "" for none
-	Venues   bool   // features=venues
-	BOM, Raw bool   // csv_bom, csv_raw
-
-	Typos           bool // typos was sent: the list tells its step
-	Highlight       bool
-	HighlightLength int // characters
 }
 
 // LinkParam is one parameter of a link.

@@ -41,7 +41,7 @@ func sampleCursor(tb testing.TB) string {
 func (criteria *Criteria) same(o *Criteria) bool {
 	a, b := *criteria, *o
 	for _, x := range []*Criteria{&a, &b} {
-		x.Key, x.Links, x.Sent, x.Paged, x.Moves, x.LooksUp = "", nil, nil, false, false, false
+		x.Key, x.Input, x.Links, x.Sent, x.Paged, x.Moves, x.LooksUp = "", nil, nil, nil, false, false, false
 	}
 	if a.walk != nil && b.walk != nil { // whose cursors know whether the window was sent
 		if !slices.Equal(a.walk.At, b.walk.At) {

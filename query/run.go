@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -53,11 +52,11 @@ func (plan *listPlan) list() *List {
 
 // find searches in the steps of typos=auto.
 func (plan *listPlan) find() (found *Selection) {
-	at := plan.stepped(func(plan *listPlan) int {
+	plan.stepped(func() int {
 		query, counts := plan.query()
 		page := plan.search(query)
 		if found == nil || page.Total > 0 { // where no step finds anything, the facets are of the first
-			found = &Selection{query: query, documents: page.Documents}
+			found = &Selection{listPlan: plan, query: query, documents: page.Documents}
 			found.Total, found.Position = page.Total, plan.view.Shown().Position
 			for i, count := range counts {
 				found.Facets = append(found.Facets, count.made(&page.Tallied[i]))
@@ -65,23 +64,19 @@ func (plan *listPlan) find() (found *Selection) {
 		}
 		return page.Total
 	})
-	perPage := cmp.Or(at.PerPage, max(found.Total, 1))
-	found.listPlan, found.Spelling, found.TotalPages = at, at.spelling(), (found.Total+perPage-1)/perPage
+	perPage := cmp.Or(plan.PerPage, max(found.Total, 1))
+	found.Spelling, found.TotalPages = plan.spelling(), (found.Total+perPage-1)/perPage
 	return found
 }
 
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
-	and, counted, hidden := plan.others(), map[string]readmodel.And{}, blanked(plan.Caller)
-	for _, name := range Facets {
-		if chosen := plan.byFacet(name); slices.Contains(plan.Facets, name) {
-			counted[name] = chosen
-		} else {
-			and = append(and, chosen...)
-		}
+	counted, hidden := map[string]readmodel.And{}, blanked(plan.Caller)
+	for _, name := range plan.Facets {
+		counted[name] = plan.byFacet(name)
 	}
 	narrow := func(without string) (among readmodel.And) {
-		for _, name := range Facets {
+		for _, name := range plan.Facets {
 			if name != without {
 				among = append(among, counted[name]...)
 			}
@@ -89,7 +84,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 		return among
 	}
 	query = readmodel.Query{
-		Kind: plan.Kind, Filter: plan.protect(and), Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
+		Kind: plan.Kind, Filter: plan.filter(plan.Facets...), Sort: plan.order(), Offset: (plan.Page - 1) * plan.PerPage, Limit: plan.PerPage,
 	}
 	if all := narrow(""); all != nil {
 		query.Narrow = all
@@ -99,7 +94,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 		if hidden != nil && !count.blanked && !plan.hides {
 			among = append(among, not(hidden))
 		}
-		query.Tallies = append(query.Tallies, count.asked(among))
+		query.Tallies = append(query.Tallies, tallyOf(count.field, count.options, among))
 		counts = append(counts, count)
 	}
 	if plan.collapse {
@@ -177,13 +172,13 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 		}
 	}
 	join := selection.join(selection.Caller, selection.Lang, selection.Embeds)
-	join.withdrawn = selection.withdrawn
+	join.withdrawn = selection.Past.Withdrawn
 	return views, join.views(ctx, views)
 }
 
 // join returns the join of what events of the state embed.
 func (plan *listPlan) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
 	return &join{
-		records: plan.load, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
+		records: plan.view.Get, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
 	}
 }

@@ -42,10 +42,10 @@ func New(index readmodel.Index, records Records, options Options) *Service {
 		options.Now = time.Now
 	}
 	if options.CostBands == nil {
-		options.CostBands = []string{"10", "25", "50", "100"}
+		options.CostBands, _ = ReadCostBands("10,25,50,100")
 	}
 	all := slices.Clone(facets)
-	all[len(all)-1].options = costBands(options.CostBands)
+	all[len(all)-1].options = options.CostBands
 	return &Service{index: index, records: records, settings: options, facets: all}
 }
 
@@ -63,10 +63,10 @@ func (service *Service) Await(ctx context.Context, caller calendar.Caller, least
 		return 0, nil
 	}
 	shown, err := service.index.Visible(ctx)
-	head := shown.Position
-	if err == nil && (known || head < least) {
-		head, err = service.records.Head(ctx)
+	if err != nil || !known && least <= shown.Position {
+		return least, err
 	}
+	head, err := service.records.Head(ctx)
 	want := least
 	switch {
 	case err != nil:

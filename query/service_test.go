@@ -61,6 +61,9 @@ func TestReadFromLocalIndex(t *testing.T) {
 	want("index at the head again", older)
 	_, _ = index.Write(t.Context(), readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 100, Position: 2}}})
 	want("an entry is quarantined", newer)
+	index.fault = func(context.Context) error { return readmodel.ErrUnavailable }
+	_, _ = index.Write(t.Context(), readmodel.Batch{Healed: ids(100)})
+	want("index out of reach", newer)
 }
 
 // wait calls Await while the read model moves some times, once a second.

@@ -46,7 +46,7 @@ func (sheet *Sheet) lap() window {
 // Exact are the parameters of a list without a sheet that has the same events: those that
 // were sent, with all bounds of the sheet.
 func (criteria *Criteria) Exact() []LinkParam {
-	if criteria.sheet == (Sheet{}) {
+	if criteria.Sheet == (Sheet{}) {
 		return criteria.Sent
 	}
 	names, overlaps := slices.Concat(DateParams, []string{"when", "strict_dates"}), criteria.lap != openWindow
@@ -79,7 +79,7 @@ func told(second int64, zone *time.Location) string {
 // Range is the window that events overlap, as the source of calendar widgets takes it: its
 // end is not in it; false where that cannot tell the list.
 func (criteria *Criteria) Range() (from, until string, ok bool) {
-	sheet, window := criteria.sheet, criteria.lap
+	sheet, window := criteria.Sheet, criteria.lap
 	if sheet.Period {
 		window.days(sheet.First, sheet.Last, sheet.Zone)
 	}

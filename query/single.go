@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -64,8 +63,8 @@ const countWait = 500 * time.Millisecond
 //
 // An index of another process is not waited for: each such wait would cost it a refresh.
 func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
-	ofTerms := record.Kind == calendar.KindEvent && len(record.Fields.IDs("categories"))+len(record.Fields.IDs("tags")) > 0
-	if !service.settings.LocalIndex || !ofTerms && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
+	terms := linksOf(record, EmbedCategories|EmbedTags)
+	if !service.settings.LocalIndex || terms == nil && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
 		return
 	}
 	wait, cancel := context.WithTimeout(ctx, min(countWait, service.settings.PositionWait))
@@ -88,20 +87,19 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	load := service.records.Load
 	if plan != nil {
 		defer plan.view.Close()
-		load = plan.load
+		load = plan.view.Get
 	}
 	var record *calendar.Record
 	if slug != "" {
-		record, err = service.records.BySlug(ctx, kind, strings.ToLower(slug))
-	} else if found, failed := load(ctx, id); failed != nil {
-		err = failed
+		record, err = service.records.BySlug(ctx, kind, slug)
 	} else {
-		record = found[0]
+		found, failed := load(ctx, id)
+		record, err = append(found, nil)[0], failed // none with an error
 	}
 	switch {
 	case err != nil:
 		return View{}, err
-	case record == nil || record.Kind != kind || record.Deleted:
+	case record == nil || record.Kind != kind:
 		return View{}, service.records.Absent(ctx, kind, id)
 	}
 	now := service.now()

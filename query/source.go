@@ -12,7 +12,7 @@ import (
 // readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
 // the zone or of each event; whole days are held against the digits that were sent.
 func (parser *parser) readSource() {
-	site, sent, timed, days := parser.service.settings.Site, false, openWindow, readmodel.AllNumbers
+	site, sent, timed, days := parser.settings.Site, false, openWindow, readmodel.AllNumbers
 	value := parser.parameter("timeZone")
 	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
 		zone, known := calendar.ParseZone(text)

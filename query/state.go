@@ -42,19 +42,18 @@ type lazy[T any] struct {
 	loading keylock.Locks[struct{}]
 }
 
-// get returns the value while it is valid, else what load makes of the one before, which is
-// nil at first.
+// get returns the value while it is valid, else what load makes of the one before.
 func (lazy *lazy[T]) get(ctx context.Context, valid func(*T) bool, load func(previous *T) (*T, error)) (*T, error) {
 	if value := lazy.Load(); value != nil && valid(value) {
 		return value, nil
 	}
 	release, err := lazy.loading.Acquire(ctx, struct{}{})
 	if err != nil {
-		return nil, err
+		return new(T), err
 	}
 	defer release()
-	value := lazy.Load()
-	if value != nil && valid(value) {
+	value := cmp.Or(lazy.Load(), new(T))
+	if valid(value) {
 		return value, nil
 	}
 	if value, err = load(value); err == nil {
@@ -148,13 +147,3 @@ func (shared *shared) coming(wall calendar.Wall) readmodel.And {
 
 // keys returns the ids of counts in order, so that equal filters are equal.
 func keys(counts map[calendar.ID]int) []calendar.ID { return slices.Sorted(maps.Keys(counts)) }
-
-// load returns the records of ids, in their order, nil for unknown ones.
-func (plan *listPlan) load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := plan.view.Get(ctx, ids)
-	records := make([]*calendar.Record, len(ids))
-	for i, id := range ids {
-		records[i] = found[id].Record
-	}
-	return records, err
-}

@@ -72,7 +72,7 @@ func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (sugges
 }
 
 func (plan *listPlan) suggest() (suggested Suggested) {
-	at := plan.stepped(func(plan *listPlan) int {
+	plan.stepped(func() int {
 		if suggested.List = nil; plan.Kind == calendar.KindEvent {
 			suggested.List = plan.suggestEvents()
 		} else {
@@ -80,12 +80,12 @@ func (plan *listPlan) suggest() (suggested Suggested) {
 		}
 		return len(suggested.List)
 	})
-	suggested.Kind, suggested.Spelling = at.Kind, at.spelling()
+	suggested.Kind, suggested.Spelling = plan.Kind, plan.spelling()
 	return suggested
 }
 
 func (plan *listPlan) suggestEvents() []Suggestion {
-	name := plan.name()
+	name := plan.text().InName()
 	page := plan.search(readmodel.Query{
 		Kind: plan.Kind, Filter: append(plan.coming(plan.upcomingAt), name), Limit: plan.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
@@ -102,7 +102,7 @@ func (plan *listPlan) suggestEvents() []Suggestion {
 }
 
 func (plan *listPlan) suggestOthers() (all []Suggestion) {
-	name := plan.name()
+	name := plan.text().InName()
 	and := readmodel.And{name}
 	if plan.Kind.IsPost() {
 		and = append(and, plan.published)

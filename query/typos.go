@@ -29,7 +29,7 @@ func (parser *parser) readTypos() {
 }
 
 // spelling returns the one of the step of the search.
-func (criteria *Criteria) spelling() readmodel.Spelling { return readmodel.Spellings[criteria.step] }
+func (plan *listPlan) spelling() readmodel.Spelling { return readmodel.Spellings[plan.step] }
 
 // steps are the places in readmodel.Spellings of the searches that are made, one after the
 // other, until one finds something.
@@ -46,19 +46,16 @@ func (criteria *Criteria) steps() []int {
 	return criteria.search.Steps()
 }
 
-// stepped calls try with a plan of each step until one finds something, and returns that of
-// the last call; of the first step where none does.
-func (plan *listPlan) stepped(try func(*listPlan) (total int)) *listPlan {
+// stepped calls try in each step until one finds something, and leaves the plan in that one; in
+// the first step where none does.
+func (plan *listPlan) stepped(try func() (total int)) {
 	steps := plan.steps()
-	for _, step := range steps {
-		criteria, listPlan := *plan.Criteria, *plan
-		criteria.step, listPlan.Criteria = step, &criteria
-		total := try(&listPlan)
-		if plan.err = listPlan.err; total > 0 || listPlan.err != nil || len(steps) == 1 {
-			return &listPlan
+	for _, plan.step = range steps {
+		if try() > 0 || plan.err != nil {
+			return
 		}
 	}
-	return plan
+	plan.step = steps[0]
 }
 
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks

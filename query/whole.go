@@ -74,10 +74,9 @@ func (selection *Selection) Zones(ctx context.Context) (map[string]Span, error) 
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
 func (selection *Selection) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
-	trashed := *selection.Criteria
-	trashed.trashedSince = new(since.Unix())
 	plan := *selection.listPlan
-	plan.Criteria, plan.ctx = &trashed, ctx
+	plan.ctx = ctx
+	plan.of = readmodel.And{hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, since.Unix())}
 	query := readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Sort: readmodel.By(false, readmodel.FieldID)}
 	if plan.err != nil {
 		return plan.err

@@ -95,7 +95,7 @@ func (criteria *Criteria) bounds(around *window, zone *time.Location) [len(beyon
 func (parser *parser) readWindow() {
 	strict, _ := parser.parameter("strict_dates").Bool()
 	overlap, _ := parser.parameter("overlap").Bool()
-	site, sheet, around := parser.service.settings.Site, &parser.sheet, &parser.window
+	site, sheet, around := parser.settings.Site, &parser.Sheet, &parser.window
 	if overlap || sheet.Period {
 		around = &parser.lap
 	}
@@ -137,14 +137,14 @@ func (parser *parser) readWindow() {
 		ends[wallEnd].Max = readmodel.AllNumbers.Max
 		ends[utcEnd].Max = min(ends[utcEnd].Max, parser.now.Unix()-1)
 	}
-	if fixed || parser.params.Find(DateParams[0]) == nil { // the list has no dates
+	if fixed || parser.Params.Find(DateParams[0]) == nil { // the list has no dates
 		return
 	}
 	for index, name := range DateParams[:len(parser.defaults)] {
 		if parser.sent(name) {
 			continue
 		}
-		wall := parser.params.Find(name).Moving(parser.now, cmp.Or(sheet.Zone, site))
+		wall := parser.Params.Find(name).Moving(parser.now, cmp.Or(sheet.Zone, site))
 		if index == 0 && !strict {
 			wall = wall.Midnight()
 		}
@@ -167,8 +167,8 @@ func (parser *parser) readWhen() bool {
 			parser.bad.Add(name, calendar.ReasonTogether, value.Name)
 		}
 	}
-	first, last := param.DaysOf(word, parser.now, parser.service.settings.Site, parser.service.settings.Sunday)
-	parser.lap.days(first, last, parser.sheet.Zone)
+	first, last := param.DaysOf(word, parser.now, parser.settings.Site, parser.settings.Sunday)
+	parser.lap.days(first, last, parser.Sheet.Zone)
 	parser.Moves = true
 	return true
 }

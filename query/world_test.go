@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,7 +32,9 @@ func (fakeRecords *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*
 	fakeRecords.asked.Add(int64(len(ids)))
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
-		out[i] = fakeRecords.byID[id]
+		if record := fakeRecords.byID[id]; record != nil && !record.Deleted {
+			out[i] = record
+		}
 	}
 	return out, nil
 }
@@ -39,7 +42,7 @@ func (fakeRecords *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*
 func (fakeRecords *fakeRecords) all(kind calendar.Kind, fits func(*calendar.Record) bool) (out []*calendar.Record) {
 	fakeRecords.asked.Add(1)
 	for _, id := range slices.Sorted(maps.Keys(fakeRecords.byID)) {
-		if record := fakeRecords.byID[id]; record.Kind == kind && fits(record) {
+		if record := fakeRecords.byID[id]; record.Kind == kind && !record.Deleted && fits(record) {
 			out = append(out, record)
 		}
 	}
@@ -47,7 +50,7 @@ func (fakeRecords *fakeRecords) all(kind calendar.Kind, fits func(*calendar.Reco
 }
 
 func (fakeRecords *fakeRecords) BySlug(_ context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
-	found := append(fakeRecords.all(kind, func(record *calendar.Record) bool { return record.Slug() == slug }), nil)
+	found := append(fakeRecords.all(kind, func(record *calendar.Record) bool { return record.Slug() == strings.ToLower(slug) }), nil)
 	return found[0], nil
 }
 
@@ -119,9 +122,9 @@ func (fakeView *fakeView) Stamp(ctx context.Context, kind calendar.Kind) (uint64
 	return fakeView.View.Stamp(ctx, kind)
 }
 
-func (fakeView *fakeView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+func (fakeView *fakeView) Get(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	fakeView.fakeIndex.fetched += len(ids)
-	return fakeView.View.Get(ctx, ids)
+	return fakeView.View.Get(ctx, ids...)
 }
 
 // fill writes records into an index, and waits until they are visible.

@@ -22,6 +22,7 @@ import (
 	"daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
+	"daybook/query"
 	"daybook/query/readmodel/elastic"
 )
 
@@ -89,10 +90,10 @@ type ZoneOptions struct {
 
 type InterfaceOptions struct {
 	httpapi.Options
-	HistoryMemory int       `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
-	HistoryImages int       `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
-	CostBands     costBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
-	QueryBudget   int       `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
+	HistoryMemory int             `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
+	HistoryImages int             `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
+	CostBands     query.CostBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
+	QueryBudget   int             `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
 }
 
 type PagesOptions struct {

@@ -291,9 +291,6 @@ func readPictureHost(text string) (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// costBands are the bounds of the bands that costs are counted in, which are read all at once.
-type costBands []string
-
 func checkTiles(text string) error {
 	address, err := url.Parse(strings.NewReplacer("{s}", "a", "{z}", "1", "{x}", "1", "{y}", "1").Replace(text))
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !hostForm.MatchString(address.Host) ||

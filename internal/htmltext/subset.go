@@ -70,7 +70,7 @@ func appendToken(data []byte, token nethtml.Token) []byte {
 	default:
 		data = append(data, "<"+token.Data...)
 		for _, attribute := range token.Attr {
-			data = append(data, " "+attribute.Key+`="`+attrEscaper.Replace(attribute.Val)+`"`...)
+			data = append(data, " "+attribute.Key+`="`+Escape(attribute.Val)+`"`...)
 		}
 		if voids[token.Data] && token.Type == nethtml.SelfClosingTagToken {
 			return append(data, " />"...)
@@ -79,7 +79,8 @@ func appendToken(data []byte, token nethtml.Token) []byte {
 	}
 }
 
-var attrEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+// Escape returns a text as HTML, in the form of texts and of values of attributes.
+var Escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace
 
 // safeAttrs returns the attributes of a tag that the policy lets pass. Their values are those that were sent: the
 // policy would rewrite international URLs.

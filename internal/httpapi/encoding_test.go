@@ -133,7 +133,7 @@ func TestListsAreEncodedInTheirTurn(t *testing.T) {
 			Commands: fakeCommands{}, Records: fakeRecords(), Users: fakeUsers{},
 			Queries: fakeQueries{
 				parse: func(request query.Request) (*query.Criteria, error) {
-					return &query.Criteria{Kind: request.Kind, Lang: request.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(request.Input["page"])}, nil
+					return &query.Criteria{Request: request, Page: 1, PerPage: 10, Key: fmt.Sprint(request.Input["page"])}, nil
 				},
 				run: func() (*query.List, error) {
 					made.Add(1)

@@ -74,7 +74,7 @@ func (fakeQueries fakeQueries) Parse(ctx context.Context, request query.Request)
 	if fakeQueries.parse != nil {
 		return fakeQueries.parse(request)
 	}
-	return &query.Criteria{Kind: request.Kind, Lang: request.Lang, Caller: request.Caller, Page: 1, PerPage: 10}, nil
+	return &query.Criteria{Request: request, Page: 1, PerPage: 10}, nil
 }
 
 func (fakeQueries fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) (calendar.Position, error) {

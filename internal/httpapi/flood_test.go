@@ -304,7 +304,7 @@ func TestTurns(t *testing.T) {
 		handler, _ := fakeAPI(t, Deps{Queries: fakeQueries{
 			parse: func(request query.Request) (*query.Criteria, error) {
 				page, _ := strconv.Atoi(fmt.Sprint(request.Input["page"]))
-				return &query.Criteria{Kind: request.Kind, Page: page, PerPage: 10, Key: fmt.Sprint(page)}, nil
+				return &query.Criteria{Request: request, Page: page, PerPage: 10, Key: fmt.Sprint(page)}, nil
 			},
 			await: func(least calendar.Position) error {
 				if least > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -20,7 +21,7 @@ func Suggestions(links *Links, criteria *query.Criteria, all []query.Suggested) 
 			name, in := record.Name(language)
 			object := formats.Object{
 				"id", record.ID, "slug", record.Slug(), "url", links.Page(record, suggestion.Status), "rest_url", links.Self(record), "text", name,
-				"highlight", cmp.Or(highlighter.Name(name, in), readmodel.EscapeHTML(name)), "count", suggestion.Count,
+				"highlight", cmp.Or(highlighter.Name(name, in), htmltext.Escape(name)), "count", suggestion.Count,
 			}
 			if suggestion.Namesake {
 				object = append(object, "city", fields.String("city"))

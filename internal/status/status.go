@@ -195,7 +195,7 @@ func (reporter *Reporter) index(ctx context.Context, report *Report) {
 			report.Unseen = &next[0]
 		}
 	}
-	_, err = readmodel.Get(ctx, reporter.Index, []calendar.ID{1}) // it reads all indices
+	_, err = readmodel.Get(ctx, reporter.Index, 1) // it reads all indices
 	if listFailure := reporter.failure.Load(); err == nil && listFailure != nil && report.Time.Sub(listFailure.instant) < MaxStill {
 		err = listFailure.err
 	}

@@ -244,7 +244,7 @@ func TestWork(t *testing.T) {
 	end(errors.New("cut off"))
 	_, end = hooks.Projecting(t.Context(), 1, 2)
 	end(nil)
-	if _, err := hooks.Queries(listing{}).Run(t.Context(), &query.Criteria{Kind: calendar.KindEvent}); err != nil {
+	if _, err := hooks.Queries(listing{}).Run(t.Context(), &query.Criteria{Request: query.Request{Kind: calendar.KindEvent}}); err != nil {
 		t.Fatal(err)
 	}
 	counted(t, "work", metrics, map[string]float64{

@@ -51,7 +51,7 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 		if err != nil {
 			return nil, nil, err
 		}
-		point, err := service.point(wait, of, pointRequest{eventstore.Point{Position: then.Position, Time: then.Time.UTC()}, head.Position, head.Epoch, searches})
+		point, err := service.point(wait, of, pointRequest{then.Point, head.Position, head.Epoch, searches})
 		switch {
 		case errors.Is(err, errTooLarge):
 			return nil, nil, &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: service.options.Memory}
@@ -184,23 +184,20 @@ func (point *point) listsFor(ctx context.Context, service *Service, head calenda
 	if err := point.follow(ctx, service, head); err != nil {
 		return nil, nil, err
 	}
-	if point.lists == nil || !point.moment.Equal(moment) {
-		options := service.options.Query
-		options.Now, options.LocalIndex = func() time.Time { return moment }, true
-		for _, id := range slices.Sorted(maps.Keys(point.closed)) {
-			if point.closed[id].Fields.Bool("protected") {
-				options.ProtectedNow = append(options.ProtectedNow, id)
-			}
-		}
-		point.lists, point.moment = query.New(point.index, records{point.index}, options), moment
-	}
-	now := service.options.Query.Now()
+	now, options := service.options.Query.Now(), service.options.Query
 	var withdrawn query.Withdrawn
-	for id, record := range point.closed {
+	for _, id := range slices.Sorted(maps.Keys(point.closed)) {
+		record := point.closed[id]
+		if record.Fields.Bool("protected") {
+			options.ProtectedNow = append(options.ProtectedNow, id)
+		}
 		if history.Gate(caller, record.Kind, record, now) != nil {
 			withdrawn = append(withdrawn, id)
 		}
 	}
-	slices.Sort(withdrawn)
+	if point.lists == nil || !point.moment.Equal(moment) {
+		options.Now = func() time.Time { return moment }
+		point.lists, point.moment = query.New(point.index, records{point.index}, options), moment
+	}
 	return point.lists, withdrawn, nil
 }

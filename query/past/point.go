@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -198,17 +199,12 @@ type records struct{ index readmodel.Index }
 
 // Load implements query.Records.
 func (records records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	found, err := readmodel.Get(ctx, records.index, ids)
-	result := make([]*calendar.Record, len(ids))
-	for i, id := range ids {
-		result[i] = found[id].Record
-	}
-	return result, err
+	return readmodel.Get(ctx, records.index, ids...)
 }
 
 // BySlug implements query.Records.
 func (records records) BySlug(ctx context.Context, kind calendar.Kind, slug string) (*calendar.Record, error) {
-	found, err := records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: slug})
+	found, err := records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldSlug, Value: strings.ToLower(slug)})
 	return append(found, nil)[0], err // none with an error
 }
 

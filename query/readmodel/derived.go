@@ -17,9 +17,12 @@ func MonthOf(year int, month time.Month) int64 { return 12*int64(year) + int64(m
 
 // ofStart is a field that follows from the start on the event's own clock.
 func ofStart(name string, number func(start time.Time) int64) Field {
-	return numberField(name, func(record *calendar.Record) (int64, bool) {
+	return numberField(name, func(record *calendar.Record) []int64 {
 		start := record.Fields.Wall("start_date")
-		return number(start.UTC()), start != calendar.NoWall && (name != FieldMinute || !record.Fields.Bool("all_day"))
+		if start == calendar.NoWall || name == FieldMinute && record.Fields.Bool("all_day") {
+			return nil
+		}
+		return []int64{number(start.UTC())}
 	})
 }
 
@@ -29,17 +32,19 @@ func weekday(start time.Time) int64 { return int64(start.Weekday()+6)%7 + 1 }
 
 func minute(start time.Time) int64 { return int64(60*start.Hour() + start.Minute()) }
 
-func duration(record *calendar.Record) (int64, bool) {
+func duration(record *calendar.Record) []int64 {
 	from, until, allDay := "utc_start_date", "utc_end_date", record.Fields.Bool("all_day")
 	if allDay {
 		from, until = "start_date", "end_date"
 	}
 	start, end := record.Fields.Wall(from), record.Fields.Wall(until)
-	has := start != calendar.NoWall && end != calendar.NoWall
+	if start == calendar.NoWall || end == calendar.NoWall {
+		return nil
+	}
 	if allDay {
 		start, end = start.Midnight(), end.Midnight()+24*60*60
 	}
-	return int64(end - start), has
+	return []int64{int64(end - start)}
 }
 
 // freeWords stand for a cost of nothing, folded.
@@ -47,23 +52,22 @@ var freeWords = strings.Fields("free gratis gratuit gratuite gratuito gratuita å
 
 // IsFree reports whether an event has a cost, and all of it is nothing.
 func IsFree(record *calendar.Record) bool {
-	lowest, has := lowestCost(record)
-	return has && lowest == CostFree
+	return slices.Contains(lowestCost(record), CostFree)
 }
 
 // lowestCost returns the FieldCost of an event.
-func lowestCost(record *calendar.Record) (lowest int64, has bool) {
+func lowestCost(record *calendar.Record) []int64 {
 	cost := calendar.ReadCost(record.Fields.Strings("cost"), calendar.Currency{})
 	texts, numbers := cost.Values[:cost.Texts], cost.Values[cost.Texts:]
 	free := !slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(freeWords, PlaceKey(text)) }) &&
 		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
 	switch {
 	case free && len(cost.Values) > 0:
-		return CostFree, true
+		return []int64{CostFree}
 	case len(numbers) == 0:
-		return math.MaxInt64, false
+		return nil
 	default:
-		return Hundredths(numbers[0]), true
+		return []int64{Hundredths(numbers[0])}
 	}
 }
 
@@ -104,14 +108,14 @@ func languages(record *calendar.Record) (result []int64) {
 func FoldTitle(title string) string { return strings.Join(strings.Fields(Fold(title)), " ") }
 
 // keyNumber is a number of 63 bits that stands for a text.
-func keyNumber(text string) (int64, bool) {
+func keyNumber(text string) []int64 {
 	digest := sha256.Sum256([]byte(text))
-	return int64(binary.BigEndian.Uint64(digest[:]) & math.MaxInt64), true
+	return []int64{int64(binary.BigEndian.Uint64(digest[:]) & math.MaxInt64)}
 }
 
 // repeats returns the FieldRepeats of an event, of its title in its home language and its
 // list of venues.
-func repeats(record *calendar.Record) (int64, bool) {
+func repeats(record *calendar.Record) []int64 {
 	var key strings.Builder
 	key.WriteString(FoldTitle(record.Fields.Text("title")[record.Home]))
 	for _, id := range record.Fields.IDs("venue") {

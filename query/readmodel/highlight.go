@@ -8,6 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"daybook/calendar"
+	"daybook/internal/htmltext"
 )
 
 // Highlighter marks in shown texts what a search fits (LISTINGS 3.4).
@@ -35,7 +36,7 @@ func (highlighter *Highlighter) marked(text string, language calendar.Lang, leng
 	}
 	part := marked.snippet(length)
 	var builder strings.Builder
-	write := func(from, until int) { builder.WriteString(EscapeHTML(string(marked.letters[from:until]))) }
+	write := func(from, until int) { builder.WriteString(htmltext.Escape(string(marked.letters[from:until]))) }
 	if part.from > 0 {
 		builder.WriteString("…")
 	}
@@ -154,8 +155,3 @@ func (marked *markedText) wordFrom(least, otherwise int) int {
 	}
 	return otherwise
 }
-
-var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
-
-// EscapeHTML gives a text as HTML, as highlights have it.
-func EscapeHTML(text string) string { return escapeHTML.Replace(text) }

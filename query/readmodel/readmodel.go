@@ -196,8 +196,9 @@ type View interface {
 	// not count.
 	Walk(ctx context.Context, query Query, use func([]Document) error) error
 
-	// Get returns the live documents of ids, of any kind; unknown ones are absent.
-	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)
+	// Get returns the records of ids, of any kind, in their order; nil for unknown and deleted
+	// ones.
+	Get(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
 
 	// Stamp names the state of the documents of a kind: while it stays, so do they.
 	Stamp(ctx context.Context, kind calendar.Kind) (uint64, error)
@@ -232,12 +233,12 @@ func Read(ctx context.Context, index Index, read func(View) error) error {
 }
 
 // Get is View.Get in the present state of an index.
-func Get(ctx context.Context, index Index, ids []calendar.ID) (found map[calendar.ID]Document, err error) {
+func Get(ctx context.Context, index Index, ids ...calendar.ID) (records []*calendar.Record, err error) {
 	err = Read(ctx, index, func(view View) error {
-		found, err = view.Get(ctx, ids)
+		records, err = view.Get(ctx, ids...)
 		return err
 	})
-	return found, err
+	return records, err
 }
 
 // WalkStep is how many documents a step of a walk gives at most.

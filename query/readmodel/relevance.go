@@ -37,7 +37,8 @@ func (text Text) EachRank(use func(weight int, search Text)) {
 		in.Search, in.Spelling = Expression{Lang: text.Search.Lang, Must: []Piece{piece}}, spelling
 		use(weight, in)
 	}
-	for _, piece := range text.Search.Ranked {
+	for _, index := range text.Search.Ranked {
+		piece := text.Search.Must[index]
 		for typos := range text.Worst(piece) {
 			rank(WeightTypo, text, piece, text.Within(typos))
 		}

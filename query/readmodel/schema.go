@@ -152,12 +152,12 @@ func numbersOf(value any) (numbers []int64) {
 
 // derivedFields are the fields of a kind that are no row of its field table.
 func derivedFields(kind calendar.Kind) []Field {
-	fields := []Field{sorted(numberField(FieldID, func(record *calendar.Record) (int64, bool) { return int64(record.ID), true }))}
+	fields := []Field{sorted(numberField(FieldID, func(record *calendar.Record) []int64 { return []int64{int64(record.ID)} }))}
 	if kind == calendar.KindEvent {
 		fields = append(fields,
 			lackField(FieldPublished), lackField(FieldModified),
 			numberField(FieldCost, lowestCost), numberField(FieldRepeats, repeats), ofStart(FieldMonth, month), ofStart(FieldWeekday, weekday),
-			ofStart(FieldMinute, minute), numberField(FieldDuration, duration), Field{Name: FieldLanguages, Type: TypeNumber, Numbers: languages},
+			ofStart(FieldMinute, minute), numberField(FieldDuration, duration), numberField(FieldLanguages, languages),
 		)
 	}
 	for _, language := range calendar.Langs {
@@ -167,7 +167,7 @@ func derivedFields(kind calendar.Kind) []Field {
 		}
 		switch {
 		case kind == calendar.KindEvent:
-			fields = append(fields, numberField(FieldTitleKey(language), func(record *calendar.Record) (int64, bool) { return keyNumber(FoldTitle(name(record))) }))
+			fields = append(fields, numberField(FieldTitleKey(language), func(record *calendar.Record) []int64 { return keyNumber(FoldTitle(name(record))) }))
 		case kind.IsTerm():
 			fields = append(fields,
 				Field{Name: FieldNameLower(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
@@ -200,20 +200,17 @@ func firstRunes(text string, count int) string {
 	return text
 }
 
-// numberField is a field of one number or none.
-func numberField(name string, number func(*calendar.Record) (count int64, has bool)) Field {
-	return Field{Name: name, Type: TypeNumber, Numbers: func(record *calendar.Record) []int64 {
-		if count, has := number(record); has {
-			return []int64{count}
-		}
-		return nil
-	}}
+func numberField(name string, numbers func(*calendar.Record) []int64) Field {
+	return Field{Name: name, Type: TypeNumber, Numbers: numbers}
 }
 
 // lackField is the id of documents that have no wall clock in a field.
 func lackField(name string) Field {
-	return sorted(numberField(FieldLack(name), func(record *calendar.Record) (int64, bool) {
-		return int64(record.ID), record.Fields.Wall(name) == calendar.NoWall
+	return sorted(numberField(FieldLack(name), func(record *calendar.Record) []int64 {
+		if record.Fields.Wall(name) != calendar.NoWall {
+			return nil
+		}
+		return []int64{int64(record.ID)}
 	}))
 }
 

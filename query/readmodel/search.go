@@ -18,9 +18,9 @@ type Expression struct {
 
 	// Must are the pieces that have to fit, each somewhere, without duplicates.
 	Must []Piece
-	// Ranked are those that count in the ranks 1, 4 and 5, in the order sent, duplicates
-	// included, at most MaxRanked.
-	Ranked []Piece
+	// Ranked are the places in Must of those that count in the ranks 1, 4 and 5, in the order
+	// sent, duplicates included, at most MaxRanked.
+	Ranked []int
 	// Not are the pieces of which none may fit.
 	Not []Piece
 	// Full are all tokens of the search in order except those after a minus, with Break
@@ -155,7 +155,6 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 	expression := Expression{Query: query, Lang: language}
 	pieces := expression.split(quotes.Replace(query))
 	omit := slices.ContainsFunc(pieces, func(piece Piece) bool { return !piece.not && !piece.isCommon(language) })
-	var ranked []int
 	for _, piece := range pieces {
 		switch {
 		case omit && piece.isCommon(language):
@@ -164,12 +163,10 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 		default:
 			var index int
 			expression.Must, index = appendPiece(expression.Must, piece)
-			ranked = append(ranked, index)
+			expression.Ranked = append(expression.Ranked, index)
 		}
 	}
-	for _, index := range ranked[:min(len(ranked), MaxRanked)] {
-		expression.Ranked = append(expression.Ranked, expression.Must[index])
-	}
+	expression.Ranked = expression.Ranked[:min(len(expression.Ranked), MaxRanked)]
 	return expression
 }
 

@@ -63,13 +63,17 @@ var Spellings = [...]Spelling{{}, {Joined: true}, {Typos: 1, Joined: true}, {Typ
 
 // Steps are the places in Spellings of those of a search, each with what the ones before it
 // allow, that may find more than the one before.
-func (expression Expression) Steps() []int {
-	steps := []int{0}
-	if slices.ContainsFunc(expression.Must, func(piece Piece) bool { return len(piece.Joined()) > 0 }) {
-		steps = append(steps, 1)
-	}
-	for typos := 1; typos <= MaxTypos && slices.ContainsFunc(expression.Must, func(piece Piece) bool { return piece.Most(typos) == typos }); typos++ {
-		steps = append(steps, 1+typos)
+func (expression Expression) Steps() (steps []int) {
+	for step, spelling := range Spellings {
+		more := func(piece Piece) bool {
+			if spelling.Typos > 0 {
+				return piece.Most(spelling.Typos) == spelling.Typos
+			}
+			return len(piece.Joined()) > 0
+		}
+		if step == 0 || slices.ContainsFunc(expression.Must, more) {
+			steps = append(steps, step)
+		}
 	}
 	return steps
 }

@@ -54,8 +54,8 @@ func (view *view) Stamp(ctx context.Context, kind calendar.Kind) (uint64, error)
 	changes := object{"changes": object{"sum": object{"field": "_seq_no"}}}
 	var reply answer
 	err := view.search(ctx, kind, searchRequest{Query: matchAll, Total: true, Aggs: object{"all": filtered(matchAll, changes)}}, &reply)
-	hash := calendar.HashStart.Number(view.Shown().Content).Number(uint64(reply.Hits.Total.Value))
-	return uint64(hash.Number(uint64(reply.Aggregations["all"].Changes.Value))), err
+	return uint64(calendar.HashStart.Number(view.Shown().Content).Number(uint64(reply.Hits.Total.Value)).
+		Number(uint64(reply.Aggregations["all"].Changes.Value))), err
 }
 
 // tallies makes the aggregations of the tallies of a query, each under its filter, so that

@@ -266,7 +266,7 @@ func TestOutage(t *testing.T) {
 		_, err := search(t.Context(), index, readmodel.Query{Kind: calendar.KindTag})
 		_, visible := index.Visible(t.Context())
 		_, write := index.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
-		_, get := readmodel.Get(t.Context(), index, []calendar.ID{1})
+		_, get := readmodel.Get(t.Context(), index, 1)
 		for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": index.Wait(t.Context(), 9)} {
 			if !errors.Is(err, readmodel.ErrUnavailable) {
 				t.Errorf("%s: %s: %v", name, what, err)

@@ -139,7 +139,7 @@ func TestForeign(t *testing.T) {
 		_, write := x.Write(t.Context(), tags(4, 5))
 		_, at := x.Marks(t.Context())
 		_, visible := x.Visible(t.Context())
-		_, get := readmodel.Get(t.Context(), x, []calendar.ID{1})
+		_, get := readmodel.Get(t.Context(), x, 1)
 		for call, err := range map[string]error{
 			"search": search, "write": write, "marks": at, "visible": visible, "get": get, "wait": x.Wait(t.Context(), 1),
 		} {

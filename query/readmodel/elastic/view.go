@@ -151,10 +151,7 @@ func (view *view) search(ctx context.Context, kind calendar.Kind, searchRequest 
 	view.asked = true
 	view.mu.Unlock()
 	if point == "" && second {
-		if err := view.hold(ctx); err != nil {
-			return err
-		}
-		return readmodel.ErrViewMoved // by another search
+		return cmp.Or(view.hold(ctx), readmodel.ErrViewMoved) // by another search
 	}
 	indices := view.engine.names().records(state.generation)
 	if kind != 0 {
@@ -183,27 +180,25 @@ type linkedDocuments struct {
 }
 
 // Get implements readmodel.View, by a search over all kinds for each 10,000 ids.
-func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+func (view *view) Get(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	known := view.engine.linked.Load()
 	if shown := view.Shown(); known == nil || known.shown != shown {
 		known = &linkedDocuments{shown: shown}
 		view.engine.linked.Store(known)
 	}
-	result := make(map[calendar.ID]readmodel.Document, len(ids))
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool {
+	result := map[calendar.ID]readmodel.Document{}
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool {
 		value, is := known.Load(id)
-		if document, _ := value.(readmodel.Document); document.Record != nil {
-			result[id] = document
-		}
+		result[id], _ = value.(readmodel.Document)
 		return is
 	})
 	size := min(walkPage, view.engine.options.MaxResultWindow)
-	if len(ids) > size {
+	if len(missing) > size {
 		if err := view.hold(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for subset := range slices.Chunk(ids, size) {
+	for subset := range slices.Chunk(missing, size) {
 		found, _, err := view.documents(ctx, 0, searchRequest{Query: live(in(readmodel.FieldID, subset)), Size: len(subset)})
 		if err != nil {
 			return nil, err
@@ -212,12 +207,16 @@ func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]r
 			result[document.Record.ID] = document
 		}
 	}
-	for _, id := range ids { // up to 32 MiB, of which each takes some 3 KiB besides its text
+	for _, id := range missing { // up to 32 MiB, of which each takes some 3 KiB besides its text
 		if known.bytes.Add(int64(3<<10+len(result[id].Body))) < 32<<20 {
 			known.Store(id, result[id])
 		}
 	}
-	return result, nil
+	records := make([]*calendar.Record, len(ids))
+	for i, id := range ids {
+		records[i] = result[id].Record
+	}
+	return records, nil
 }
 
 // Quarantined implements readmodel.Index.

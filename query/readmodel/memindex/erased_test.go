@@ -103,9 +103,9 @@ func TestReadOfErased(t *testing.T) {
 			if when == "while it is read" {
 				put(t, index, 2, "")
 			}
-			docs, err := view.Get(t.Context(), []calendar.ID{7})
+			records, err := view.Get(t.Context(), 7)
 			if err == nil {
-				read = weak.Make(docs[7].Record)
+				read = weak.Make(records[0])
 			}
 			return err
 		})

@@ -368,9 +368,9 @@ func (index *Index) Wait(ctx context.Context, position calendar.Position) error 
 }
 
 // Get implements readmodel.View.
-func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	result := make(map[calendar.ID]readmodel.Document, len(ids))
-	for _, id := range ids {
+func (view *view) Get(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	records := make([]*calendar.Record, len(ids))
+	for i, id := range ids {
 		layer, ordinal, found := view.get(id)
 		if !found {
 			continue
@@ -379,9 +379,9 @@ func (view *view) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]r
 		if err != nil {
 			return nil, err
 		}
-		result[id] = *document
+		records[i] = document.Record
 	}
-	return result, ctx.Err()
+	return records, ctx.Err()
 }
 
 // Quarantined implements readmodel.Index.

@@ -21,7 +21,7 @@ type broken struct {
 	answer  func(query readmodel.Query, page *readmodel.Page)
 	wait    func(ctx context.Context, position calendar.Position) error
 	visible func(shown *readmodel.VisibleState)
-	get     func(found map[calendar.ID]readmodel.Document)
+	get     func(id calendar.ID, record **calendar.Record)
 	viewed  func(view *brokenView)
 	stamp   func(s *uint64)
 	walked  func(view *brokenView, use func([]readmodel.Document) error) func([]readmodel.Document) error
@@ -79,10 +79,12 @@ func (brokenView *brokenView) Walk(ctx context.Context, query readmodel.Query, u
 	return brokenView.plainView.Walk(ctx, query, use)
 }
 
-func (brokenView *brokenView) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	found, err := brokenView.plainView.Get(ctx, ids)
-	if brokenView.broken.get != nil {
-		brokenView.broken.get(found)
+func (brokenView *brokenView) Get(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	found, err := brokenView.plainView.Get(ctx, ids...)
+	for i, id := range ids {
+		if brokenView.broken.get != nil {
+			brokenView.broken.get(id, &found[i])
+		}
 	}
 	return found, err
 }
@@ -329,7 +331,7 @@ var mutants = []mutant{
 		}
 	})},
 	{"gets tombstones", events, func(x *broken) {
-		x.get = func(found map[calendar.ID]readmodel.Document) { maps.Copy(found, x.documents) }
+		x.get = func(id calendar.ID, record **calendar.Record) { *record = x.documents[id].Record }
 	}},
 	{"stamps of all kinds", "stamp", func(x *broken) { x.stamp = func(s *uint64) { *s += uint64(x.marks.All.Position) } }},
 	{"stamps stay", "stamp", func(x *broken) { x.stamp = func(s *uint64) { *s = 0 } }},

@@ -178,14 +178,12 @@ func (plainView *plainView) Walk(_ context.Context, query readmodel.Query, use f
 }
 
 // Get implements readmodel.View.
-func (plainView *plainView) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	result := map[calendar.ID]readmodel.Document{}
-	for _, id := range ids {
-		if document, known := plainView.documents[id]; known {
-			result[id] = document
-		}
+func (plainView *plainView) Get(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	records := make([]*calendar.Record, len(ids))
+	for i, id := range ids {
+		records[i] = plainView.documents[id].Record
 	}
-	return result, nil
+	return records, nil
 }
 
 // Stamp implements readmodel.View.

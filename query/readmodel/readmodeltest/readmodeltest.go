@@ -185,9 +185,12 @@ func (pair *indexPair) state() {
 		quarantined, quarantinedErr := index.Quarantined(pair.Context())
 		return []any{shown.Mark, quarantined}, errors.Join(shownErr, quarantinedErr)
 	})
-	ask(pair, "documents", func(view readmodel.View) (map[calendar.ID]readmodel.Document, error) {
-		return view.Get(pair.Context(), ids)
-	})
+	ask(pair, "records", func(view readmodel.View) ([]*calendar.Record, error) { return view.Get(pair.Context(), ids...) })
+	for _, kind := range calendar.Kinds {
+		ask(pair, kind, func(view readmodel.View) ([]readmodel.Document, error) {
+			return walk(pair.Context(), view, readmodel.Query{Kind: kind, Sort: byID})
+		})
+	}
 }
 
 // walk returns all documents of a walk.
