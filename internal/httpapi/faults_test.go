@@ -218,7 +218,7 @@ func TestAnswersInBuffers(t *testing.T) {
 		}
 		runs = 0
 		for range 2 {
-			if get(1); runs != 1 {
+			if get(100); runs != 1 {
 				t.Errorf("%d runs", runs)
 			}
 		}
