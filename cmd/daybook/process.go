@@ -267,13 +267,14 @@ const (
 	heapRoom      = 160 << 20 // bytes
 	gcPercentMost = 200
 	gcPercent     = 15 // at the start, before anything lives
-	gcLookEvery   = time.Second
 )
 
-// tuneCollector keeps the percentage right for what lives.
+// tuneCollector sets the percentage for what lives after each collection: what was built in a
+// moment, and left, does not make the heap grow by as much again.
 func tuneCollector(ctx context.Context) error {
-	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for set := 0; ; {
+	heap, set := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, 0
+	var collected func(int)
+	collected = func(int) {
 		metrics.Read(heap)
 		percent := gcPercent
 		if live := int(heap[0].Value.Uint64()); live > 0 {
@@ -284,8 +285,11 @@ func tuneCollector(ctx context.Context) error {
 			debug.SetGCPercent(percent)
 			set = percent
 		}
-		if err := pause.For(ctx, gcLookEvery); err != nil {
-			return err
+		if ctx.Err() == nil {
+			runtime.AddCleanup(new(*int), collected, 0) // the next collection finds it dead
 		}
 	}
+	collected(0)
+	<-ctx.Done()
+	return ctx.Err()
 }

@@ -1,6 +1,7 @@
 package past
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -108,7 +109,7 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 // up to which every entry counts.
 func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[calendar.ID]*eventstore.Entry, calendar.Position, error) {
 	var mu sync.Mutex
-	latest, bytes, whole := map[calendar.ID]*eventstore.Entry{}, 0, pointKey.Position
+	latest, size, whole := map[calendar.ID]*eventstore.Entry{}, 0, pointKey.Position
 	pages := int((pointKey.Position + pageEntries - 1) / pageEntries)
 	err := inParallel(ctx, pages, func(ctx context.Context, page int) error {
 		after := calendar.Position(page) * pageEntries
@@ -118,12 +119,14 @@ func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[cale
 			if !pointKey.counts(entry) {
 				whole = min(whole, entry.Position-1)
 			} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && (before == nil || before.Version < entry.Version) {
-				if bytes += len(entry.State) + recordBytes; before != nil {
-					bytes -= len(before.State) + recordBytes
+				if size += len(entry.State) + recordBytes; before != nil {
+					size -= len(before.State) + recordBytes
 				}
-				latest[entry.ID] = entry
+				latest[entry.ID] = &eventstore.Entry{ // without what changed, which is as large
+					Position: entry.Position, ID: entry.ID, Version: entry.Version, State: bytes.Clone(entry.State),
+				}
 			}
-			if bytes > service.options.Memory {
+			if size > service.options.Memory {
 				return errTooLarge
 			}
 			return nil
