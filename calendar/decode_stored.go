@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,9 @@ import (
 	"daybook/internal/canonjson"
 )
 
+// kindKey stands before the kind in canonical JSON.
+const kindKey = `"kind":"`
+
 // DecodeRecord reads EncodeRecord. An unknown field, a field given twice, or a value that
 // does not fit the table is an error that names the field. The strings of the record are
 // parts of a copy of the text, or of the text if it is a string, so each of them retains it.
@@ -18,7 +20,10 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	text := string(stored)
 	record, reader := &Record{}, canonjson.NewReader(text)
 	// The kind, which says how to read the fields, follows them in canonical order.
-	var fields, changed, home, kind string
+	tail := text[max(0, strings.LastIndex(text, kindKey)):]
+	named, _, _ := strings.Cut(strings.TrimPrefix(tail, kindKey), `"`)
+	record.Kind, _ = ParseKind(named)
+	var changed, home, kind string
 	err := reader.Object(func(key string) (err error) {
 		var ok bool
 		switch key {
@@ -31,7 +36,11 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "erased":
 			record.Erased, err = reader.Bool()
 		case "fields":
-			fields, err = reader.Raw()
+			if record.Kind > 0 {
+				record.Fields, err = decodeFields(reader, SpecOf(record.Kind), false)
+			} else {
+				_, err = reader.Raw()
+			}
 		case "home":
 			home, err = reader.String()
 			if record.Home, ok = ParseLang(home); err == nil && !ok {
@@ -40,8 +49,7 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "id":
 			record.ID, err = readID(reader)
 		case "kind":
-			kind, err = reader.String()
-			if record.Kind, ok = ParseKind(kind); err == nil && !ok {
+			if kind, err = reader.String(); err == nil && (record.Kind == 0 || kind != named) {
 				err = fmt.Errorf("unknown kind %q", kind)
 			}
 		case "version":
@@ -57,11 +65,8 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	if err == nil {
 		err = reader.End()
 	}
-	if err == nil && (changed == "" || home == "" || kind == "" || fields == "" || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
+	if err == nil && (changed == "" || home == "" || kind == "" || record.Fields == nil || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
 		err = errors.New("not a whole record")
-	}
-	if err == nil {
-		record.Fields, err = decodeFields(fields, SpecOf(record.Kind), false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", record.ID, err)
@@ -83,16 +88,23 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	if verb == Created {
 		change.Home = home
 	}
-	if change.Fields, err = decodeFields(string(fields), SpecOf(change.Kind), true); err != nil {
+	reader := canonjson.NewReader(string(fields))
+	if change.Fields, err = decodeFields(reader, SpecOf(change.Kind), true); err == nil {
+		err = reader.End()
+	}
+	if err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
 	}
 	return change, nil
 }
 
 // decodeFields reads an object of fields.
-func decodeFields(text string, spec *Spec, removals bool) (Fields, error) {
-	fields := make(Fields, min(strings.Count(text, `":`), len(spec.stored)))
-	reader := canonjson.NewReader(text)
+func decodeFields(reader *canonjson.Reader, spec *Spec, removals bool) (Fields, error) {
+	type pair struct {
+		name  string
+		value any
+	}
+	pairs := make([]pair, 0, 48) // so that the map gets the size that it needs
 	err := reader.Object(func(key string) (err error) {
 		field := spec.byName[key]
 		if field == nil || field.Stored == 0 {
@@ -104,13 +116,16 @@ func decodeFields(text string, spec *Spec, removals bool) (Fields, error) {
 				return fmt.Errorf("field %s: %w", field.Name, err)
 			}
 		}
-		known := len(fields)
-		if fields[field.Name] = value; len(fields) == known {
-			return fmt.Errorf("field %s: given twice", field.Name)
-		}
+		pairs = append(pairs, pair{field.Name, value})
 		return nil
 	})
-	return fields, cmp.Or(err, reader.End())
+	fields := make(Fields, len(pairs))
+	for i := range pairs {
+		if fields[pairs[i].name] = pairs[i].value; len(fields) == i {
+			return nil, fmt.Errorf("field %s: given twice", pairs[i].name)
+		}
+	}
+	return fields, err
 }
 
 // readValue reads a value of a stored type.

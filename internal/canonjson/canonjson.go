@@ -232,24 +232,48 @@ func (reader *Reader) quoted() (string, error) {
 	}
 }
 
+// letterClass says what a string has to be looked at for.
+type letterClass uint8
+
+const (
+	control letterClass = 1 << iota
+	backslash
+	beyondASCII
+)
+
+var classes = func() (classes [256]letterClass) {
+	for letter := range classes {
+		switch {
+		case letter < ' ':
+			classes[letter] = control
+		case letter == '\\':
+			classes[letter] = backslash
+		case letter >= utf8.RuneSelf:
+			classes[letter] = beyondASCII
+		}
+	}
+	return classes
+}()
+
 // String reads a string; it is valid UTF-8.
 func (reader *Reader) String() (string, error) {
 	raw, err := reader.quoted()
 	if err != nil {
 		return "", err
 	}
+	var holds letterClass
 	for i := range len(raw) {
-		if raw[i] < ' ' {
-			return "", errors.New("control character in a string")
-		}
+		holds |= classes[raw[i]]
 	}
-	if !utf8.ValidString(raw) {
+	switch {
+	case holds&control > 0:
+		return "", errors.New("control character in a string")
+	case holds&beyondASCII > 0 && !utf8.ValidString(raw):
 		return "", errors.New("invalid UTF-8")
+	case holds&backslash > 0:
+		return unescape(raw)
 	}
-	if strings.IndexByte(raw, '\\') < 0 {
-		return raw, nil
-	}
-	return unescape(raw)
+	return raw, nil
 }
 
 // unescape returns a string with each escape replaced; something follows each backslash.
