@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,6 @@ import (
 	"daybook/internal/canonjson"
 )
 
-// kindKey stands before the kind in canonical JSON.
-const kindKey = `"kind":"`
-
 // DecodeRecord reads EncodeRecord. An unknown field, a field given twice, or a value that
 // does not fit the table is an error that names the field. The strings of the record are
 // parts of a copy of the text, or of the text if it is a string, so each of them retains it.
@@ -20,10 +18,10 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	text := string(stored)
 	record, reader := &Record{}, canonjson.NewReader(text)
 	// The kind, which says how to read the fields, follows them in canonical order.
-	tail := text[max(0, strings.LastIndex(text, kindKey)):]
-	named, _, _ := strings.Cut(strings.TrimPrefix(tail, kindKey), `"`)
-	record.Kind, _ = ParseKind(named)
-	var changed, home, kind string
+	_, kind, _ := strings.Cut(text[strings.LastIndex(text, `"kind":"`)+1:], `kind":"`)
+	kind, _, _ = strings.Cut(kind, `"`)
+	record.Kind, _ = ParseKind(kind)
+	var changed, home string
 	err := reader.Object(func(key string) (err error) {
 		var ok bool
 		switch key {
@@ -36,11 +34,10 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "erased":
 			record.Erased, err = reader.Bool()
 		case "fields":
-			if record.Kind > 0 {
-				record.Fields, err = decodeFields(reader, SpecOf(record.Kind), false)
-			} else {
-				_, err = reader.Raw()
+			if record.Kind == 0 {
+				return fmt.Errorf("unknown kind %q", kind)
 			}
+			record.Fields, err = decodeFields(reader, SpecOf(record.Kind), false)
 		case "home":
 			home, err = reader.String()
 			if record.Home, ok = ParseLang(home); err == nil && !ok {
@@ -49,9 +46,7 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 		case "id":
 			record.ID, err = readID(reader)
 		case "kind":
-			if kind, err = reader.String(); err == nil && (record.Kind == 0 || kind != named) {
-				err = fmt.Errorf("unknown kind %q", kind)
-			}
+			_, err = reader.String() // known
 		case "version":
 			record.Version, err = reader.Int()
 		default:
@@ -65,7 +60,7 @@ func DecodeRecord[T ~string | ~[]byte](stored T) (*Record, error) {
 	if err == nil {
 		err = reader.End()
 	}
-	if err == nil && (changed == "" || home == "" || kind == "" || record.Fields == nil || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
+	if err == nil && (changed == "" || home == "" || record.Fields == nil || record.Version < 1 || record.ID < 1 || record.Erased && !record.Deleted) {
 		err = errors.New("not a whole record")
 	}
 	if err != nil {
@@ -89,10 +84,8 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 		change.Home = home
 	}
 	reader := canonjson.NewReader(string(fields))
-	if change.Fields, err = decodeFields(reader, SpecOf(change.Kind), true); err == nil {
-		err = reader.End()
-	}
-	if err != nil {
+	change.Fields, err = decodeFields(reader, SpecOf(change.Kind), true)
+	if err = cmp.Or(err, reader.End()); err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
 	}
 	return change, nil
@@ -100,11 +93,7 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 
 // decodeFields reads an object of fields.
 func decodeFields(reader *canonjson.Reader, spec *Spec, removals bool) (Fields, error) {
-	type pair struct {
-		name  string
-		value any
-	}
-	pairs := make([]pair, 0, 48) // so that the map gets the size that it needs
+	fields := make(Fields, len(spec.stored))
 	err := reader.Object(func(key string) (err error) {
 		field := spec.byName[key]
 		if field == nil || field.Stored == 0 {
@@ -116,15 +105,12 @@ func decodeFields(reader *canonjson.Reader, spec *Spec, removals bool) (Fields, 
 				return fmt.Errorf("field %s: %w", field.Name, err)
 			}
 		}
-		pairs = append(pairs, pair{field.Name, value})
+		known := len(fields)
+		if fields[field.Name] = value; len(fields) == known {
+			return fmt.Errorf("field %s: given twice", field.Name)
+		}
 		return nil
 	})
-	fields := make(Fields, len(pairs))
-	for i := range pairs {
-		if fields[pairs[i].name] = pairs[i].value; len(fields) == i {
-			return nil, fmt.Errorf("field %s: given twice", pairs[i].name)
-		}
-	}
 	return fields, err
 }
 

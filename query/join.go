@@ -56,8 +56,8 @@ const loadedAtOnce = 128
 // linkKinds are the kinds that events link to.
 var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag}
 
-// linksOf returns the ids of the records that are to be embedded, or looked at.
-func linksOf(event *calendar.Record, embeds Embeds) (ids []calendar.ID) {
+// appendLinks appends the ids of the records that are to be embedded, or looked at.
+func appendLinks(ids []calendar.ID, event *calendar.Record, embeds Embeds) []calendar.ID {
 	for index, kind := range linkKinds {
 		if embeds&(1<<index|EmbedTouched) != 0 {
 			ids = append(ids, event.Fields.IDs(linkField(kind))...)
@@ -79,7 +79,8 @@ type join struct {
 	withdrawn Withdrawn // are not shown
 	left      int       // bytes that the shown texts may have
 
-	found   map[calendar.ID]joinedRecord
+	ids     []calendar.ID // ascending
+	found   []joinedRecord
 	counted map[calendar.ID]int // terms
 }
 
@@ -95,21 +96,23 @@ type joinedRecord struct {
 // may have.
 func (join *join) views(ctx context.Context, views []View) error {
 	var terms []*calendar.Record
-	of := make([][]calendar.ID, len(views))
+	var links []calendar.ID // of the first view, of the second one, and so on
+	ends := make([]int, len(views))
 	for i := range views {
 		view := &views[i]
 		if view.Touched = view.Record.Changed; view.Record.Kind.IsTerm() {
 			terms = append(terms, view.Record)
 		}
 		if !view.Blanked || join.embeds&EmbedTouched != 0 {
-			of[i] = linksOf(view.Record, join.embeds)
+			links = appendLinks(links, view.Record, join.embeds)
 		}
+		ends[i] = len(links)
 	}
-	if err := join.load(ctx, slices.Concat(of...)); err != nil {
+	if err := join.load(ctx, links); err != nil {
 		return err
 	}
-	for _, linked := range join.found {
-		if record := linked.Record; record != nil && record.Kind.IsTerm() {
+	for i := range join.found {
+		if record := join.found[i].Record; record != nil && record.Kind.IsTerm() {
 			terms = append(terms, record)
 		}
 	}
@@ -119,19 +122,23 @@ func (join *join) views(ctx context.Context, views []View) error {
 			return err
 		}
 	}
+	all := make([]LinkedView, 0, len(links)) // parts of it are what the views have
+	from := 0
 	for i := range views {
 		view := &views[i]
-		for _, id := range of[i] {
-			linked := join.found[id]
+		for _, id := range links[from:ends[i]] {
+			linked := join.linked(id)
 			if linked.changed.After(view.Touched) {
 				view.Touched = linked.changed
 			}
 			if linked.Record != nil && !view.Blanked {
 				linked.Count = join.countOf(linked.Record)
+				all = append(all, linked.LinkedView)
 				list := view.linked(linked.Record.Kind)
-				*list = append(*list, linked.LinkedView)
+				*list = all[len(all)-len(*list)-1 : len(all) : len(all)]
 			}
 		}
+		from = ends[i]
 		slices.SortFunc(view.Categories, join.byName)
 		slices.SortFunc(view.Tags, join.byName)
 		if view.Record.Kind.IsTerm() {
@@ -145,7 +152,13 @@ func (join *join) views(ctx context.Context, views []View) error {
 // byName orders terms by their shown names, then by id.
 func (join *join) byName(one, other LinkedView) int {
 	id, otherID := one.Record.ID, other.Record.ID
-	return cmp.Or(strings.Compare(join.found[id].sortName, join.found[otherID].sortName), cmp.Compare(id, otherID))
+	return cmp.Or(strings.Compare(join.linked(id).sortName, join.linked(otherID).sortName), cmp.Compare(id, otherID))
+}
+
+// linked returns what was found of a record that a view links to.
+func (join *join) linked(id calendar.ID) *joinedRecord {
+	index, _ := slices.BinarySearch(join.ids, id)
+	return &join.found[index]
 }
 
 // linked returns the list of the linked records of a kind.
@@ -164,31 +177,30 @@ func (join *join) countOf(record *calendar.Record) int {
 
 // load loads records while their shown texts are within the limits.
 func (join *join) load(ctx context.Context, ids []calendar.ID) error {
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	join.found = make(map[calendar.ID]joinedRecord, len(ids))
-	for subset := range slices.Chunk(ids, loadedAtOnce) {
+	join.ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	join.found = make([]joinedRecord, 0, len(join.ids))
+	for subset := range slices.Chunk(join.ids, loadedAtOnce) {
 		records, err := join.records(ctx, subset...)
 		if err != nil {
 			return err
 		}
-		for i, record := range records {
-			if record == nil {
-				continue
+		for _, record := range records {
+			var linked joinedRecord
+			if record != nil {
+				linked.changed = record.Changed
 			}
-			l := joinedRecord{changed: record.Changed}
-			if isShown(record, join.caller, join.now) && !join.withdrawn.has(record.ID) {
-				l.Record, l.Status = record, record.Status(join.now)
+			if record != nil && isShown(record, join.caller, join.now) && !join.withdrawn.has(record.ID) {
+				linked.Record, linked.Status = record, record.Status(join.now)
 				if record.Kind.IsTerm() {
 					name, _ := record.Name(join.language)
-					l.sortName = readmodel.Fold(name)
+					linked.sortName = readmodel.Fold(name)
 				}
 				shown, _ := record.Fields.Text("description").In(join.language, record.Home)
 				if join.left -= len(shown); join.left < 0 {
 					return ErrTooLarge
 				}
 			}
-			join.found[subset[i]] = l
+			join.found = append(join.found, linked)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ const countWait = 500 * time.Millisecond
 //
 // An index of another process is not waited for: each such wait would cost it a refresh.
 func (service *Service) AwaitCounts(ctx context.Context, record *calendar.Record, position calendar.Position) {
-	terms := linksOf(record, EmbedCategories|EmbedTags)
+	terms := appendLinks(nil, record, EmbedCategories|EmbedTags)
 	if !service.settings.LocalIndex || terms == nil && (!record.Kind.IsTerm() || record.Version == 1) { // nothing has a new term
 		return
 	}

@@ -1,6 +1,9 @@
 package render
 
 import (
+	"slices"
+	"strings"
+
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/htmltext"
@@ -42,5 +45,5 @@ func (writer *Writer) appendHighlight(data []byte, view *query.View) []byte {
 // HTML returns a description or excerpt of a post as it is shown, and its language.
 func HTML(record *calendar.Record, field string, language calendar.Lang) (string, calendar.Lang) {
 	text, in := record.Fields.Text(field).In(language, record.Home)
-	return paragraphs(text), in
+	return strings.Join(slices.Collect(paragraphs(text)), ""), in
 }

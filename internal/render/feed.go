@@ -18,9 +18,9 @@ func (renderer *Renderer) Times(record *calendar.Record, blanked bool) formats.T
 
 // Event makes an event of a view for other formats than JSON. What it held before is used again.
 func (writer *Writer) Event(event *formats.Event, view *query.View) {
-	record, language, links := view.Record, writer.Lang, writer.Links
+	record, links := view.Record, writer.Links
 	fields := record.Fields
-	title, shown := record.Name(language)
+	title, shown := record.Name(writer.Lang)
 	*event = formats.Event{
 		Times: writer.Times(record, view.Blanked), ID: record.ID, UID: formats.UID(*writer.Store, record.ID.String()), Blanked: view.Blanked, Status: view.Status, Version: record.Version,
 		Touched: view.Touched, Distance: view.Distance, Date: fields.Wall("date_utc"), Modified: fields.Wall("modified_utc"),

@@ -15,7 +15,7 @@ var ldStatus = map[calendar.EventStatus]string{
 }
 
 // entities are those of names (2.5).
-var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+var entities = strings.NewReplacer(strings.Fields("& &amp; < &lt; > &gt;")...)
 
 // escaped returns the text of a name, left out where it is empty.
 func escaped(text string) formats.OptionalText { return formats.OptionalText(entities.Replace(text)) }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 )
@@ -8,35 +9,35 @@ import (
 // blockElement matches the tags that make a text a finished document (2.5).
 var blockElement = regexp.MustCompile(`(?i)</?(p|div|[uod]l|table|blockquote|pre|h[1-6r]|figure)([^a-z0-9]|$)`)
 
-// paragraphs returns the shown form of a description or excerpt of a post: text without any block
-// element gets paragraphs and line breaks, other text stays as stored.
-func paragraphs(text string) string {
-	if text == "" || blockElement.MatchString(text) {
-		return text
-	}
-	var builder strings.Builder
-	builder.Grow(len(text) + 64)
-	before := "" // the line before this one in its paragraph
-	for text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"); text != "" || before != ""; {
-		end := lineEnd(text)
-		line := strings.TrimSpace(text[:end])
-		text = strings.TrimPrefix(text[end:], "\n")
-		switch {
-		case before == "" && line != "" && builder.Len() > 0:
-			builder.WriteString("\n<p>")
-		case before == "" && line != "":
-			builder.WriteString("<p>")
-		case before != "" && line == "":
-			builder.WriteString("</p>")
-		case strings.HasSuffix(before, "<br />") || strings.HasSuffix(before, "<br/>") || strings.HasSuffix(before, "<br>"):
-			builder.WriteString("\n")
-		case before != "":
-			builder.WriteString("<br />\n")
+// paragraphs yields the parts of the shown form of a description or excerpt of a post: text
+// without any block element gets paragraphs and line breaks, other text stays as stored. It
+// yields all of them.
+func paragraphs(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if strings.Contains(text, "<") && blockElement.MatchString(text) {
+			yield(text)
+			return
 		}
-		builder.WriteString(line)
-		before = line
+		begin, before := "<p>", "" // of the next paragraph; the line before this one in its own
+		for text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"); text != "" || before != ""; {
+			end := lineEnd(text)
+			line := strings.TrimSpace(text[:end])
+			text = strings.TrimPrefix(text[end:], "\n")
+			switch {
+			case before == "" && line != "":
+				yield(begin)
+				begin = "\n<p>"
+			case before != "" && line == "":
+				yield("</p>")
+			case strings.HasSuffix(before, "<br />") || strings.HasSuffix(before, "<br/>") || strings.HasSuffix(before, "<br>"):
+				yield("\n")
+			case before != "":
+				yield("<br />\n")
+			}
+			yield(line)
+			before = line
+		}
 	}
-	return builder.String()
 }
 
 // tagStarts are the characters that make < the begin of a tag.

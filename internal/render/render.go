@@ -80,7 +80,7 @@ type Writer struct {
 func (renderer *Renderer) Writer(answer Answer) *Writer {
 	writer := &Writer{Renderer: renderer, Answer: answer}
 	if answer.Fields != nil {
-		writer.fields = make(map[string]bool, len(answer.Fields))
+		writer.fields = map[string]bool{}
 		for _, text := range answer.Fields {
 			writer.fields[text] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestParagraphs(t *testing.T) {
 
 		"<a title=\"x\ny\n\nz\">l</a>\nm": "<p><a title=\"x\ny\n\nz\">l</a><br />\nm</p>",
 	} {
-		if got := paragraphs(in); got != want {
+		if got := strings.Join(slices.Collect(paragraphs(in)), ""); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/canonjson"
 	"daybook/internal/formats"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -71,7 +72,7 @@ func (writer *Writer) appendColumn(before []byte, column *Column, subject *subje
 	data := append(before, column.key...)
 	text, form := "", plainText
 	switch field.Shown {
-	case calendar.ShownText, calendar.ShownName:
+	case calendar.ShownText, calendar.ShownName, calendar.ShownHTML:
 		if field.Stored == calendar.TypeText {
 			text, _ = fields.Text(name).In(writer.Lang, record.Home)
 		} else {
@@ -80,8 +81,6 @@ func (writer *Writer) appendColumn(before []byte, column *Column, subject *subje
 		if field.Shown == calendar.ShownName {
 			form = nameText
 		}
-	case calendar.ShownHTML:
-		text, _ = HTML(record, name, writer.Lang)
 	case calendar.ShownRegion:
 		text, form = formats.StateProvince(fields), nameText
 	case calendar.ShownWebsite:
@@ -105,7 +104,7 @@ func (writer *Writer) appendColumn(before []byte, column *Column, subject *subje
 	case calendar.ShownID:
 		return appendID(data, fields.ID(name))
 	case calendar.ShownAuthor:
-		return append(appendID(append(data, '"'), fields.ID(name)), '"')
+		text = fields.ID(name).String()
 	case calendar.ShownCoordinate:
 		if _, _, ok := formats.Point(fields); !ok {
 			return before
@@ -186,7 +185,14 @@ func (writer *Writer) appendColumn(before []byte, column *Column, subject *subje
 	if text == "" && field.Filled {
 		return before
 	}
-	return appendText(data, text, form)
+	if field.Shown != calendar.ShownHTML {
+		return appendText(data, text, form)
+	}
+	data = append(data, '"')
+	for part := range paragraphs(text) {
+		data = canonjson.AppendText(data, part, form)
+	}
+	return append(data, '"')
 }
 
 // The digits of a time in its text and in its parts.
