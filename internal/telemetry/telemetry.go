@@ -114,7 +114,7 @@ func (watchedStore watchedStore) Append(ctx context.Context, addition eventstore
 	if len(addition.Drafts) == 0 && addition.Receipt == nil {
 		return watchedStore.Store.Append(ctx, addition)
 	}
-	ctx, work := watchedStore.begin(ctx, "append", trace.SpanKindInternal, attribute.Int("daybook.appends", 1))
+	ctx, work := watchedStore.begin(ctx, "append", trace.SpanKindInternal)
 	defer work.End()
 	done := watchedStore.Store.Append(ctx, addition)
 	work.took("append_duration_seconds")
