@@ -166,7 +166,7 @@ func write(tb testing.TB, store *postgres.Store, id calendar.ID, version int64, 
 // wantEntries wants a log that verifies.
 func wantEntries(t *testing.T, store eventstore.Store, want int) {
 	t.Helper()
-	if _, position, err := storetest.Verify(t.Context(), store, nil); err != nil || position != calendar.Position(want) {
+	if position, err := storetest.Verify(t.Context(), store); err != nil || position != calendar.Position(want) {
 		t.Errorf("Verify: %d entries, want %d, %v", position, want, err)
 	}
 }

@@ -202,9 +202,7 @@ func waiting(t testing.TB, harness Harness) {
 	expect("for an erasure", <-woken, 3, nil)
 	wait(1, 3)
 	fixture.reopen()
-	if got := <-woken; !errors.Is(got.err, eventstore.ErrClosed) {
-		fixture.Errorf("on a closed store: Wait returns %d, %v", got.head, got.err)
-	}
+	expect("on a closed store", <-woken, 0, eventstore.ErrClosed)
 	expect("after a restart", now(fixture.ctx, 2), 3, nil)
 }
 

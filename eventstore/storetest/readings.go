@@ -18,7 +18,7 @@ func (fixture *fixture) readings() []eventstore.Entry {
 	fixture.Helper()
 	log := pages(fixture, "Read", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
 		return fixture.store.Read(ctx, eventstore.Range{After: after, Limit: limit})
-	}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
+	}, func(entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
 	if len(log) < len(fixture.log) {
 		fixture.Fatalf("the log has %d entries, it had %d", len(log), len(fixture.log))
 	}
@@ -45,7 +45,7 @@ func (fixture *fixture) readings() []eventstore.Entry {
 	for id, want := range history {
 		got := pages(fixture, "Read of a record", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
 			return fixture.store.Read(ctx, eventstore.Range{Record: id, After: after, Limit: limit})
-		}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Version) })
+		}, func(entry *eventstore.Entry) uint64 { return uint64(entry.Version) })
 		fixture.equal("the history of record "+id.String(), got, want)
 	}
 	fixture.holdings(states)
@@ -66,7 +66,7 @@ func (fixture *fixture) states(ids []calendar.ID, states map[calendar.ID]eventst
 		}
 		held := pages(fixture, "Records", func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Held, error) {
 			return fixture.store.Records(ctx, kind, after, limit)
-		}, func(_ int, h *eventstore.Held) calendar.ID { return h.ID })
+		}, func(h *eventstore.Held) calendar.ID { return h.ID })
 		var got []eventstore.State
 		for _, h := range held {
 			got = append(got, h.State)
@@ -135,7 +135,7 @@ func (fixture *fixture) chain(log []eventstore.Entry) {
 			page = append(page, eventstore.Entry{Position: entries[i].Position, Leaf: entries[i].Leaf, Commit: entries[i].Commit})
 		}
 		return page, err
-	}, func(_ int, entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
+	}, func(entry *eventstore.Entry) uint64 { return uint64(entry.Position) })
 	last, entries := eventstore.Mark{}, []eventstore.Entry{}
 	for i := range log {
 		entry := &log[i]
@@ -177,7 +177,7 @@ func (fixture *fixture) checkpoints() {
 	got := pages(fixture, "Find of checkpoints", func(ctx context.Context, after uint64, limit int) ([]eventstore.Checkpoint, error) {
 		found, err := fixture.store.Find(ctx, eventstore.Lookup{Signed: eventstore.Range{After: after, Limit: limit}})
 		return found.Signed, err
-	}, func(_ int, checkpoint *eventstore.Checkpoint) uint64 { return uint64(checkpoint.Size) })
+	}, func(checkpoint *eventstore.Checkpoint) uint64 { return uint64(checkpoint.Size) })
 	fixture.equal("checkpoints", got, want)
 	newest, err := eventstore.CheckpointAt(fixture.ctx, fixture.store, 0)
 	if count := len(want); count > 0 {
@@ -190,7 +190,7 @@ func (fixture *fixture) checkpoints() {
 
 // pages reads all that a method returns page by page. It checks that keys ascend, that
 // no page goes beyond its limits, and that none but the last is shorter.
-func pages[T any, K cmp.Ordered](fixture *fixture, method string, read func(context.Context, K, int) ([]T, error), key func(count int, of *T) K) []T {
+func pages[T any, K cmp.Ordered](fixture *fixture, method string, read func(context.Context, K, int) ([]T, error), key func(of *T) K) []T {
 	fixture.Helper()
 	var every []T
 	var zero, after K
@@ -212,7 +212,7 @@ func pages[T any, K cmp.Ordered](fixture *fixture, method string, read func(cont
 		}
 		bytes := 0
 		for i := range page {
-			next := key(len(every)+1, &page[i])
+			next := key(&page[i])
 			if next <= after || i >= fixture.limit || bytes >= eventstore.PageBytes {
 				fixture.Fatalf("%s: %v follows %v after %d elements of %d bytes, limit %d", method, next, after, i, bytes, fixture.limit)
 			}

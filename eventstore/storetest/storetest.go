@@ -199,13 +199,28 @@ type grouping interface {
 }
 
 // all appends several Appends: together where the store can, else one after the other.
-func all(ctx context.Context, store eventstore.Store, appends []eventstore.Append) []eventstore.Result {
+func all(ctx context.Context, store eventstore.Store, appends []eventstore.Append) (results []eventstore.Result) {
 	if store, ok := store.(grouping); ok && len(appends) > 1 {
 		return store.Together(ctx, appends)
 	}
-	results := make([]eventstore.Result, len(appends))
+	for _, addition := range appends {
+		results = append(results, store.Append(ctx, addition))
+	}
+	return results
+}
+
+// Together decides appends in one group by what commits the items of a store.
+func Together(ctx context.Context, commit func(context.Context, []*eventstore.Item) (*eventstore.Group, error), appends []eventstore.Append) (results []eventstore.Result) {
+	items := make([]*eventstore.Item, len(appends))
 	for i, addition := range appends {
-		results[i] = store.Append(ctx, addition)
+		items[i] = eventstore.NewItem(addition)
+	}
+	_, err := commit(ctx, items)
+	for _, item := range items {
+		if err != nil {
+			item.Result = eventstore.Result{Err: err}
+		}
+		results = append(results, item.Result)
 	}
 	return results
 }
