@@ -16,37 +16,32 @@ const lettersPerTypo = 4
 
 // Typos gives how many typos lie between two tokens: a letter put in, left out, replaced,
 // or swapped with its neighbour, of which no letter is part of two (optimal string
-// alignment). Above most, which is not negative, it is most + 1.
-func Typos(first, second string, most int) int {
-	x, y := []rune(first), []rune(second) // at most maxTokenRunes
-	if count := len(x) - len(y); count > most || -count > most {
+// alignment). Above most, which is small and not negative, it is most + 1.
+func Typos(first, second string, most int) int { return typos([]rune(first), []rune(second), most) }
+
+func typos(first, second []rune, most int) int {
+	if count := len(first) - len(second); count > most || -count > most {
 		return most + 1
 	}
-	var rows [3][maxTokenRunes + 1]uint8
-	before, above, row := &rows[0], &rows[1], &rows[2]
-	for j := range len(y) + 1 {
-		above[j] = uint8(j)
+	for len(first) > 0 && len(second) > 0 && first[0] == second[0] {
+		first, second = first[1:], second[1:]
 	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = uint8(i)
-		least := row[0]
-		for j := 1; j <= len(y); j++ {
-			d := above[j-1]
-			if x[i-1] != y[j-1] {
-				d = min(d, above[j], row[j-1]) + 1
-				if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-					d = min(d, before[j-2]+1)
-				}
-			}
-			row[j] = d
-			least = min(least, d)
-		}
-		if int(least) > most { // and so are all rows below
-			return most + 1
-		}
-		before, above, row = above, row, before
+	if len(first)+len(second) == 0 {
+		return 0
 	}
-	return min(int(above[len(y)]), most+1)
+	least := most // typos of what stands behind the first one
+	edit := func(inFirst, inSecond int) {
+		if least > 0 && inFirst <= len(first) && inSecond <= len(second) {
+			least = min(least, typos(first[inFirst:], second[inSecond:], least-1))
+		}
+	}
+	edit(0, 1)
+	edit(1, 0)
+	edit(1, 1)
+	if len(first) > 1 && len(second) > 1 && first[0] == second[1] && first[1] == second[0] {
+		edit(2, 2)
+	}
+	return least + 1
 }
 
 // Most returns how many typos a piece may have where a word may have so many: 0 except for
