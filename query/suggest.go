@@ -103,11 +103,11 @@ func (plan *listPlan) suggestEvents() []Suggestion {
 
 func (plan *listPlan) suggestOthers() (all []Suggestion) {
 	name := plan.text().InName()
-	and := readmodel.And{name}
+	and := readmodel.And{}
 	if plan.Kind.IsPost() {
 		and = append(and, plan.published)
 	}
-	found := keys(plan.tally(plan.Kind, readmodel.FieldID, and))
+	found := keys(plan.tally(plan.Kind, readmodel.FieldID, append(and, name)))
 	if len(found) == 0 {
 		return nil
 	}

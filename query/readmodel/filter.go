@@ -9,7 +9,8 @@ import (
 // Filter is a node of the neutral filter tree; nil admits everything. Match states its meaning.
 type Filter interface{ isFilter() }
 
-// And admits what all of its parts admit; an empty And admits everything.
+// And admits what all of its parts admit; an empty And admits everything. A search is cheapest
+// as the last part.
 type And []Filter
 
 // Or admits what one of its parts admits; an empty Or admits nothing.

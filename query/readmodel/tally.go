@@ -1,10 +1,6 @@
 package readmodel
 
-import (
-	"slices"
-
-	"daybook/calendar"
-)
+import "daybook/calendar"
 
 // Tally asks what the documents that a query admits have in a field, each document counted
 // once for each value.
@@ -22,21 +18,6 @@ type Tally struct {
 type TallyAnswer struct {
 	Values map[calendar.ID]int // how many documents have a value of the field; not those that none has
 	Parts  []int               // by place
-}
-
-// Searches reports whether a filter has a search in it.
-func Searches(filter Filter) bool {
-	switch f := filter.(type) {
-	case Text:
-		return true
-	case Not:
-		return Searches(f.Filter)
-	case And:
-		return slices.ContainsFunc(f, Searches)
-	case Or:
-		return slices.ContainsFunc(f, Searches)
-	}
-	return false
 }
 
 // Collapse has a query give one document for each group of those that are equal in a

@@ -28,11 +28,9 @@ type evaluation struct {
 func (evaluation *evaluation) narrow(docs bitset, filter readmodel.Filter) {
 	switch f := filter.(type) {
 	case readmodel.And:
-		for _, searches := range []bool{false, true} { // they look into the documents that are left
-			for _, part := range f {
-				if readmodel.Searches(part) == searches && !docs.empty() {
-					evaluation.narrow(docs, part)
-				}
+		for _, part := range f { // a search, the last one, looks into the documents that are left
+			if !docs.empty() {
+				evaluation.narrow(docs, part)
 			}
 		}
 	case readmodel.Or:

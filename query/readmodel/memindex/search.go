@@ -183,7 +183,7 @@ func (view *view) Walk(ctx context.Context, query readmodel.Query, use func([]re
 		return err
 	}
 	query.Offset, query.Limit, query.After, query.Tallies = 0, math.MaxInt, nil, nil
-	found := view.find(ctx, query.Kind, readmodel.And{query.Filter, query.Narrow})
+	found := view.find(ctx, query.Kind, readmodel.And{query.Narrow, query.Filter})
 	hits, repeats := found.page(&query)
 	if err := found.close(); err != nil {
 		return err
