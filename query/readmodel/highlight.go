@@ -70,15 +70,15 @@ type markedText struct {
 // mark finds the marks of a text.
 func (highlighter *Highlighter) mark(text string, language calendar.Lang) *markedText {
 	result := &markedText{letters: []rune(text), ends: clusterEnds(text)}
-	var tokens []string
+	shown := shownText{language: language}
 	eachToken(text, func(token string, span textSpan) {
-		tokens, result.words = append(tokens, token), append(result.words, span)
+		shown.tokens, result.words = append(shown.tokens, token), append(result.words, span)
 	})
 	var all []textSpan
 	for _, piece := range highlighter.Search.Must {
-		for index, count := range piece.fits(tokens, language, highlighter.Spelling) {
-			from, _ := result.clusterAt(result.words[index].from)
-			_, until := result.clusterAt(result.words[index+count-1].until)
+		for _, place := range shown.places(piece, highlighter.Spelling) {
+			from, _ := result.clusterAt(result.words[place.from].from)
+			_, until := result.clusterAt(result.words[place.until-1].until)
 			all = append(all, textSpan{from, until})
 		}
 	}

@@ -34,44 +34,70 @@ func Match(filter Filter, document *Document) bool {
 			return text != "" && strings.Contains(text, f.Value)
 		})
 	case Text:
-		return shownTexts(f, record).fit(&f)
+		return textsOf(f, record).fit(f)
 	}
 	return true // nil
 }
 
-// displayedText is a text as a language shows it.
-type displayedText struct {
+// shownText is a text as a language shows it.
+type shownText struct {
 	tokens   []string
 	language calendar.Lang // that it is in
 }
 
-type texts []displayedText
-
-// shownTexts returns the texts in which a search looks.
-func shownTexts(f Text, record *calendar.Record) texts {
-	result := make(texts, 0, len(f.Fields))
-	for _, name := range f.Fields {
-		text, language := SchemaOf(record.Kind).Field(name).Text(record).In(f.Search.Lang, record.Home)
-		result = append(result, displayedText{Tokens(text), language})
-	}
-	return result
-}
-
-// fit reports whether the texts fit a search.
-func (texts texts) fit(text *Text) bool {
-	return !text.Search.IsZero() &&
-		!slices.ContainsFunc(text.Search.Must, func(piece Piece) bool { return !texts.have(piece, text.Spelling) }) &&
-		!slices.ContainsFunc(text.Search.Not, func(piece Piece) bool { return texts.have(piece, Spelling{}) })
-}
-
-// have reports whether a piece fits in one of the texts.
-func (texts texts) have(piece Piece, spelling Spelling) bool {
-	for _, text := range texts {
-		for range piece.fits(text.tokens, text.language, spelling) {
-			return true
+// places returns where a piece of a search fits, in tokens.
+func (text shownText) places(piece Piece, spelling Spelling) (places []textSpan) {
+	for _, piece := range piece.Spelled(spelling) {
+		if piece.Whole && len(text.tokens) != len(piece.Tokens) {
+			continue
+		}
+		most := piece.Most(spelling.Typos)
+		for index, token := range text.tokens {
+			if piece.begins(text.tokens[index:], text.language) || most > 0 && Typos(piece.Tokens[0], token, most) <= most {
+				places = append(places, textSpan{index, index + len(piece.Tokens)})
+			}
 		}
 	}
-	return false
+	return places
+}
+
+// begins reports whether some tokens begin with those of the piece.
+func (piece Piece) begins(tokens []string, language calendar.Lang) bool {
+	if len(tokens) < len(piece.Tokens) {
+		return false
+	}
+	for i, token := range piece.Tokens {
+		text := tokens[i]
+		begins := text == token || piece.Open && i == len(piece.Tokens)-1 && strings.HasPrefix(text, token)
+		// A stem has the first letter of its word.
+		if !begins && (piece.Exact || text[0] != token[0] || Stem(text, language) != Stem(token, language)) {
+			return false
+		}
+	}
+	return true
+}
+
+// shownTexts are those in which a search looks.
+type shownTexts []shownText
+
+// textsOf returns the texts of a record in which a search looks.
+func textsOf(text Text, record *calendar.Record) shownTexts {
+	texts := make(shownTexts, len(text.Fields))
+	for i, name := range text.Fields {
+		shown, language := SchemaOf(record.Kind).Field(name).Text(record).In(text.Search.Lang, record.Home)
+		texts[i] = shownText{Tokens(shown), language}
+	}
+	return texts
+}
+
+// fit reports whether a search fits the texts.
+func (texts shownTexts) fit(text Text) bool {
+	have := func(piece Piece, spelling Spelling) bool {
+		return slices.ContainsFunc(texts, func(shown shownText) bool { return shown.places(piece, spelling) != nil })
+	}
+	return !text.Search.IsZero() &&
+		!slices.ContainsFunc(text.Search.Must, func(piece Piece) bool { return !have(piece, text.Spelling) }) &&
+		!slices.ContainsFunc(text.Search.Not, func(piece Piece) bool { return have(piece, Spelling{}) })
 }
 
 // key returns the key of a record.

@@ -39,8 +39,12 @@ func (text Text) EachRank(use func(weight int, search Text)) {
 	}
 	for _, index := range text.Search.Ranked {
 		piece := text.Search.Must[index]
-		for typos := range text.Worst(piece) {
-			rank(WeightTypo, text, piece, text.Within(typos))
+		worst := piece.Most(text.Typos)
+		if text.Joined {
+			worst = max(worst, 1)
+		}
+		for typos := range worst {
+			rank(WeightTypo, text, piece, Spelling{typos, text.Joined && typos > 0})
 		}
 		rank(WeightName, text.InName(), piece, text.Spelling)
 		if piece.Open && !piece.IsRun() { // others stand as they were sent, or not at all
@@ -60,9 +64,9 @@ func (relevance *Relevance) Score(record *calendar.Record) (score int) {
 	if relevance.Title != nil && Match(relevance.Title, &Document{Record: record}) {
 		text = text.InName()
 	}
-	texts := shownTexts(text, record)
+	texts := textsOf(text, record)
 	text.EachRank(func(weight int, search Text) {
-		if texts[:len(search.Fields)].fit(&search) {
+		if texts[:len(search.Fields)].fit(search) {
 			score += weight
 		}
 	})

@@ -1,7 +1,6 @@
 package readmodel
 
 import (
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,11 +31,17 @@ type Expression struct {
 // What a search costs an index grows with them.
 const MaxWords = 32
 
-// Within reports whether the search keeps the limit.
+// Within reports whether the search keeps the limit. A run of characters is one word.
 func (expression Expression) Within() bool {
 	words := 0
 	for _, piece := range slices.Concat(expression.Must, expression.Not) {
-		words += piece.words()
+		before := ""
+		for _, token := range piece.Tokens {
+			if token != Break && !(IsCJKToken(before) && IsCJKToken(token)) {
+				words++
+			}
+			before = token
+		}
 	}
 	return words <= MaxWords
 }
@@ -69,71 +74,48 @@ func (piece Piece) IsRun() bool {
 	return !slices.ContainsFunc(piece.Tokens, func(text string) bool { return !IsCJKToken(text) })
 }
 
-// words counts the words of the piece; a run is one.
-func (piece Piece) words() (count int) {
-	run := false
-	for _, text := range piece.Tokens {
-		character := IsCJKToken(text)
-		if text != Break && (!character || !run) {
-			count++
-		}
-		run = character
-	}
-	return count
-}
-
 // Spelling is how a text may differ from the words of a search (listings 3.3).
 type Spelling struct {
 	Typos  int  // that a word may have at most, 0 to MaxTypos; see Piece.Most
 	Joined bool // joined spellings fit, too; each counts as a typo
 }
 
-// Within returns the part of the spelling that counts as at most so many typos.
-func (spelling Spelling) Within(typos int) Spelling {
-	return Spelling{min(spelling.Typos, typos), spelling.Joined && typos > 0}
-}
-
-// Worst returns the largest number of typos with which a piece fits.
-func (spelling Spelling) Worst(piece Piece) int {
-	worst := piece.Most(spelling.Typos)
-	if spelling.Joined {
-		worst = max(worst, 1)
-	}
-	return worst
-}
-
 // joinedFrom is the length in characters from which on a word also fits two words, and a
 // run two runs.
 const joinedFrom = 4
 
-// Joined returns the joined spellings of the piece: rows of tokens that it also fits, each
-// as it is, without stems.
-func (piece Piece) Joined() (rows [][]string) {
+// Spelled returns the piece and the joined spellings that it also fits, of which each token
+// stands as it is.
+func (piece Piece) Spelled(spelling Spelling) []Piece {
+	all := []Piece{piece}
+	if !spelling.Joined || !piece.Open {
+		return all
+	}
+	join := func(tokens ...string) { all = append(all, Piece{Tokens: tokens, Exact: true}) }
 	unbroken := slices.DeleteFunc(slices.Clone(piece.Tokens), func(token string) bool { return token == Break })
 	switch {
-	case !piece.Open:
 	case piece.IsWord():
 		for _, word := range piece.neighbors {
-			rows = append(rows, []string{word})
+			join(word)
 		}
 		word := piece.Tokens[0]
-		if utf8.RuneCountInString(word) >= joinedFrom {
-			for index := range word {
-				if index > 0 {
-					rows = append(rows, []string{word[:index], word[index:]})
-				}
+		for index := range word {
+			if index > 0 && utf8.RuneCountInString(word) >= joinedFrom {
+				join(word[:index], word[index:])
 			}
 		}
 	case piece.IsRun():
-		for index := 1; len(piece.Tokens) >= joinedFrom && index < len(piece.Tokens); index++ {
-			rows = append(rows, slices.Insert(slices.Clone(piece.Tokens), index, Break))
+		for index := range unbroken {
+			if index > 0 && len(unbroken) >= joinedFrom {
+				join(slices.Insert(slices.Clone(unbroken), index, Break)...)
+			}
 		}
 	case (Piece{Tokens: unbroken}).IsRun():
-		rows = append(rows, unbroken)
+		join(unbroken...)
 	case !slices.ContainsFunc(piece.Tokens, IsCJKToken):
-		rows = append(rows, []string{strings.Join(piece.Tokens, "")})
+		join(strings.Join(piece.Tokens, ""))
 	}
-	return rows
+	return all
 }
 
 // IsZero reports whether the search has no word; it finds nothing then.
@@ -172,6 +154,7 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 
 // split returns the pieces of a search, and fills Full.
 func (expression *Expression) split(text string) (pieces []Piece) {
+	var full strings.Builder
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
 	for _, indices := range searchParts.FindAllStringSubmatchIndex(text, -1) {
@@ -199,14 +182,12 @@ func (expression *Expression) split(text string) (pieces []Piece) {
 		if len(tokens) > 0 {
 			pieces = append(pieces, piece)
 		}
-		if len(tokens) > 0 && !not {
-			if count := len(expression.Full); count > 0 && IsCJKToken(expression.Full[count-1]) && IsCJKToken(tokens[0]) {
-				expression.Full = append(expression.Full, Break)
-			}
-			expression.Full = append(expression.Full, tokens...)
+		if !not {
+			full.WriteString(" " + part)
 		}
 		not = not && !isQuoted
 	}
+	expression.Full = Tokens(full.String())
 	return pieces
 }
 
@@ -232,67 +213,16 @@ func (piece Piece) isCommon(language calendar.Lang) bool {
 	return size == len(text) && unicode.Is(unicode.Latin, letter) || stopWords()[language][text]
 }
 
-// elided are French words that lose their last letter before an apostrophe.
-var elided = strings.Fields("c d j l m n s t qu jusqu lorsqu puisqu quoiqu")
-
-var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "＇", "'")
+// elision is what a text begins with that ends in a French word without its last letter.
+var elision = regexp.MustCompile(`^[^\pL\pN'’‘]*(?:c|d|j|l|m|n|s|t|qu|jusqu|lorsqu|puisqu|quoiqu)[^\pL\pN\pM'’‘]*['’‘]`)
 
 // withoutElision returns the tokens of a text without the elided words that it begins with,
 // while others remain. One further in stays: the words around it do not stand in a row.
 func withoutElision(text string) []string {
-	tokens, rest := Tokens(text), apostrophes.Replace(text)
-	for {
-		before, after, found := strings.Cut(rest, "'")
-		word, others := Tokens(before), Tokens(after)
-		if !found || len(word) != 1 || !slices.Contains(elided, word[0]) || len(others) == 0 {
-			return tokens
-		}
-		tokens, rest = others, after
+	folded := Fold(text)
+	rest := elision.ReplaceAllString(folded, "")
+	if rest != folded && len(Tokens(rest)) > 0 {
+		return withoutElision(rest)
 	}
-}
-
-// fits yields each place where the piece fits in the tokens of a text of language language,
-// and their number there.
-func (piece Piece) fits(tokens []string, language calendar.Lang, spelling Spelling) iter.Seq2[int, int] {
-	return func(yield func(index, count int) bool) {
-		if piece.Whole && len(tokens) != len(piece.Tokens) {
-			return
-		}
-		stems := make([]string, len(piece.Tokens))
-		for i, text := range piece.Tokens {
-			stems[i] = Stem(text, language)
-		}
-		var joined [][]string
-		if spelling.Joined {
-			joined = piece.Joined()
-		}
-		most := piece.Most(spelling.Typos)
-		for index := range tokens {
-			fits := piece.begins(tokens[index:], stems, language) || most > 0 && Typos(piece.Tokens[0], tokens[index], most) <= most
-			if fits && !yield(index, len(piece.Tokens)) {
-				return
-			}
-			for _, row := range joined {
-				if len(row) <= len(tokens)-index && slices.Equal(tokens[index:index+len(row)], row) && !yield(index, len(row)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// begins reports whether some tokens begin with those of the piece, of which stems are given.
-func (piece Piece) begins(tokens, stems []string, language calendar.Lang) bool {
-	if len(tokens) < len(stems) {
-		return false
-	}
-	for i, stem := range stems {
-		text := tokens[i]
-		begins := text == piece.Tokens[i] || piece.Open && i == len(stems)-1 && strings.HasPrefix(text, piece.Tokens[i])
-		// A stem has the first letter of its word.
-		if !begins && (piece.Exact || text[0] != stem[0] || Stem(text, language) != stem) {
-			return false
-		}
-	}
-	return true
+	return Tokens(text)
 }

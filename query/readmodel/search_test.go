@@ -128,8 +128,8 @@ func FuzzParseSearch(f *testing.F) {
 			if len(piece.Tokens) == 0 {
 				t.Errorf("%q: piece %+v", query, piece)
 			}
-			for _, row := range append(piece.Joined(), piece.Tokens) {
-				for _, token := range row {
+			for _, spelled := range piece.Spelled(readmodel.Spelling{Joined: true}) {
+				for _, token := range spelled.Tokens {
 					if token == "" || !utf8.ValidString(token) || strings.ContainsAny(token, "\" -") {
 						t.Errorf("%q: token %q", query, token)
 					}

@@ -64,7 +64,7 @@ func (expression Expression) Steps() (steps []int) {
 			if spelling.Typos > 0 {
 				return piece.Most(spelling.Typos) == spelling.Typos
 			}
-			return len(piece.Joined()) > 0
+			return len(piece.Spelled(spelling)) > 1
 		}
 		if step == 0 || slices.ContainsFunc(expression.Must, more) {
 			steps = append(steps, step)

@@ -39,41 +39,31 @@ func (compiler *compiler) piece(piece readmodel.Piece, text readmodel.Text) obje
 	var terms, rows, beginnings []string
 	last := len(piece.Tokens) - 1
 	isOpen := piece.Open && isWord(piece.Tokens[last])
-	for _, language := range calendar.Langs {
-		if piece.Exact {
-			break
-		}
-		row := rowOf(piece.Tokens, language, func(_ int, mark byte) bool { return mark == stemMarks[language] })
-		row = strings.TrimPrefix(row, hole+" ")
-		switch {
-		case last == 0:
-			terms = append(terms, row)
-		case isOpen:
-			beginnings = append(beginnings, rowOf(piece.Tokens, language, func(i int, mark byte) bool {
-				return i < last && mark == stemMarks[language] || i == last && mark == markPlain
-			}))
-			fallthrough
-		default:
-			rows = append(rows, row)
-		}
-	}
-	rows = slices.Compact(rows) // characters are the same in every language
-	switch row := plainRow(piece.Tokens); {
-	case piece.Whole:
-		rows = append(rows, nameStart+" "+row+" "+nameEnd)
-	case piece.Exact:
-		rows = append(rows, row)
-	}
-	if text.Joined {
-		for _, joined := range piece.Joined() {
-			switch {
-			case len(joined) == 1:
-				terms = append(terms, string(markPlain)+joined[0])
-			case len(joined) == 2 && isWord(joined[0]) && isWord(joined[1]):
-				terms = append(terms, string(markJoined)+joined[0]+joined[1])
-			default:
-				rows = append(rows, plainRow(joined))
+	for _, spelled := range piece.Spelled(text.Spelling) {
+		switch tokens := spelled.Tokens; {
+		case spelled.Whole:
+			rows = append(rows, nameStart+" "+plainRow(tokens)+" "+nameEnd)
+		case !spelled.Exact:
+			for _, language := range calendar.Langs {
+				row := rowOf(tokens, language, func(_ int, mark byte) bool { return mark == stemMarks[language] })
+				if row = strings.TrimPrefix(row, hole+" "); last == 0 {
+					terms = append(terms, row)
+					continue
+				}
+				rows = append(rows, row)
+				if isOpen {
+					beginnings = append(beginnings, rowOf(tokens, language, func(i int, mark byte) bool {
+						return i < last && mark == stemMarks[language] || i == last && mark == markPlain
+					}))
+				}
 			}
+			rows = slices.Compact(rows) // characters are the same in every language
+		case len(tokens) == 1:
+			terms = append(terms, string(markPlain)+tokens[0])
+		case len(tokens) == 2 && isWord(tokens[0]) && isWord(tokens[1]):
+			terms = append(terms, string(markJoined)+tokens[0]+tokens[1])
+		default:
+			rows = append(rows, plainRow(tokens))
 		}
 	}
 	terms = slices.Compact(terms)
@@ -120,11 +110,9 @@ func (compiler *compiler) chosen(piece readmodel.Piece, text readmodel.Text) obj
 	if piece.IsRun() { // something may stand inside of one half
 		parts = [][]string{piece.Tokens[:last/2], piece.Tokens[last/2:]}
 	}
-	if text.Joined {
-		for _, joined := range piece.Joined() {
-			if len(joined) == 1 {
-				parts = append(parts, joined)
-			}
+	for _, joined := range piece.Spelled(text.Spelling)[1:] {
+		if len(joined.Tokens) == 1 {
+			parts = append(parts, joined.Tokens)
 		}
 	}
 	among := make(list, len(parts))

@@ -116,30 +116,24 @@ type row [][]wordRange
 
 // rows returns the rows of words of a language that a piece fits.
 func (evaluation *evaluation) rows(language calendar.Lang, piece readmodel.Piece, spelling readmodel.Spelling) (rows []row) {
-	dictionary, tokens := evaluation.Words[language], piece.Tokens
-	add := func(tokens []string, fitting func(i int) []wordRange) {
-		r := make(row, len(tokens))
-		for i := range tokens {
-			if r[i] = fitting(i); r[i] == nil {
-				return
+	dictionary := evaluation.Words[language]
+spellings:
+	for _, piece := range piece.Spelled(spelling) {
+		row := make(row, len(piece.Tokens))
+		for i, token := range piece.Tokens {
+			switch {
+			case piece.Exact:
+				row[i] = dictionary.exactly(token)
+			case piece.Open && i == len(row)-1:
+				row[i] = evaluation.beginning(dictionary, piece, spelling.Typos)
+			default:
+				row[i] = singly(nil, dictionary.withStem(readmodel.Stem(token, language)))
+			}
+			if row[i] == nil {
+				continue spellings
 			}
 		}
-		rows = append(rows, r)
-	}
-	add(tokens, func(i int) []wordRange {
-		switch {
-		case piece.Exact:
-			return dictionary.exactly(tokens[i])
-		case piece.Open && i == len(tokens)-1:
-			return evaluation.beginning(dictionary, piece, spelling.Typos)
-		default:
-			return singly(nil, dictionary.withStem(readmodel.Stem(tokens[i], language)))
-		}
-	})
-	if spelling.Joined {
-		for _, tokens := range piece.Joined() {
-			add(tokens, func(i int) []wordRange { return dictionary.exactly(tokens[i]) })
-		}
+		rows = append(rows, row)
 	}
 	return rows
 }
