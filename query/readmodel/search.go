@@ -92,7 +92,6 @@ func (piece Piece) Spelled(spelling Spelling) []Piece {
 		return all
 	}
 	join := func(tokens ...string) { all = append(all, Piece{Tokens: tokens, Exact: true}) }
-	unbroken := slices.DeleteFunc(slices.Clone(piece.Tokens), func(token string) bool { return token == Break })
 	switch {
 	case piece.IsWord():
 		for _, word := range piece.neighbors {
@@ -105,15 +104,18 @@ func (piece Piece) Spelled(spelling Spelling) []Piece {
 			}
 		}
 	case piece.IsRun():
-		for index := range unbroken {
-			if index > 0 && len(unbroken) >= joinedFrom {
-				join(slices.Insert(slices.Clone(unbroken), index, Break)...)
+		for index := range piece.Tokens {
+			if index > 0 && len(piece.Tokens) >= joinedFrom {
+				join(slices.Insert(slices.Clone(piece.Tokens), index, Break)...)
 			}
 		}
-	case (Piece{Tokens: unbroken}).IsRun():
-		join(unbroken...)
 	case !slices.ContainsFunc(piece.Tokens, IsCJKToken):
 		join(strings.Join(piece.Tokens, ""))
+	default:
+		unbroken := Piece{Tokens: slices.DeleteFunc(slices.Clone(piece.Tokens), func(token string) bool { return token == Break })}
+		if unbroken.IsRun() {
+			join(unbroken.Tokens...)
+		}
 	}
 	return all
 }
