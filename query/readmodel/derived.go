@@ -17,13 +17,13 @@ func MonthOf(year int, month time.Month) int64 { return 12*int64(year) + int64(m
 
 // ofStart is a field that follows from the start on the event's own clock.
 func ofStart(name string, number func(start time.Time) int64) Field {
-	return numberField(name, func(record *calendar.Record) []int64 {
+	return Field{Name: name, Numbers: func(record *calendar.Record) []int64 {
 		start := record.Fields.Wall("start_date")
 		if start == calendar.NoWall || name == FieldMinute && record.Fields.Bool("all_day") {
 			return nil
 		}
 		return []int64{number(start.UTC())}
-	})
+	}}
 }
 
 func month(start time.Time) int64 { return MonthOf(start.Year(), start.Month()) }

@@ -106,7 +106,7 @@ func (sort *Sort) key(record *calendar.Record) (result Key) {
 		return Key{N: int64(sort.Rank.Score(record)), Has: true}
 	}
 	field := SchemaOf(record.Kind).Field(sort.Field)
-	if field.Type == TypeKeyword {
+	if field.Keyword != nil {
 		text := field.Keyword(record)
 		return Key{Text: text, Has: text != ""}
 	}

@@ -10,30 +10,19 @@ import (
 	"daybook/internal/htmltext"
 )
 
-// Type says what the values of a field are, and so which filters take it.
-type Type uint8
-
-// The types.
-const (
-	TypeKeyword Type = iota + 1 // one text or none: Term, Contains
-	TypeNumber                  // any number of them, ids too: In, Range
-	TypeText                    // Text
-)
-
-// Field is one field of the index: its type and how it is made from a record.
+// Field is one field of the index and how it is made from a record: by one of Keyword, Numbers
+// and Text, which says what filters take it.
 type Field struct {
 	Name string
-	Type Type
-	Sort bool   // a Sort may name it
-	From string // the row of the field table that it is; "" of what follows from several
+	Sort bool // a Sort may name it
 
-	// Keyword returns the value of a keyword field, "" if none exists.
+	// Keyword returns the one text that the field has, "" for none: Term, Contains.
 	Keyword func(*calendar.Record) string
-	// Numbers returns the values of a field of numbers, each once.
+	// Numbers returns any number of values, ids too, each once: In, Range.
 	Numbers func(*calendar.Record) []int64
-	// Text returns the plain text of a text field in each language. A field that is
-	// not translatable has its text in the home language of the record: that is
-	// shown, and analysed, whatever the language of the request.
+	// Text returns the plain text in each language. A field that is not translatable has its
+	// text in the home language of the record: that is shown, and analysed, whatever the
+	// language of the request.
 	Text func(*calendar.Record) calendar.Text
 }
 
@@ -67,7 +56,7 @@ var schemas = func() (all [calendar.KindTag + 1]*Schema) {
 		}
 		for i := range schema.Fields {
 			field := &schema.Fields[i]
-			if schema.byName[field.Name] = field; field.Type == TypeText {
+			if schema.byName[field.Name] = field; field.Text != nil {
 				schema.Texts = append(schema.Texts, field.Name)
 			}
 		}
@@ -96,10 +85,10 @@ func storedField(kind calendar.Kind, name string) Field {
 	if name == TextName {
 		row = spec.Field(kind.NameField())
 	}
-	field := Field{Name: name, From: row.Name, Type: TypeKeyword, Sort: name == FieldSlug || row.Stored == calendar.TypeWall}
+	field := Field{Name: name, Sort: name == FieldSlug || row.Stored == calendar.TypeWall}
 	switch row.Form {
 	case calendar.FormName, calendar.FormHTML:
-		field.Type, field.Text = TypeText, func(record *calendar.Record) calendar.Text {
+		field.Text = func(record *calendar.Record) calendar.Text {
 			text := record.Fields.Text(row.Name)
 			for language := range text {
 				if row.Form == calendar.FormHTML {
@@ -109,7 +98,7 @@ func storedField(kind calendar.Kind, name string) Field {
 			return text
 		}
 	case calendar.FormDetail, calendar.FormURL, calendar.FormEmail:
-		field.Type, field.Text = TypeText, func(record *calendar.Record) (text calendar.Text) {
+		field.Text = func(record *calendar.Record) (text calendar.Text) {
 			text[record.Home] = record.Fields.String(row.Name)
 			return text
 		}
@@ -121,7 +110,7 @@ func storedField(kind calendar.Kind, name string) Field {
 		if row.Stored == calendar.TypeBool {
 			field.Keyword = func(record *calendar.Record) string { return trueWords[record.Fields.Bool(row.Name)] }
 		} else {
-			field.Type, field.Numbers = TypeNumber, func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
+			field.Numbers = func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
 		}
 	}
 	return field
@@ -152,12 +141,12 @@ func numbersOf(value any) (numbers []int64) {
 
 // derivedFields are the fields of a kind that are no row of its field table.
 func derivedFields(kind calendar.Kind) []Field {
-	fields := []Field{sorted(numberField(FieldID, func(record *calendar.Record) []int64 { return []int64{int64(record.ID)} }))}
+	fields := []Field{{Name: FieldID, Sort: true, Numbers: idOf}}
 	if kind == calendar.KindEvent {
 		fields = append(fields,
-			lackField(FieldPublished), lackField(FieldModified),
-			numberField(FieldCost, lowestCost), numberField(FieldRepeats, repeats), ofStart(FieldMonth, month), ofStart(FieldWeekday, weekday),
-			ofStart(FieldMinute, minute), numberField(FieldDuration, duration), numberField(FieldLanguages, languages),
+			lackField(FieldPublished), lackField(FieldModified), ofStart(FieldMonth, month), ofStart(FieldWeekday, weekday), ofStart(FieldMinute, minute),
+			Field{Name: FieldCost, Numbers: lowestCost}, Field{Name: FieldRepeats, Numbers: repeats},
+			Field{Name: FieldDuration, Numbers: duration}, Field{Name: FieldLanguages, Numbers: languages},
 		)
 	}
 	for _, language := range calendar.Langs {
@@ -167,15 +156,15 @@ func derivedFields(kind calendar.Kind) []Field {
 		}
 		switch {
 		case kind == calendar.KindEvent:
-			fields = append(fields, numberField(FieldTitleKey(language), func(record *calendar.Record) []int64 { return keyNumber(FoldTitle(name(record))) }))
+			fields = append(fields, Field{Name: FieldTitleKey(language), Numbers: func(record *calendar.Record) []int64 { return keyNumber(FoldTitle(name(record))) }})
 		case kind.IsTerm():
 			fields = append(fields,
-				Field{Name: FieldNameLower(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
-				sorted(Field{Name: FieldNameKey(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }}),
-				sorted(Field{Name: FieldDescriptionKey(language), Type: TypeKeyword, Keyword: func(record *calendar.Record) string {
+				Field{Name: FieldNameLower(language), Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
+				Field{Name: FieldNameKey(language), Sort: true, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }},
+				Field{Name: FieldDescriptionKey(language), Sort: true, Keyword: func(record *calendar.Record) string {
 					text, _ := record.Fields.Text("description").In(language, record.Home)
 					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
-				}}),
+				}},
 			)
 		}
 	}
@@ -200,24 +189,16 @@ func firstRunes(text string, count int) string {
 	return text
 }
 
-func numberField(name string, numbers func(*calendar.Record) []int64) Field {
-	return Field{Name: name, Type: TypeNumber, Numbers: numbers}
-}
+func idOf(record *calendar.Record) []int64 { return []int64{int64(record.ID)} }
 
 // lackField is the id of documents that have no wall clock in a field.
 func lackField(name string) Field {
-	return sorted(numberField(FieldLack(name), func(record *calendar.Record) []int64 {
+	return Field{Name: FieldLack(name), Sort: true, Numbers: func(record *calendar.Record) []int64 {
 		if record.Fields.Wall(name) != calendar.NoWall {
 			return nil
 		}
-		return []int64{int64(record.ID)}
-	}))
-}
-
-// sorted is a field by which a Sort may order.
-func sorted(field Field) Field {
-	field.Sort = true
-	return field
+		return idOf(record)
+	}}
 }
 
 // Fingerprint describes the schemas and names the analysis: what an engine keeps under
@@ -227,7 +208,7 @@ func Fingerprint() string {
 	fmt.Fprintln(&fingerprint, AnalysisVersion)
 	for _, schema := range schemas[calendar.KindEvent:] {
 		for _, field := range schema.Fields {
-			fmt.Fprintln(&fingerprint, schema.Kind, field.Name, field.Type, field.Sort, field.From)
+			fmt.Fprintln(&fingerprint, schema.Kind, field.Name, field.Keyword != nil, field.Numbers != nil, field.Sort)
 		}
 	}
 	return fingerprint.String()

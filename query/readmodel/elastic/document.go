@@ -39,16 +39,15 @@ func addFields(fields object, record *calendar.Record) {
 	schema := readmodel.SchemaOf(record.Kind)
 	for i := range schema.Fields {
 		field := &schema.Fields[i]
-		switch field.Type {
-		case readmodel.TypeKeyword:
+		switch {
+		case field.Keyword != nil:
 			if text := clip(field.Keyword(record)); text != "" {
 				fields[field.Name] = text
 			}
-		case readmodel.TypeNumber:
+		case field.Numbers != nil:
 			if numbers := field.Numbers(record); len(numbers) > 0 {
 				fields[field.Name] = numbers
 			}
-		case readmodel.TypeText:
 		}
 	}
 }

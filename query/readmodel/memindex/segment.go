@@ -57,12 +57,12 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 	e.keywords, e.numbers, e.texts = make([]string, len(schema.Fields)), make([][]int64, len(schema.Fields)), map[string]*[len(calendar.Langs)][]string{}
 	for i := range schema.Fields {
 		field := &schema.Fields[i]
-		switch field.Type {
-		case readmodel.TypeKeyword:
+		switch {
+		case field.Keyword != nil:
 			e.keywords[i] = strings.Clone(field.Keyword(record)) // it may lie in the text of the whole record
-		case readmodel.TypeNumber:
+		case field.Numbers != nil:
 			e.numbers[i] = field.Numbers(record)
-		case readmodel.TypeText:
+		case field.Text != nil:
 			tokens := new([len(calendar.Langs)][]string)
 			e.texts[field.Name] = tokens
 			if options.NoTexts {
@@ -132,12 +132,12 @@ func partsOf(schema *readmodel.Schema, layers []liveSegment, entries []*entry) (
 func newSegment(schema *readmodel.Schema) *segment {
 	part := &segment{schema: schema, Keywords: map[string]*column[string]{}, Numbers: map[string]*column[int64]{}, Texts: map[string]*textColumn{}}
 	for _, field := range schema.Fields {
-		switch field.Type {
-		case readmodel.TypeKeyword:
+		switch {
+		case field.Keyword != nil:
 			part.Keywords[field.Name] = new(column[string])
-		case readmodel.TypeNumber:
+		case field.Numbers != nil:
 			part.Numbers[field.Name] = new(column[int64])
-		case readmodel.TypeText:
+		case field.Text != nil:
 			part.Texts[field.Name] = new(textColumn)
 		}
 	}
@@ -162,17 +162,17 @@ func build(schema *readmodel.Schema, layers []liveSegment, entries []*entry) *se
 	for i := range tasks {
 		name := schema.Fields[i].Name
 		tasks[i] = func() {
-			switch schema.Fields[i].Type {
-			case readmodel.TypeText:
+			switch field := &schema.Fields[i]; {
+			case field.Text != nil:
 				part.Texts[name].fill(name, parts, vocabulary)
-			case readmodel.TypeKeyword:
+			case field.Keyword != nil:
 				part.Keywords[name].fill(parts, func(s *segment) *column[string] { return s.Keywords[name] }, func(e *entry) []string {
 					if e.keywords[i] == "" {
 						return nil
 					}
 					return e.keywords[i : i+1]
 				})
-			case readmodel.TypeNumber:
+			case field.Numbers != nil:
 				part.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[i] })
 			}
 		}

@@ -147,8 +147,10 @@ func withTexts(record *calendar.Record, names ...string) *readmodel.Document {
 	some := *record
 	some.Fields = maps.Clone(record.Fields)
 	for _, name := range readmodel.SchemaOf(record.Kind).Texts {
-		if !slices.Contains(names, name) {
-			delete(some.Fields, field(record, name).From)
+		if name == readmodel.TextName && !slices.Contains(names, name) {
+			delete(some.Fields, record.Kind.NameField())
+		} else if !slices.Contains(names, name) {
+			delete(some.Fields, name)
 		}
 	}
 	return &readmodel.Document{Record: &some}

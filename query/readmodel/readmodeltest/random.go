@@ -257,17 +257,17 @@ func (generator generator) filter(depth int) readmodel.Filter {
 	}
 	count, some := len(generator.schema.Fields), pick(generator, generator.known).Record
 	field := &generator.schema.Fields[min(generator.IntN(count+4), count-1)]
-	if field.Type == readmodel.TypeNumber && generator.chance(10) {
+	if field.Numbers != nil && generator.chance(10) {
 		return readmodel.Range{Field: field.Name, Span: readmodel.AllNumbers}
 	}
-	switch field.Type {
-	case readmodel.TypeKeyword:
+	switch {
+	case field.Keyword != nil:
 		if generator.schema.Kind.IsTerm() && generator.chance(40) {
 			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(generator.lang())}
 			return readmodel.Contains{Fields: fields[generator.IntN(3):], Value: pick(generator, []string{"ja", "z", "é", "1", "usi", "音"})}
 		}
 		return readmodel.Term{Field: field.Name, Value: pick(generator, []string{field.Keyword(some), field.Keyword(some), "Jazz"})}
-	case readmodel.TypeNumber:
+	case field.Numbers != nil:
 		if generator.chance(50) {
 			ids := append(generator.ids(), calendar.ID(generator.bound(field)))
 			for _, number := range field.Numbers(some) {
@@ -332,7 +332,7 @@ func (generator generator) query() readmodel.Query {
 	for range generator.IntN(3) {
 		field := pick(generator, generator.schema.Fields)
 		if field.Sort && field.Name != readmodel.FieldID {
-			numbers = numbers && field.Type == readmodel.TypeNumber
+			numbers = numbers && field.Numbers != nil
 			query.Sort = append(query.Sort, readmodel.Sort{Field: field.Name, Desc: generator.chance(50)})
 		}
 	}
@@ -411,7 +411,7 @@ func (generator generator) withTallies(query readmodel.Query) readmodel.Query {
 			continue
 		}
 		field := pick(generator, generator.schema.Fields)
-		for field.Type != readmodel.TypeNumber {
+		for field.Numbers == nil {
 			field = pick(generator, generator.schema.Fields)
 		}
 		tally.Field = field.Name
@@ -473,7 +473,7 @@ func random(pair *indexPair, kind calendar.Kind, rounds, queries int) {
 				pair.search(query)
 			}
 			for _, field := range generator.schema.Fields {
-				if field.Type == readmodel.TypeNumber {
+				if field.Numbers != nil {
 					pair.search(readmodel.Query{Kind: kind, Filter: query.Filter, Tallies: []readmodel.Tally{{Field: field.Name}}})
 				}
 			}
