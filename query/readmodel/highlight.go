@@ -41,16 +41,15 @@ func (highlighter *Highlighter) marked(text string, language calendar.Lang, leng
 		builder.WriteString("…")
 	}
 	index := part.from
-	for _, mark := range marked.marks {
-		from, until := max(mark.from, part.from), min(mark.until, part.until)
-		if from >= until {
-			continue
+	for _, mark := range marked.marks { // none begins before the part
+		if mark.from >= part.until {
+			break
 		}
-		write(index, from)
+		write(index, mark.from)
+		index = min(mark.until, part.until)
 		builder.WriteString("<mark>")
-		write(from, until)
+		write(mark.from, index)
 		builder.WriteString("</mark>")
-		index = until
 	}
 	write(index, part.until)
 	if part.until < len(marked.letters) {
@@ -69,8 +68,7 @@ type markedText struct {
 
 // mark finds the marks of a text.
 func (highlighter *Highlighter) mark(text string, language calendar.Lang) *markedText {
-	result := &markedText{letters: []rune(text), ends: clusterEnds(text)}
-	shown := shownText{language: language}
+	result, shown := &markedText{letters: []rune(text), ends: clusterEnds(text)}, shownText{language: language}
 	eachToken(text, func(token string, span textSpan) {
 		shown.tokens, result.words = append(shown.tokens, token), append(result.words, span)
 	})
@@ -128,30 +126,17 @@ func (marked *markedText) snippet(length int) textSpan {
 	}
 	from := 0
 	until, _ := marked.clusterAt(length)
-	if first.until > until {
-		// A mark that would lie behind the end moves the beginning.
-		least := max(first.from-beforeMark, 0)
-		if marked.wordFrom(least, first.from)+length < first.until {
-			least = min(first.from, max(least, first.until-length))
-		}
-		_, from = marked.clusterAt(marked.wordFrom(least, first.from))
+	if first.until > until { // a mark that would lie behind the end moves the beginning
+		least := min(max(first.from-beforeMark, first.until-length), first.from)
+		word := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.from >= least })
+		_, from = marked.clusterAt(min(marked.words[word].from, first.from))
 		until, _ = marked.clusterAt(min(from+length, size))
 	}
-	if i := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.until > until && word.from > from }); i >= 0 {
-		until, _ = marked.clusterAt(min(until, marked.words[i].from))
+	if word := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.until > until && word.from > from }); word >= 0 {
+		until, _ = marked.clusterAt(min(until, marked.words[word].from))
 	}
 	for until > from && marked.letters[until-1] == ' ' {
 		until--
 	}
 	return textSpan{from, until}
-}
-
-// wordFrom returns the beginning of the first word that begins at a place or behind it, at
-// most otherwise.
-func (marked *markedText) wordFrom(least, otherwise int) int {
-	i, _ := slices.BinarySearchFunc(marked.words, least, func(word textSpan, least int) int { return word.from - least })
-	if i < len(marked.words) {
-		return min(marked.words[i].from, otherwise)
-	}
-	return otherwise
 }
