@@ -153,7 +153,7 @@ func (parser *parser) readSearch() {
 	case text == "0":
 		value.Refuse(calendar.ReasonZero)
 	case parser.Kind.IsTerm():
-		parser.where(readmodel.Contains{Fields: []string{readmodel.FieldNameLower(parser.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
+		parser.where(readmodel.Contains{Fields: []string{readmodel.FieldNameLower.In(parser.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(text)})
 	default:
 		parser.parseSearch(value, text)
 	}

@@ -258,4 +258,6 @@ type List struct {
 }
 
 // IsFree reports whether an event has a cost and all of it is nothing.
-func IsFree(record *calendar.Record) bool { return readmodel.IsFree(record) }
+func IsFree(record *calendar.Record) bool {
+	return readmodel.Match(isFree, &readmodel.Document{Record: record})
+}

@@ -128,14 +128,14 @@ func (plan *listPlan) order() []readmodel.Sort {
 	case plan.Kind.IsPost():
 		return readmodel.By(!isEvent, readmodel.FieldDate, readmodel.FieldID)
 	}
-	key, ranks := readmodel.Sort{Field: readmodel.FieldNameKey(plan.Lang), Desc: plan.desc}, map[calendar.ID]int64{}
+	key, ranks := readmodel.Sort{Field: readmodel.FieldNameKey.In(plan.Lang), Desc: plan.desc}, map[calendar.ID]int64{}
 	switch plan.orderBy {
 	case "id", "none":
 		return readmodel.By(plan.desc, readmodel.FieldID)
 	case "slug":
 		key.Field = readmodel.FieldSlug
 	case "description":
-		key.Field = readmodel.FieldDescriptionKey(plan.Lang)
+		key.Field = readmodel.FieldDescriptionKey.In(plan.Lang)
 	case "include":
 		for index, id := range plan.include {
 			ranks[id] = int64(index)

@@ -89,7 +89,7 @@ func (plan *listPlan) suggestEvents() []Suggestion {
 	page := plan.search(readmodel.Query{
 		Kind: plan.Kind, Filter: append(plan.coming(plan.upcomingAt), name), Limit: plan.suggested,
 		Sort:     append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
-		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey(plan.Lang)},
+		Collapse: &readmodel.Collapse{Field: readmodel.FieldTitleKey.In(plan.Lang)},
 	})
 	suggestions := make([]Suggestion, len(page.Documents))
 	for i, document := range page.Documents {

@@ -213,7 +213,7 @@ func (records records) BySlug(ctx context.Context, kind calendar.Kind, slug stri
 
 // ByName implements query.Records.
 func (records records) ByName(ctx context.Context, kind calendar.Kind, language calendar.Lang, name string) ([]*calendar.Record, error) {
-	return records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower(language), Value: htmltext.NameKey(name)})
+	return records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower.In(language), Value: htmltext.NameKey(name)})
 }
 
 func (records records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) ([]*calendar.Record, error) {

@@ -50,11 +50,6 @@ func duration(record *calendar.Record) []int64 {
 // freeWords stand for a cost of nothing, folded.
 var freeWords = strings.Fields("free gratis gratuit gratuite gratuito gratuita 免费 免費")
 
-// IsFree reports whether an event has a cost, and all of it is nothing.
-func IsFree(record *calendar.Record) bool {
-	return slices.Contains(lowestCost(record), CostFree)
-}
-
 // lowestCost returns the FieldCost of an event.
 func lowestCost(record *calendar.Record) []int64 {
 	cost := calendar.ReadCost(record.Fields.Strings("cost"), calendar.Currency{})

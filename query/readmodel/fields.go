@@ -65,23 +65,28 @@ const (
 	TextExcerpt     = "excerpt"
 )
 
-// FieldNameLower is the keyword field of the shown name in a language, as names are
-// compared (htmltext.NameKey): for finding by name and for Contains.
-func FieldNameLower(language calendar.Lang) string { return "name_lower." + language.String() }
+// InLanguage is a field of each language.
+type InLanguage string
 
-// FieldNameKey is the sortable keyword of the shown name in a language, without
-// case and accents.
-func FieldNameKey(language calendar.Lang) string { return "name_key." + language.String() }
-
-// FieldDescriptionKey is the sortable keyword of the shown description of a term,
-// its text without case, accents and tags; every term has one.
-func FieldDescriptionKey(language calendar.Lang) string {
-	return "description_key." + language.String()
+// In returns the name of the field in a language.
+func (field InLanguage) In(language calendar.Lang) string {
+	return string(field) + "." + language.String()
 }
 
-// FieldTitleKey is a number that events with the same shown name in a language share, see
-// Collapse. It is not sortable.
-func FieldTitleKey(language calendar.Lang) string { return "title_key." + language.String() }
+// The fields that follow from what a language shows.
+const (
+	// FieldNameLower is the keyword of the name, as names are compared (htmltext.NameKey): for
+	// finding by name and for Contains.
+	FieldNameLower InLanguage = "name_lower"
+	// FieldNameKey is the sortable keyword of the name, without case and accents.
+	FieldNameKey InLanguage = "name_key"
+	// FieldDescriptionKey is the sortable keyword of the description of a term, its text
+	// without case, accents and tags; every term has one.
+	FieldDescriptionKey InLanguage = "description_key"
+	// FieldTitleKey is a number that events with the same name share, see Collapse. It is not
+	// sortable.
+	FieldTitleKey InLanguage = "title_key"
+)
 
 // FieldLack is the id of events that have no value in FieldPublished or FieldModified. It
 // is sortable: behind that field in an order it puts them last, by id.

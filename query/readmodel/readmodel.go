@@ -84,7 +84,7 @@ type Quarantined struct {
 
 // Sort is one key of an order. Missing values come last.
 type Sort struct {
-	Field string // FieldStart, FieldPublished, FieldID, FieldSlug, FieldNameKey(lang) …
+	Field string // FieldStart, FieldPublished, FieldID, FieldSlug, FieldNameKey.In(lang) …
 	Desc  bool
 	// Rank makes the key, of the first one only, how well a document fits a search; it has
 	// no Field, and is Desc.

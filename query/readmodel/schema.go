@@ -156,12 +156,12 @@ func derivedFields(kind calendar.Kind) []Field {
 		}
 		switch {
 		case kind == calendar.KindEvent:
-			fields = append(fields, Field{Name: FieldTitleKey(language), Numbers: func(record *calendar.Record) []int64 { return keyNumber(FoldTitle(name(record))) }})
+			fields = append(fields, Field{Name: FieldTitleKey.In(language), Numbers: func(record *calendar.Record) []int64 { return keyNumber(FoldTitle(name(record))) }})
 		case kind.IsTerm():
 			fields = append(fields,
-				Field{Name: FieldNameLower(language), Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
-				Field{Name: FieldNameKey(language), Sort: true, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }},
-				Field{Name: FieldDescriptionKey(language), Sort: true, Keyword: func(record *calendar.Record) string {
+				Field{Name: FieldNameLower.In(language), Keyword: func(record *calendar.Record) string { return htmltext.NameKey(name(record)) }},
+				Field{Name: FieldNameKey.In(language), Sort: true, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }},
+				Field{Name: FieldDescriptionKey.In(language), Sort: true, Keyword: func(record *calendar.Record) string {
 					text, _ := record.Fields.Text("description").In(language, record.Home)
 					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
 				}},

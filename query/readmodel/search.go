@@ -37,7 +37,7 @@ func (expression Expression) Within() bool {
 	for _, piece := range slices.Concat(expression.Must, expression.Not) {
 		before := ""
 		for _, token := range piece.Tokens {
-			if token != Break && !(IsCJKToken(before) && IsCJKToken(token)) {
+			if token != Break && (!IsCJKToken(before) || !IsCJKToken(token)) {
 				words++
 			}
 			before = token

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
-	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -100,18 +99,16 @@ func (engine *Index) writable(ctx context.Context) (state, error) {
 // items makes the items of documents, on all processors.
 func (engine *Index) items(generation generation, documents []readmodel.Document) []*item {
 	items := make([]*item, len(documents))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
 	for i := range documents {
-		group.Go(func() error {
+		group.Go(func() {
 			items[i] = &item{err: documents[i].Check()}
 			if items[i].err == nil {
 				items[i].lines = engine.names().item(generation, &documents[i])
 			}
-			return nil
 		})
 	}
-	_ = group.Wait() // none fails
+	group.Wait()
 	return items
 }
 

@@ -263,7 +263,7 @@ func (generator generator) filter(depth int) readmodel.Filter {
 	switch {
 	case field.Keyword != nil:
 		if generator.schema.Kind.IsTerm() && generator.chance(40) {
-			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(generator.lang())}
+			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower.In(generator.lang())}
 			return readmodel.Contains{Fields: fields[generator.IntN(3):], Value: pick(generator, []string{"ja", "z", "é", "1", "usi", "音"})}
 		}
 		return readmodel.Term{Field: field.Name, Value: pick(generator, []string{field.Keyword(some), field.Keyword(some), "Jazz"})}
@@ -385,7 +385,7 @@ func (generator generator) withoutSearch() readmodel.Filter {
 func (generator generator) collapse() *readmodel.Collapse {
 	collapse := &readmodel.Collapse{Field: readmodel.FieldRepeats}
 	if generator.chance(40) {
-		collapse.Field = readmodel.FieldTitleKey(generator.lang())
+		collapse.Field = readmodel.FieldTitleKey.In(generator.lang())
 	}
 	if generator.chance(60) {
 		collapse.Alone = generator.withoutSearch()

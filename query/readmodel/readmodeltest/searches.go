@@ -92,7 +92,7 @@ func largestSearches(pair *indexPair) {
 	}
 	pair.write()
 	for _, value := range []string{long, long[:64], strings.Repeat("ba", 200), strings.Repeat("乐音", 250), "*?\\"} {
-		pair.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}, Value: value})
+		pair.find(calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower.In(calendar.LangEN), readmodel.FieldSlug}, Value: value})
 	}
 	for _, query := range []string{characters + "jazz", "-" + characters + "jazz -" + characters[3:] + "jar", characters, strings.Repeat("é", 500)} {
 		pair.find(calendar.KindOrganizer, textIn(calendar.LangEN, query, readmodel.SchemaOf(calendar.KindOrganizer).Texts...))
