@@ -4,6 +4,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -33,29 +34,46 @@ type Records interface {
 
 // Options of a Service; the zero value works.
 type Options struct {
-	Site       *time.Location   // site zone; nil UTC
-	Sunday     bool             // weeks begin on Sunday, else on Monday
-	PerPageMax int              // 0: 100
-	Now        func() time.Time // nil: time.Now
+	Site   *time.Location   `kong:"-"` // site zone; nil UTC
+	Sunday bool             `kong:"-"` // weeks begin on Sunday, else on Monday
+	Now    func() time.Time `kong:"-"` // nil: time.Now
+	// PerPageMax is the largest page; 0: 100.
+	PerPageMax int `default:"100" min:"50" max:"1000" placeholder:"N" help:"largest page of a list, 50 to 1000"`
+	// PositionWait is the longest wait for a position; 0: 5 s.
+	PositionWait time.Duration `default:"5s" min:"1ns" max:"5m" placeholder:"DURATION" help:"longest wait of a list for a position, up to 5m"`
 	// LocalIndex says that the index is in this process, so that a document costs
 	// less than a record of the store. Single reads then take it from there as
 	// long as the index shows all that the store has.
-	LocalIndex bool
-	// MaxAnswer is the largest answer in bytes; 0: 8 MiB.
-	MaxAnswer int
-	// PositionWait is the longest wait for a position; 0: 5 s.
-	PositionWait time.Duration
-	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 90.
-	QueryBudget int
+	LocalIndex bool `kong:"-"`
+	// MaxAnswer is the largest answer in bytes; what would be larger is refused. 0: 8 MiB.
+	MaxAnswer int `type:"mebibytes" default:"8" min:"1" max:"1024" placeholder:"N" help:"MiB of the largest answer, 1 to 1024; larger ones are refused"`
 	// CostBands are the bands that the costs of events are counted in; nil: those between 10, 25, 50
 	// and 100.
-	CostBands CostBands
+	CostBands CostBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
+	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 90.
+	QueryBudget int `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
 	// Clean reads names of terms in filters as writes read them, so that a name
 	// fits as it was sent and as it is answered; nil: they are taken as sent.
-	Clean calendar.Cleaner
+	Clean calendar.Cleaner `kong:"-"`
 	// ProtectedNow are, ascending, the events of lists of the past that are protected now:
 	// no count of then tells their links.
-	ProtectedNow []calendar.ID
+	ProtectedNow []calendar.ID `kong:"-"`
+}
+
+// WithDefaults returns the options with the defaults of those that were left out.
+func (options Options) WithDefaults() Options {
+	options.Site = cmp.Or(options.Site, time.UTC)
+	options.PerPageMax = cmp.Or(options.PerPageMax, 100)
+	options.MaxAnswer = cmp.Or(options.MaxAnswer, 8<<20)
+	options.PositionWait = cmp.Or(options.PositionWait, 5*time.Second)
+	options.QueryBudget = cmp.Or(options.QueryBudget, 90)
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.CostBands == nil {
+		options.CostBands, _ = ReadCostBands("10,25,50,100")
+	}
+	return options
 }
 
 // Request is a list request.

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -33,17 +32,7 @@ func (service *Service) Forget() {
 
 // New makes a Service; it starts nothing.
 func New(index readmodel.Index, records Records, options Options) *Service {
-	options.Site = cmp.Or(options.Site, time.UTC)
-	options.PerPageMax = cmp.Or(options.PerPageMax, 100)
-	options.MaxAnswer = cmp.Or(options.MaxAnswer, 8<<20)
-	options.PositionWait = cmp.Or(options.PositionWait, 5*time.Second)
-	options.QueryBudget = cmp.Or(options.QueryBudget, 90)
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.CostBands == nil {
-		options.CostBands, _ = ReadCostBands("10,25,50,100")
-	}
+	options = options.WithDefaults()
 	all := slices.Clone(facets)
 	all[len(all)-1].options = options.CostBands
 	return &Service{index: index, records: records, settings: options, facets: all}

@@ -29,7 +29,7 @@ func TestPagesSettings(t *testing.T) {
 	}, []string{"DAYBOOK_BRAND_NAME=Town hall"})
 	must(t, err)
 	options := config.pageOptions()
-	if !config.Pages || !options.NoExternalLinks || !options.NoRobots || options.MaxAge >= 0 || len(options.Embed) != 2 || !options.Sunday || options.Clock != 24 || len(options.Images) != 2 ||
+	if !config.Pages || options.ExternalLinks || options.Robots != "none" || options.MaxAge >= 0 || len(options.Embed) != 2 || options.WeekStart != "sunday" || options.Clock != "24" || len(options.Images) != 2 ||
 		options.Brand.Logo == nil || len(options.Brand.Footer) != 2 || options.Brand.Footer[1].Label != "Mentions légales" || options.Brand.Name != "Town hall" ||
 		config.api(nil).CalendarName != "Town hall" || options.Namespace != "/Events/calendar/events/v1" {
 		t.Errorf("got %+v", options)

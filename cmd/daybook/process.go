@@ -209,15 +209,12 @@ func (process *process) api(ctx context.Context) (http.Handler, error) {
 	if process.Demo != nil {
 		process.PageOptions.Images = append(process.PageOptions.Images, strings.Split(process.base, "/")[2]) // its host
 	}
-	lists := query.Options{
-		Site: process.zone().Location, Sunday: process.PagesWeekStart == "sunday", PerPageMax: process.PerPageMax, PositionWait: process.PositionWait, Clean: htmltext.New(),
-		LocalIndex: process.localIndex(), MaxAnswer: process.MaxAnswer, QueryBudget: process.QueryBudget, CostBands: process.CostBands,
-	}
-	service := query.New(process.model.Index(), process.records, lists)
-	then := past.New(process.events, process.reader, service, past.Options{Query: lists, Memory: process.HistoryMemory, Points: process.HistoryImages, Log: process.log})
-	process.status.Past = then.Stats
 	options := process.config.api(process.log)
-	if process.localIndex() {
+	options.Sunday, options.Clean, options.LocalIndex = process.PageOptions.WeekStart == "sunday", htmltext.New(), process.localIndex()
+	service := query.New(process.model.Index(), process.records, options.Options)
+	then := past.New(process.events, process.reader, service, past.Options{Query: options.Options, Memory: process.HistoryMemory, Points: process.HistoryImages, Log: process.log})
+	process.status.Past = then.Stats
+	if options.LocalIndex {
 		options.MakeAtOnce = max(1, runtime.GOMAXPROCS(0)/2) // one client leaves processors to others
 	}
 	options.Draining = process.readiness.draining

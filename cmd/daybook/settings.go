@@ -22,7 +22,6 @@ import (
 	"daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
-	"daybook/query"
 	"daybook/query/readmodel/elastic"
 )
 
@@ -90,19 +89,13 @@ type ZoneOptions struct {
 
 type InterfaceOptions struct {
 	httpapi.Options
-	HistoryMemory int             `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
-	HistoryImages int             `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
-	CostBands     query.CostBands `default:"10,25,50,100" placeholder:"LIST" type:"bands" help:"bounds of the cost bands of events, up to 20 rising numbers above 0"`
-	QueryBudget   int             `default:"90" min:"25" max:"10000" placeholder:"N" help:"greatest cost of one request, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; requests above it are refused"`
+	HistoryMemory int `default:"64" type:"mebibytes" min:"8" max:"16384" placeholder:"N" help:"MiB of all images for lists of the past, 8 to 16384; lists that would need more are refused"`
+	HistoryImages int `default:"4" min:"1" max:"64" placeholder:"N" help:"cached images of the past, 1 to 64"`
 }
 
 type PagesOptions struct {
-	Pages              bool          `default:"true" help:"serve pages for people: lists, months, events, venues and all else that has a url"`
-	PageOptions        pages.Options `embed:""`
-	PagesExternalLinks bool          `default:"true" help:"link to calendars and maps of other services on pages"`
-	PagesRobots        string        `default:"index" choices:"index or none" placeholder:"WHICH" help:"index or none: whether search engines may index pages"`
-	PagesWeekStart     string        `default:"monday" choices:"monday or sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
-	PagesClock         string        `placeholder:"HOURS" pattern:"^(12|24)$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: the clock of the language of the page"`
+	Pages       bool          `default:"true" help:"serve pages for people: lists, months, events, venues and all else that has a url"`
+	PageOptions pages.Options `embed:""`
 }
 
 type ProofOptions struct {

@@ -354,8 +354,6 @@ func (config *config) pageOptions() pages.Options {
 	options.Site, options.SiteZone, options.Namespace = config.zone().Location, config.zone().Name, "/"+config.APIPrefix+"/"+httpapi.Namespace
 	options.Prefixes, options.API = append([]string{config.APIPrefix}, config.Prefixes...), httpapi.PageAPI()
 	options.Currency, options.OpenHistory = config.Currency, config.PublicHistory == httpapi.PublicHistoryAll
-	options.Sunday, options.NoExternalLinks, options.NoRobots = config.PagesWeekStart == "sunday", !config.PagesExternalLinks, config.PagesRobots == "none"
-	options.Clock, _ = strconv.Atoi(config.PagesClock) // "": that of the language
 	return options
 }
 

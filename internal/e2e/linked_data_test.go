@@ -32,7 +32,7 @@ func (schemaOrg schemaOrg) LoadDocument(text string) (*ld.RemoteDocument, error)
 // structured data of pages, those that search engines ask for among them (PAGES 13.17).
 func TestLinkedData(t *testing.T) {
 	t.Parallel()
-	w := world.New(t, world.Options{HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "prefix", Code: "EUR"}}, Pages: &pages.Options{}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "prefix", Code: "EUR"}}, Pages: &pages.Options{ExternalLinks: true}})
 	editor := w.As(calendar.Editor)
 	hall := editor.Create(calendar.KindVenue, world.Object{"venue": "Salle & co", "address": "1 rue Haute", "city": "Lyon", "country": "France", "geo_lat": 45.75, "geo_lng": 4.85})
 	plain := editor.Create(calendar.KindVenue, world.Object{"venue": "Somewhere"})

@@ -7,6 +7,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
+	"daybook/query"
 )
 
 // Roots, links, headers, positions.
@@ -41,8 +42,8 @@ func baseURL(scene *scene) {
 
 func furtherNames(scene *scene) {
 	scene = scene.alone(world.Options{HTTP: httpapi.Options{
-		PerPageMax: 60,
-		Prefix:     "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
+		Options: query.Options{PerPageMax: 60},
+		Prefix:  "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
 		TotalHeaders: [][2]string{{"X-Count", "X-Count-Pages"}},
 		Currency:     calendar.Currency{Symbol: "$", Position: "prefix", Code: "EUR"}, ReadMaxAge: 30,
 	}})

@@ -90,10 +90,10 @@ type Options struct {
 	Prefixes       []string `name:"more-prefixes" placeholder:"LIST" type:"prefix" trim:"/" help:"further prefixes that are served identically"`
 	Namespaces     []string `name:"more-namespaces" placeholder:"LIST" type:"path" trim:"/" help:"further namespaces that are served identically"`
 
-	Site         *time.Location    `kong:"-"`                                                                                                      // site zone; nil UTC
-	Currency     calendar.Currency `embed:""`                                                                                                      // zero: "$" as prefix; a code "": USD
-	PerPageMax   int               `default:"100" min:"50" max:"1000" placeholder:"N" help:"largest page of a list, 50 to 1000"`                   // for the documentation; 0: 100
-	PositionWait time.Duration     `default:"5s" min:"1ns" max:"5m" placeholder:"DURATION" help:"longest wait of a list for a position, up to 5m"` // longest wait for a position, for the documentation; 0: 5 s
+	Currency calendar.Currency `embed:""` // zero: "$" as prefix; a code "": USD
+
+	// Options are those of lists; single records, the documentation and other answers keep to them, too.
+	query.Options
 
 	// ReadMaxAge is for how many seconds anybody may keep an answer to a read
 	// without credentials, and for as many more while it asks for a new one; 0:
@@ -148,9 +148,6 @@ type Options struct {
 	// RateLimit is how many requests a minute one address or user may send; more are
 	// answered 429. 0: any number.
 	RateLimit int `default:"0" min:"0" max:"1000000" placeholder:"N" help:"requests per minute of one address or user, up to 1000000; 0: any number"`
-	// MaxAnswer is the largest answer in bytes; what would be larger is refused. 0:
-	// 8 MiB.
-	MaxAnswer int `type:"mebibytes" default:"8" min:"1" max:"1024" placeholder:"N" help:"MiB of the largest answer, 1 to 1024; larger ones are refused"`
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
 	// rendered records. 0: 12 MiB and 4 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int `kong:"-"`
@@ -158,9 +155,8 @@ type Options struct {
 	// the read model is out of reach.
 	ServeStale bool `default:"false" help:"answer lists with the last good answer, marked as stale, while the read model is unavailable"`
 
-	Now   func() time.Time `kong:"-"` // nil: time.Now
-	Log   *slog.Logger     `kong:"-"` // nil: slog.Default
-	Pages *public.Pages    `kong:"-"` // the pages for people; nil: none
+	Log   *slog.Logger  `kong:"-"` // nil: slog.Default
+	Pages *public.Pages `kong:"-"` // the pages for people; nil: none
 
 	// Observe, when set, is called when a request begins, with its id: the work is done under
 	// the context that it returns, and end gets the answer. Many requests call it at once.
@@ -311,14 +307,13 @@ func (options *Options) seed() uint64 {
 // setDefaults gives the settings that were left out their defaults.
 func setDefaults(options *Options) {
 	defaults := reflect.ValueOf(Options{
-		Prefix: "api", Site: time.UTC, Currency: calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"},
-		PerPageMax: 100, PositionWait: 5 * time.Second,
+		Prefix: "api", Currency: calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"},
 		PublicHistory: PublicHistoryAll, HistoryMaxAge: 300,
 		Streams: 100, StreamsOfOne: 10, StreamBeat: 15 * time.Second, StreamLate: 30 * time.Second,
 		ReadDeadline: 5 * time.Second, WriteDeadline: 10 * time.Second,
-		MaxAnswer: 8 << 20, AnswerBytes: 12 << 20, FragmentBytes: 4 << 20,
+		AnswerBytes: 12 << 20, FragmentBytes: 4 << 20,
 		FeedRefresh: time.Hour, FeedMaxAge: 300, ExportLimit: 100_000, WholeAnswers: 8, CalendarLimit: 10_000, TombstoneDays: 90,
-		Log: slog.Default(), Now: time.Now,
+		Log: slog.Default(),
 	})
 	settings := reflect.ValueOf(options).Elem()
 	for i := range settings.NumField() {
@@ -326,5 +321,6 @@ func setDefaults(options *Options) {
 			setting.Set(defaults.Field(i))
 		}
 	}
+	options.Options = options.Options.WithDefaults()
 	options.Currency.Code = cmp.Or(options.Currency.Code, "USD")
 }

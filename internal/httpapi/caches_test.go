@@ -204,12 +204,13 @@ func (cached *cached) paths() []string {
 func (cached *cached) bare() http.Handler {
 	cached.t.Helper()
 	site := time.FixedZone("", -5*3600)
-	queries := query.New(cached.world.Index, cached.world.Records, query.Options{Site: site, Now: cached.world.Clock.Now, PositionWait: time.Microsecond})
+	lists := query.Options{Site: site, Now: cached.world.Clock.Now, PositionWait: time.Microsecond}
+	queries := query.New(cached.world.Index, cached.world.Records, lists)
 	deps := cached.world.Deps
 	deps.Queries, deps.History = queries, history.New(cached.world.Store, cached.world.Clock.Now)
 	api, err := httpapi.New(
 		deps,
-		httpapi.Options{BaseURL: world.Base, Site: site, Now: cached.world.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
+		httpapi.Options{BaseURL: world.Base, Options: lists, AnswerBytes: -1, FragmentBytes: -1},
 	)
 	if err != nil {
 		cached.t.Fatal(err)

@@ -226,7 +226,7 @@ func TestDeadlines(t *testing.T) {
 						read: func(calendar.ID, string) (*calendar.Record, error) { return tagRecord("Air"), nil },
 					},
 					Users: fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}, hang: hangs},
-				}, Options{ReadDeadline: read, WriteDeadline: write, PositionWait: wait})
+				}, Options{ReadDeadline: read, WriteDeadline: write, Options: query.Options{PositionWait: wait}})
 				method, path, _ := strings.Cut(request, " ")
 				header, after := []string{"Authorization", "Bearer good"}, read
 				if method != http.MethodGet {

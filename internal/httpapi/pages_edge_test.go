@@ -175,7 +175,7 @@ func TestAssets(t *testing.T) {
 	brand := pages.Brand{Name: "Town hall", Logo: logo, Footer: []pages.FooterLink{{Lang: &lang, Label: "Imprint", URL: "/imprint"}, {Label: "Town", URL: "https://town.example.org/"}}}
 	brand.Home[lang] = pages.HomeText{HTML: "<h1>Hello</h1><h3>you</h3>", Lang: lang}
 	brand.Home[calendar.LangFR] = brand.Home[lang]
-	w := pagesWorld(t, world.Options{Pages: &pages.Options{Brand: brand}})
+	w := pagesWorld(t, world.Options{Pages: &pages.Options{ExternalLinks: true, Brand: brand}})
 	has(t, page(w, "/"), `alt="Town hall"`, `<div class="text"><h2>Hello</h2><h3>you</h3></div>`, `<a href="/imprint">Imprint</a>`, `<a href="https://town.example.org/" rel="external noopener">Town <span class="hidden">(another site)</span></a>`, "<title>Town hall</title>")
 	has(t, page(w, "/fr/"), `<div class="text" lang="en"><h2>Hello`)
 	lacks(t, page(w, "/fr/"), "Imprint")

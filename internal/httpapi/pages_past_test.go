@@ -16,7 +16,7 @@ import (
 func pagesWorld(t *testing.T, options world.Options) *world.World {
 	t.Helper()
 	if options.Pages == nil {
-		options.Pages = &pages.Options{}
+		options.Pages = &pages.Options{ExternalLinks: true}
 	}
 	return world.New(t, options)
 }

@@ -15,7 +15,7 @@ import (
 // has the same words in every answer, and the same lines.
 func TestPlainTextIsOne(t *testing.T) {
 	t.Parallel()
-	w, editor, nobody := newWorld(t, world.Options{Pages: &pages.Options{}})
+	w, editor, nobody := newWorld(t, world.Options{Pages: &pages.Options{ExternalLinks: true}})
 	const about = `Intro:<ul><li>One</li></ul><table><tr><td>10:00</td><td>Opening</td></tr></table>` +
 		`<dl><dt>Doors</dt><dd>Seven</dd></dl><section>Parking</section><section>Bar</section>` +
 		`<details><summary>More</summary>Below</details><p>See <a href="/venue/hall/">the hall</a>, ` +

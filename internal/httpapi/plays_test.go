@@ -25,13 +25,13 @@ func playWorld(t *testing.T, name string) *world.World {
 	case "few":
 		options.HTTP.CalendarLimit = 9
 	case "views":
-		return viewsWorld(t, pages.Options{})
+		return viewsWorld(t, pages.Options{ExternalLinks: true})
 	case "desk":
-		return viewsWorld(t, pages.Options{Desk: true})
+		return viewsWorld(t, pages.Options{ExternalLinks: true, Desk: true})
 	case "alone":
-		return viewsWorld(t, pages.Options{NoExternalLinks: true})
+		return viewsWorld(t, pages.Options{})
 	default:
-		options.Pages = &pages.Options{}
+		options.Pages = &pages.Options{ExternalLinks: true}
 		switch name {
 		case "pages":
 		case "cairo":
@@ -44,8 +44,9 @@ func playWorld(t *testing.T, name string) *world.World {
 			options.Site, options.HTTP.Currency = newYork(t), calendar.Currency{Symbol: "€", Position: "postfix", Code: "EUR"}
 		case "policies":
 			options.Pages = &pages.Options{
-				Images: []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
-				Embed: []string{"https://www.example.org"}, NoRobots: true, MaxAge: -1,
+				ExternalLinks: true,
+				Images:        []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
+				Embed: []string{"https://www.example.org"}, Robots: "none", MaxAge: -1,
 			}
 		default:
 			t.Fatalf("no world %q", name)

@@ -34,7 +34,7 @@ func TestTextsUnderManyHosts(t *testing.T) {
 	t.Parallel()
 	var use CacheUse
 	looks := 0 // at the clock
-	handler, _ := fakeAPI(t, Deps{}, Options{Now: func() time.Time { looks++; return time.Now() }, Observe: func(request *http.Request, _ string) (context.Context, func(Answered)) {
+	handler, _ := fakeAPI(t, Deps{}, Options{Options: query.Options{Now: func() time.Time { looks++; return time.Now() }}, Observe: func(request *http.Request, _ string) (context.Context, func(Answered)) {
 		return request.Context(), func(answered Answered) { use = answered.Cache }
 	}})
 	path := "/doc"

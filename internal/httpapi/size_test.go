@@ -8,6 +8,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit/world"
+	"daybook/query"
 )
 
 // TestLargeAnswers: no answer has more bytes than the setting says. What is refused can
@@ -15,7 +16,7 @@ import (
 func TestLargeAnswers(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
-	w := world.New(t, world.Options{HTTP: httpapi.Options{MaxAnswer: most}, Unchecked: true})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{Options: query.Options{MaxAnswer: most}}, Unchecked: true})
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	var ids []calendar.ID
 	for i := range 30 {

@@ -99,7 +99,7 @@ func TestEventsStandOnTheDaysTheyTouch(t *testing.T) {
 
 func standsWhereItTouches(t *testing.T, name, date string) {
 	t.Helper()
-	world := viewsWorld(t, pages.Options{})
+	world := viewsWorld(t, pages.Options{ExternalLinks: true})
 	zone, editor := zoneOf(t, name), world.As(calendar.Editor).In(t)
 	middle, err := time.Parse(time.DateOnly, date)
 	if err != nil {

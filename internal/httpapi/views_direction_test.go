@@ -41,7 +41,7 @@ func isolatedIn(text string) bool {
 // an element of their own direction, or between marks that keep it (PAGES P4.4, HISTORY 6.3).
 func TestTextsOfOtherDirections(t *testing.T) {
 	t.Parallel()
-	world := viewsWorld(t, pages.Options{})
+	world := viewsWorld(t, pages.Options{ExternalLinks: true})
 	answers := play.Play(t, world, "testdata/right_to_left.txt", nil)
 	texts := strings.Split("ערב שירה 2026|בית העם|רחוב הרצל 1|תל אביב|מועדון|موسيقى|جاز|هواء طلق|تقريبا 10|مشهد|نص|שבוע|Soirée \u200fa", "|")
 	known := func(s string) bool { // or the letter of a cover

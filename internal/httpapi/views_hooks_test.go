@@ -23,7 +23,7 @@ var allPages = []string{
 func TestHooksOfPages(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)
-	w := viewsWorld(t, pages.Options{})
+	w := viewsWorld(t, pages.Options{ExternalLinks: true})
 	programme(t, w)
 	check := func(at sheet, tag string) {
 		t.Helper()
@@ -102,7 +102,7 @@ func TestHooksOfPages(t *testing.T) {
 			t.Errorf("no list in %s", wordsOf(td))
 		}
 	}
-	sunday := viewsWorld(t, pages.Options{Sunday: true})
+	sunday := viewsWorld(t, pages.Options{ExternalLinks: true, WeekStart: "sunday"})
 	programme(t, sunday)
 	if head := wordsOf(readPage(t, sunday, "/events/month/2026-05/").all("th")[0]); head != "SunSunday" {
 		t.Errorf("weeks that begin on Sunday: %s", head)

@@ -21,7 +21,7 @@ import (
 func TestEveryURLNamesItsRecord(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)
-	w := viewsWorld(t, pages.Options{})
+	w := viewsWorld(t, pages.Options{ExternalLinks: true})
 	programme(t, w)
 	editor := w.As(calendar.Editor)
 	editor.Under(calendar.LangCN).Event("音乐会", obj{"venue": obj{"venue": "市政厅"}, "organizer": obj{"organizer": "爵士俱乐部"}, "tags": "Été à l’air & co", "categories": "戏剧"})
@@ -67,7 +67,7 @@ func readSiteMap(t *testing.T, w *world.World, path string) (out urlSet) {
 func TestSiteMap(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)
-	w := viewsWorld(t, pages.Options{Prefixes: []string{"api"}})
+	w := viewsWorld(t, pages.Options{ExternalLinks: true, Prefixes: []string{"api"}})
 	p := programme(t, w)
 	p["unused"] = w.As(calendar.Editor).Create(calendar.KindVenue, obj{"venue": "Unused"})
 	has(t, page(w, "/robots.txt").Want(http.StatusOK), "User-agent: *\n", "Allow: /\n", "Disallow: /api/\n", "Disallow: /fr/api/\n", "Disallow: /embed/\n", "Sitemap: "+world.Base+"/sitemap.xml")
@@ -108,7 +108,7 @@ func TestFeedsOfPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := viewsWorld(t, pages.Options{Brand: pages.Brand{Logo: logo}})
+	w := viewsWorld(t, pages.Options{ExternalLinks: true, Brand: pages.Brand{Logo: logo}})
 	programme(t, w)
 	for path, want := range map[string]string{
 		"/": "geo+json feed+json json atom+xml rss+xml calendar", "/events/month/2026-05/?categories=jazz": "geo+json feed+json json atom+xml rss+xml calendar",

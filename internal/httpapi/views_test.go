@@ -20,6 +20,7 @@ import (
 	"daybook/internal/pages"
 	"daybook/internal/testkit/play"
 	"daybook/internal/testkit/world"
+	"daybook/query"
 )
 
 // sheet is an HTML page as it was answered.
@@ -134,7 +135,7 @@ func newYork(t *testing.T) *time.Location {
 func viewsWorld(t *testing.T, options pages.Options) *world.World {
 	t.Helper()
 	options.API = httpapi.PageAPI()
-	return world.New(t, world.Options{Site: newYork(t), Pages: &options, QueryBudget: 100, HTTP: httpapi.Options{ReadDeadline: time.Minute}})
+	return world.New(t, world.Options{Site: newYork(t), Pages: &options, HTTP: httpapi.Options{Options: query.Options{QueryBudget: 100}, ReadDeadline: time.Minute}})
 }
 
 // programme are events of all kinds, by a short name.
@@ -154,7 +155,7 @@ const mostWalked = 3
 func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 	t.Parallel()
 	world.Slow(t)
-	w := viewsWorld(t, pages.Options{})
+	w := viewsWorld(t, pages.Options{ExternalLinks: true})
 	p := programme(t, w)
 	nobody := w.As(calendar.Anonymous).In(t)
 	rng := rand.New(rand.NewPCG(1, 2))

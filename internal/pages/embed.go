@@ -50,7 +50,7 @@ func (pages *Pages) element() ([]byte, error) {
 	}
 	words := map[string]any{}
 	for _, language := range calendar.Langs {
-		of := map[string]any{"twelve": pages.speech(language).Twelve, "sunday": pages.options.Sunday}
+		of := map[string]any{"twelve": pages.speech(language).Twelve, "sunday": pages.options.WeekStart == "sunday"}
 		for name, key := range keys {
 			of[name] = word(key, language, "%s")
 		}

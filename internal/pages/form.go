@@ -52,7 +52,7 @@ func (builder *pageBuilder) form(facets []facet, problems ...problem) *filterFor
 			form.Action = selection.path
 		}
 		if word := sent.value(paramWhen); slices.Contains(names, paramStart) && slices.Contains(param.Days, word) { // its days stand in the fields
-			first, last := param.DaysOf(word, builder.options.Now(), builder.options.Site, builder.options.Sunday)
+			first, last := param.DaysOf(word, builder.options.Now(), builder.options.Site, builder.options.WeekStart == "sunday")
 			sent = sent.without(paramWhen, paramStrict).with(paramStart, first.UTC().Format(time.DateOnly)).with(paramEnd, last.UTC().Format(time.DateOnly)).with(paramOverlap, "true")
 		}
 	}

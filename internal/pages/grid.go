@@ -230,7 +230,7 @@ func (builder *pageBuilder) table(periodBody *periodBody, days []day) {
 		}
 	}
 	begins := time.Monday
-	if builder.options.Sunday {
+	if builder.options.WeekStart == "sunday" {
 		begins = time.Sunday
 	}
 	beside := func(d day, count int) day {

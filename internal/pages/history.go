@@ -249,4 +249,4 @@ func (builder *pageBuilder) value(change *history.Change, value any, after bool)
 }
 
 // Outside reports whether pages link other services.
-func (builder *pageBuilder) Outside() bool { return !builder.options.NoExternalLinks }
+func (builder *pageBuilder) Outside() bool { return builder.options.ExternalLinks }

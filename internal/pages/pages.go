@@ -63,14 +63,6 @@ type Options struct {
 	OpenHistory bool              `kong:"-"`
 	// Desk serves the desk, too.
 	Desk bool `default:"true" help:"serve the desk, where people write the calendar, at /desk/; it needs --pages"`
-	// Sunday begins weeks on Sunday.
-	Sunday bool `kong:"-"`
-	// Clock is 12 or 24 hours for all languages; 0: that of the language.
-	Clock int `kong:"-"`
-	// NoExternalLinks leaves out links to calendars and maps of other services.
-	NoExternalLinks bool `kong:"-"`
-	// NoRobots keeps search engines out of all pages.
-	NoRobots bool `kong:"-"`
 	// Images are the hosts whose pictures are shown, *.host for those below one, https: for
 	// all.
 	Images []string `name:"pages-images" default:"none" placeholder:"HOSTS" type:"pictures" help:"hosts whose pictures pages load, separated by commas; none, or any"`
@@ -89,6 +81,12 @@ type Options struct {
 	API API `kong:"-"`
 
 	Brand Brand `embed:"" prefix:"brand-"`
+
+	// ExternalLinks are those to calendars and maps of other services.
+	ExternalLinks bool   `name:"pages-external-links" default:"true" help:"link to calendars and maps of other services on pages"`
+	Robots        string `name:"pages-robots" default:"index" choices:"index or none" placeholder:"WHICH" help:"index or none: whether search engines may index pages"`
+	WeekStart     string `name:"pages-week-start" default:"monday" choices:"monday or sunday" placeholder:"DAY" help:"monday or sunday: first day of weeks on pages"`
+	Clock         string `name:"pages-clock" placeholder:"HOURS" pattern:"^(12|24)$" must:"be 12, 24 or empty" help:"12 or 24, for all languages; empty: the clock of the language of the page"`
 }
 
 // Pages makes pages. It is safe for concurrent use.
@@ -133,7 +131,7 @@ func New(deps Deps, options Options) (*Pages, error) {
 
 // speech is how a language speaks, by the settings.
 func (pages *Pages) speech(language calendar.Lang) locale {
-	return locale{language: language, Twelve: pages.options.Clock == 12 || pages.options.Clock == 0 && language == calendar.LangEN}
+	return locale{language: language, Twelve: pages.options.Clock == "12" || pages.options.Clock == "" && language == calendar.LangEN}
 }
 
 // Request is one for a page.
@@ -179,7 +177,7 @@ type Answer struct {
 func (pages *Pages) MaxAge() int { return int(max(0, pages.options.MaxAge) / time.Second) }
 
 // NoRobots tells that search engines are kept out of everything.
-func (pages *Pages) NoRobots() bool { return pages.options.NoRobots }
+func (pages *Pages) NoRobots() bool { return pages.options.Robots == "none" }
 
 // Files are all that pages load, by their names.
 func (pages *Pages) Files() map[string]*File { return pages.assets.named }

@@ -55,10 +55,9 @@ type Options struct {
 	// Wait is the longest wait for a position; 0: 20 ms.
 	Wait time.Duration
 
-	QueryBudget int              // of query.Options
-	Store       eventstore.Store // nil: memory
-	Index       readmodel.Index  // nil: memory
-	Past        past.Options     // Query is set by the World
+	Store eventstore.Store // nil: memory
+	Index readmodel.Index  // nil: memory
+	Past  past.Options     // Query is set by the World
 	// Networked is a service as programs have it: passwords are hashed, URLs are those that
 	// requests name, and entries are projected by someone else.
 	Networked bool
@@ -118,16 +117,14 @@ func New(t testing.TB, options Options) *World {
 	world.Users = access.New(world.Store)
 	world.Users.Now = now
 	records, reader := world.Commands.Records(), history.New(world.Store, now)
-	options.Past.Query = query.Options{
-		Site: site, PerPageMax: h.PerPageMax, Now: now, PositionWait: cmp.Or(options.Wait, 20*time.Millisecond), Clean: rules.Clean,
-		LocalIndex: options.Index == nil, MaxAnswer: h.MaxAnswer, QueryBudget: options.QueryBudget,
-	}
+	h.Site, h.Now, h.Clean, h.LocalIndex, h.PositionWait = site, now, rules.Clean, options.Index == nil, cmp.Or(options.Wait, 20*time.Millisecond)
+	options.Past.Query = h.Options
 	queries := query.New(world.Index, records, options.Past.Query)
 	world.Deps = httpapi.Deps{
 		Commands: world.Commands, Queries: queries, History: reader, Past: past.New(world.Store, reader, queries, options.Past), Records: records, Users: world.Users,
 		Proofs: proof.NewLog(world.Store),
 	}
-	h.Site, h.Now, h.Log = site, now, cmp.Or(h.Log, slog.New(slog.NewTextHandler(Faults{t}, nil)))
+	h.Log = cmp.Or(h.Log, slog.New(slog.NewTextHandler(Faults{t}, nil)))
 	var err error
 	if options.Pages != nil {
 		of := *options.Pages
