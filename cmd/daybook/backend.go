@@ -9,7 +9,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,11 +27,16 @@ import (
 	"daybook/internal/access"
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
+	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
 	"daybook/internal/status"
 	"daybook/internal/telemetry"
+	"daybook/projector"
 	"daybook/projector/upkeep"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/elastic"
+	"daybook/query/readmodel/memindex"
 )
 
 // backend is what tasks and the service work on: the event store and the write
@@ -348,5 +355,145 @@ func (backend *backend) wrote(err error) {
 		backend.log.Error("event store takes no writes", "error", err)
 	case err == nil && before:
 		backend.log.Info("event store takes writes again")
+	}
+}
+
+// Names within the data directory.
+const (
+	snapshotFile = "readmodel.snapshot"
+	// formerFile is the snapshot of the image that the last rebuild replaced.
+	formerFile = "readmodel.former"
+)
+
+// localIndex reports whether the read model is in memory, with its snapshot in the data
+// directory, and of this process alone.
+func (config *config) localIndex() bool { return config.Index == "" }
+
+// holds reports whether the event store has the history of a mark.
+func (backend *backend) holds(ctx context.Context, mark calendar.Mark) (bool, error) {
+	err := eventstore.CheckMark(ctx, backend.events, mark)
+	if errors.Is(err, eventstore.ErrHistory) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// history returns which history the event store has, see eventstore.Epoch.
+func (backend *backend) history() uint64 { return backend.events.Epoch().History }
+
+// openModel opens the read model; without a source it is not kept. One of this process is
+// filled when it is empty and kept; another one is to be reached.
+func (backend *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
+	servers := backend.Engine // not asked for anything yet
+	servers.Log, servers.Holds, servers.Epoch = backend.log, backend.holds, backend.history
+	servers.First = func(ctx context.Context) (calendar.Mark, error) {
+		head, err := backend.events.Head(ctx, eventstore.Point{Position: 1})
+		return head.Mark, err
+	}
+	if backend.IndexAPIKeyFile != "" {
+		servers.APIKey = func() (string, error) {
+			text, err := os.ReadFile(backend.IndexAPIKeyFile)
+			return strings.TrimSpace(string(text)), err
+		}
+	}
+	var index readmodel.Generations
+	var err error
+	if backend.IndexCA != "" {
+		servers.CACert, err = os.ReadFile(backend.IndexCA)
+	}
+	options := upkeep.Options{Log: backend.log, Observe: backend.hooks.Projecting}
+	switch {
+	case err != nil:
+	case backend.localIndex():
+		index, err = memindex.Open(ctx, filepath.Join(backend.Data, snapshotFile), memindex.Options{
+			Logger: backend.log, Holds: backend.holds, Epoch: backend.history, Former: filepath.Join(backend.Data, formerFile),
+		})
+	default:
+		index, err = elastic.Open(backend.Index, servers)
+		if backend.leases != nil {
+			options.Alone = backend.rebuildsAlone
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read model: %w", err)
+	}
+	u := upkeep.New(index, backend.events, source, options)
+	if backend.localIndex() && source != nil {
+		err = u.Ready(ctx)
+		go debug.FreeOSMemory() // filling takes more than it keeps
+	}
+	return u, err
+}
+
+// rebuildsAlone runs work under the lease of rebuilds. It does not stand by behind
+// another rebuild, only until the lease of a dead one has ended.
+func (backend *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(lease.Span*3/2, func() { cancel(errors.New("another rebuild of this read model runs")) })
+	// Without a log: who waits is told by a bar.
+	err := lease.Run(ctx, backend.leases, "rebuild/"+backend.Engine.Prefix, holder, lease.Options{}, func(ctx context.Context) error {
+		late.Stop()
+		return work(ctx)
+	})
+	return cmp.Or(err, context.Cause(ctx))
+}
+
+const (
+	// keyFile holds the keys of an embedded store, in the data directory.
+	keyFile = "audit.key"
+	// keptNote ends the name of the file next to a key that holds the newest
+	// checkpoint of its log.
+	keptNote = ".note"
+)
+
+// newSigner makes the signer that the settings name, one without keys for a role that does not
+// sign.
+func (backend *backend) newSigner() (*proof.Signer, error) {
+	ring := proof.Keyring{Origin: backend.LogOrigin, Shared: backend.leases != nil}
+	if _, address, ok := strings.Cut(backend.BaseURL, "://"); ok {
+		ring.Address = address + "/" + backend.APIPrefix + "/" + httpapi.Namespace
+	}
+	for _, file := range backend.SigningKey {
+		text, unread := os.ReadFile(file)
+		keys, err := proof.ParsePrivateKeys(text)
+		if err = cmp.Or(unread, err); err != nil {
+			return nil, fmt.Errorf("--signing-key: %s: %w", file, err)
+		}
+		ring.Keys, ring.Notes = append(ring.Keys, keys...), append(ring.Notes, file+keptNote)
+	}
+	if backend.Store == "" && ring.Keys == nil {
+		ring.File = filepath.Join(backend.Data, keyFile)
+		ring.Notes = []string{ring.File + keptNote}
+	}
+	if !backend.does(servesRelay) {
+		ring = proof.Keyring{}
+	}
+	return proof.NewSigner(backend.proofs, ring, proof.SignerOptions{Interval: backend.CheckpointInterval, Log: backend.log, Witnesses: backend.Witnesses}), nil
+}
+
+// checkOrigin refuses to begin with a key or an origin of another log.
+func (backend *backend) checkOrigin(ctx context.Context) error {
+	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.LogOrigin}, proof.SignerOptions{})
+	err := keyless.Follow(ctx)
+	if err == nil {
+		if err = backend.signer.Follow(ctx); !errors.Is(err, proof.ErrOrigin) {
+			return nil // what else is wrong is told by the signer and by health
+		}
+	}
+	return err
+}
+
+// unsigned returns why this process signs no checkpoints that it should, "" if it does: what
+// everybody may read of it, and the cause.
+func (backend *backend) unsigned(context.Context) (why, cause string) {
+	err := backend.signer.Stats().Fault
+	switch refusal := proof.Refusal(err); {
+	case err == nil:
+		return "", ""
+	case refusal == proof.ErrOrigin: //nolint:errorlint // one of Refusals itself
+		return "signing key of another log", err.Error()
+	default:
+		return refusal.Error(), err.Error()
 	}
 }

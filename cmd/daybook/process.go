@@ -64,8 +64,7 @@ type preparation func(ctx context.Context, base string, api http.Handler) (http.
 //	  │                             └───────────────────────┘                     │
 //	  └───► query ◄───────────────────────────────────────────────────────────────┘
 func (process *process) work(ctx context.Context) (err error) {
-	config := process.config
-	serves, relays, projects := config.does(servesAPI), config.does(servesRelay), config.does(servesProjector)
+	serves, relays, projects := process.does(servesAPI), process.does(servesRelay), process.does(servesProjector)
 	if err := process.awaitStore(ctx, func(ctx context.Context) error { return process.open(ctx, false) }); err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func (process *process) work(ctx context.Context) (err error) {
 		return err
 	}
 	process.g.Add(group.ContextHandler(ctx))
-	if (relays || projects) && config.Feed != "" {
+	if (relays || projects) && process.Feed != "" {
 		if process.feed, err = process.openFeed(); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
@@ -91,7 +90,7 @@ func (process *process) work(ctx context.Context) (err error) {
 			if process.leases == nil {
 				followed = nil // all that is written passes through this process
 			}
-			of := feed.NewSource(process.events, followed, feed.SourceOptions{Log: process.log, Prefix: config.FeedPrefix})
+			of := feed.NewSource(process.events, followed, feed.SourceOptions{Log: process.log, Prefix: process.FeedPrefix})
 			defer of.Close()
 			source = of
 		}
@@ -100,9 +99,9 @@ func (process *process) work(ctx context.Context) (err error) {
 		}
 		defer closing(process.model.Index().Close)
 	}
-	if config.holdsData() {
-		defer removeSocket(config.Data)
-		socket, err := listenControl(ctx, config.Data)
+	if process.holdsData() {
+		defer removeSocket(process.Data)
+		socket, err := listenControl(ctx, process.Data)
 		switch {
 		case err == nil:
 			defer func() { _ = socket.Close() }() // when the group does not come to run
@@ -116,7 +115,7 @@ func (process *process) work(ctx context.Context) (err error) {
 	process.status = process.reporter(process.model)
 	process.status.Role = process.Role
 	process.sign(ctx) // behind what takes writes: it ends with a checkpoint of the last of them
-	if process.model != nil && !config.localIndex() {
+	if process.model != nil && !process.localIndex() {
 		process.add(ctx, "index", process.reach)
 	}
 	if process.feed != nil && relays {
@@ -127,14 +126,14 @@ func (process *process) work(ctx context.Context) (err error) {
 	if projects {
 		work := process.model.Project
 		process.status.Projector = process.model.Stats
-		if !config.localIndex() {
-			work, process.status.ProjectorLease = process.leased("projector/"+config.Engine.Prefix, work, process.model.Progress)
+		if !process.localIndex() {
+			work, process.status.ProjectorLease = process.leased("projector/"+process.Engine.Prefix, work, process.model.Progress)
 		}
 		process.add(ctx, "projector", work)
 		process.add(ctx, "read model", process.model.Index().Keep)
 	}
 	process.add(ctx, "health", func(ctx context.Context) error { return process.status.Watch(ctx, process.log, lookEvery) })
-	handler, err := httpapi.Closed(config.api(process.log), calendar.CodeNoRoute)
+	handler, err := httpapi.Closed(process.config.api(process.log), calendar.CodeNoRoute)
 	name, token := "", ""
 	if serves {
 		if handler, err = process.api(ctx); err != nil {
@@ -289,4 +288,39 @@ func tuneCollector(ctx context.Context) error {
 	collected(0)
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// lastSignature bounds the checkpoint at the end of a drain.
+const lastSignature = 5 * time.Second
+
+// sign adds what signs checkpoints: under a lease when the store is shared.
+func (process *process) sign(ctx context.Context) {
+	if !process.signer.Signs() {
+		return
+	}
+	process.status.Signer = process.signer.Stats
+	work, state := process.leased("checkpoint", process.signUntilDrained, nil)
+	process.add(ctx, "signer", work)
+	if state != nil {
+		process.add(ctx, "checkpoints", func(ctx context.Context) error {
+			for { // what others sign is stored next to the keys of a process that stands by
+				if !state.Held() {
+					_ = process.signer.Follow(ctx) // health shows it
+				}
+				if err := pause.For(ctx, process.CheckpointInterval); err != nil {
+					return err
+				}
+			}
+		})
+	}
+}
+
+func (process *process) signUntilDrained(ctx context.Context) error {
+	err := process.signer.Run(ctx)
+	if errors.Is(context.Cause(ctx), context.Canceled) { // no lost lease: who signs next would sign much later
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSignature)
+		defer cancel()
+		_, _ = process.signer.Sign(last) // it tells the log what is wrong
+	}
+	return err
 }

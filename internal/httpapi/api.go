@@ -321,6 +321,6 @@ func setDefaults(options *Options) {
 			setting.Set(defaults.Field(i))
 		}
 	}
-	options.Options = options.Options.WithDefaults()
+	options.Options = options.WithDefaults()
 	options.Currency.Code = cmp.Or(options.Currency.Code, "USD")
 }
