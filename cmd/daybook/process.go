@@ -262,25 +262,18 @@ func whenErased(ctx context.Context, epoch func() eventstore.Epoch, forget ...fu
 const (
 	heapRoom      = 160 << 20 // bytes
 	gcPercentMost = 200
-	gcPercent     = 15 // at the start, before anything lives
+	gcPercent     = 15
 )
 
 // tuneCollector sets the percentage for what lives after each collection: what was built in a
 // moment, and left, does not make the heap grow by as much again.
 func tuneCollector(ctx context.Context) error {
-	heap, set := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, 0
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	var collected func(int)
 	collected = func(int) {
 		metrics.Read(heap)
-		percent := gcPercent
-		if live := int(heap[0].Value.Uint64()); live > 0 {
-			percent = min(max((heapRoom-live)*100/live, gcPercent), gcPercentMost)
-		}
-		// Setting it stops the world for a moment, so small differences are left.
-		if percent < set || percent > set+set/8 {
-			debug.SetGCPercent(percent)
-			set = percent
-		}
+		live := max(1, int(heap[0].Value.Uint64()))
+		debug.SetGCPercent(min(max((heapRoom-live)*100/live, gcPercent), gcPercentMost))
 		if ctx.Err() == nil {
 			runtime.AddCleanup(new(*int), collected, 0) // the next collection finds it dead
 		}
