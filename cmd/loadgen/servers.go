@@ -162,13 +162,13 @@ func (calendar *calendar) queries(s side) figure {
 		list := request{URL: calendar.expand(s.Requests[0].URL)}
 		fetch(calendar.make(list), nil)
 		for len(requests) > 0 {
-			if q := <-requests; strings.Contains(q.body, `"track_total_hits":true`) {
+			if q := <-requests; strings.Contains(q.body, `"track_total_hits":true`) && !strings.Contains(q.body, `"pit"`) {
 				asked[list] = q
 			}
 		}
 	}
 	serve(server("elasticsearch"))
-	calendar.load(3*calendar.span, []request{{URL: "$api/events?$window"}}) // as of a service in use
+	calendar.load(3*calendar.span, s.Requests) // as of a service in use
 	var times [2][]time.Duration
 	turn := 0
 	for list, q := range asked {

@@ -90,7 +90,6 @@ func newRaw(b *testing.B, clients int) func(*eventstore.Append) error {
 	b.Helper()
 	name := schema(b)
 	conn := admin(b)
-	sqlExec(b, conn, "CREATE SCHEMA "+name)
 	sqlExec(b, conn, "CREATE TABLE "+name+`.raw (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, record bigint NOT NULL,
 		version bigint NOT NULL, time bigint NOT NULL, actor bigint NOT NULL, kind text NOT NULL, change text NOT NULL, leaf bytea NOT NULL,
 		client text NOT NULL, request text NOT NULL, reason text NOT NULL, fields bytea NOT NULL, state bytea NOT NULL, secret bytea,
