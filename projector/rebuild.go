@@ -3,6 +3,9 @@ package projector
 import (
 	"context"
 	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"daybook/eventstore"
 	"daybook/query/readmodel"
@@ -26,27 +29,36 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, pr
 		progress = func(int, int) {}
 	}
 	done := 0
-	end := readmodel.Batch{Mark: head.Mark, Reach: head.Mark}
-	for page, pageErr := range eventstore.Records(ctx, store, 0) {
-		if err = pageErr; err == nil {
-			head, err = store.Head(ctx, eventstore.Point{})
-			end.Reach = head.Mark // none of the records that were read is younger
+	end := readmodel.Batch{Mark: head.Mark}
+	var finished sync.Mutex // for what the pages add up to
+	writing, within := errgroup.WithContext(ctx)
+	writing.SetLimit(2) // while an engine takes a page the next one is read and made
+	for page, err := range eventstore.Records(within, store, 0) {
+		if err == nil {
+			head, err = store.Head(within, eventstore.Point{})
 		}
+		reach := head.Mark // none of the records that were read is younger
 		states := make([]eventstore.State, len(page))
 		for i := range page { // deleted ones too, so that an older entry that comes later cannot bring them back
 			states[i] = page[i].State
 		}
-		var found writeOutcome
-		if err == nil {
-			found, err = offer(ctx, index, states, end.Reach, nil)
-		}
-		if err != nil {
-			break
-		}
-		end.Quarantined = append(end.Quarantined, found.quarantined...)
-		done += len(page)
-		progress(done, max(done, int(end.Mark.Position)))
+		writing.Go(func() error {
+			var found writeOutcome
+			if err == nil {
+				found, err = offer(within, index, states, reach, nil)
+			}
+			if err != nil {
+				return err
+			}
+			finished.Lock()
+			defer finished.Unlock()
+			end.Quarantined = append(end.Quarantined, found.quarantined...)
+			done += len(page)
+			progress(done, max(done, int(end.Mark.Position)))
+			return nil
+		})
 	}
+	err, end.Reach = writing.Wait(), head.Mark
 	if err == nil && store.Epoch().History != history {
 		err = eventstore.ErrHistory
 	}
