@@ -22,8 +22,9 @@ func newLayer(segment *segment) liveSegment {
 
 // mergeable returns the layers that are to be merged with some new documents, nil when
 // there are none: all that are smaller than two thirds of what is merged already; or, without
-// new documents, one that lost most of its own. At two thirds a document is built a third less
-// often than at the whole, and a query meets as many layers.
+// new documents, one that lost a third of its own, whose texts stay in memory until then. At
+// two thirds a document is built a third less often than at the whole, and a query meets as
+// many layers.
 func mergeable(layers []liveSegment, fresh int) []liveSegment {
 	bySize := slices.SortedFunc(slices.Values(layers), func(a, b liveSegment) int { return cmp.Compare(a.number, b.number) })
 	sum, last := fresh, 0
@@ -37,7 +38,7 @@ func mergeable(layers []liveSegment, fresh int) []liveSegment {
 		return bySize[:last]
 	}
 	for i, segment := range layers {
-		if 2*segment.number < len(segment.Docs) {
+		if 3*segment.number < 2*len(segment.Docs) {
 			return layers[i : i+1]
 		}
 	}
