@@ -29,7 +29,7 @@ type decodedRecord struct {
 // A record is seldom wanted again but soon. It takes its JSON, and recordCost for its
 // fields.
 const (
-	cacheBytes = 8 << 20
+	cacheBytes = 4 << 20
 	recordCost = 3 << 10
 )
 
