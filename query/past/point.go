@@ -32,10 +32,6 @@ type pointKey struct {
 	Texts    bool // it can be searched
 }
 
-func (pointKey *pointKey) counts(entry *eventstore.Entry) bool {
-	return entry.Position <= pointKey.Position && !entry.Time.After(pointKey.Time)
-}
-
 // point is the read model of the entries that count at a point, which never changes, and
 // what is known of its records now.
 type point struct {
@@ -71,21 +67,17 @@ func inParallel(ctx context.Context, pieces int, do func(ctx context.Context, pi
 
 // read makes the point of a key.
 func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, error) {
-	latest, seen, err := service.latest(ctx, pointKey)
-	if err != nil {
-		return nil, err
+	documents, seen, err := service.latest(ctx, pointKey)
+	if err == nil {
+		err = inParallel(ctx, len(documents), func(ctx context.Context, offset int) error {
+			document := &documents[offset]
+			record, err := calendar.DecodeRecord(document.Body)
+			if document.Record = record; err != nil { // present lists lack it, too
+				service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", document.Position, "error", err)
+			}
+			return nil
+		})
 	}
-	entries := slices.Collect(maps.Values(latest))
-	documents := make([]readmodel.Document, len(entries))
-	err = inParallel(ctx, len(entries), func(ctx context.Context, offset int) error {
-		entry := entries[offset]
-		record, err := calendar.DecodeRecord(entry.State)
-		if err != nil { // present lists lack it, too
-			service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", entry.Position, "error", err)
-		}
-		documents[offset] = readmodel.Document{Position: entry.Position, Record: record, Body: entry.State}
-		return nil
-	})
 	if err != nil {
 		return nil, err
 	}
@@ -105,34 +97,30 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	return moment, nil
 }
 
-// latest returns the last entry that counts of each record that lists have, and a position
-// up to which every entry counts.
-func (service *Service) latest(ctx context.Context, pointKey pointKey) (map[calendar.ID]*eventstore.Entry, calendar.Position, error) {
+// latest returns the last state that counts of each record that lists have, not yet decoded, and
+// a position up to which every entry counts.
+func (service *Service) latest(ctx context.Context, pointKey pointKey) ([]readmodel.Document, calendar.Position, error) {
 	var mu sync.Mutex
-	latest, size, whole := map[calendar.ID]*eventstore.Entry{}, 0, pointKey.Position
+	latest, size, whole := map[calendar.ID]readmodel.Document{}, 0, pointKey.Position
 	pages := int((pointKey.Position + pageEntries - 1) / pageEntries)
 	err := inParallel(ctx, pages, func(ctx context.Context, page int) error {
 		after := calendar.Position(page) * pageEntries
 		return service.entries(ctx, after, min(after+pageEntries, pointKey.Position), func(entry *eventstore.Entry) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if !pointKey.counts(entry) {
+			if entry.Time.After(pointKey.Time) {
 				whole = min(whole, entry.Position-1)
-			} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && (before == nil || before.Version < entry.Version) {
-				if size += len(entry.State) + recordBytes; before != nil {
-					size -= len(before.State) + recordBytes
-				}
-				latest[entry.ID] = &eventstore.Entry{ // without what changed, which is as large
-					Position: entry.Position, ID: entry.ID, Version: entry.Version, State: bytes.Clone(entry.State),
-				}
+			} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && before.Position < entry.Position {
+				size += len(entry.State) - len(before.Body)
+				latest[entry.ID] = readmodel.Document{Position: entry.Position, Body: bytes.Clone(entry.State)} // without what changed, which is as large
 			}
-			if size > service.options.Memory {
+			if size+len(latest)*recordBytes > service.options.Memory {
 				return errTooLarge
 			}
 			return nil
 		})
 	})
-	return latest, whole, err
+	return slices.Collect(maps.Values(latest)), whole, err
 }
 
 // entries calls use with the entries behind a position up to another one.
