@@ -80,6 +80,6 @@ func (parser *parser) makeKey() string {
 	if parser.Kind.IsTerm() { // terms are the same for everybody
 		owner = nobody
 	}
-	return fmt.Sprintf("%d %d %d %d %d %d %d %d %q %s",
-		parser.Kind, parser.Lang, owner, parser.Page, parser.PerPage, parser.Of, parser.window, parser.lap, parser.Links, parser.resolved)
+	return fmt.Sprintf("%d %d %d %d %d %d %d %q %s",
+		parser.Kind, parser.Lang, owner, parser.Page, parser.PerPage, parser.Of, parser.window, parser.Links, parser.resolved)
 }

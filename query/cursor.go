@@ -80,7 +80,7 @@ func (parser *parser) readCursor() {
 func (parser *parser) checkWalk() {
 	walk := parser.walk
 	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.Past.AsOf).Number(int64(parser.Of.Kind)).Number(int64(parser.Of.ID))
-	key = key.Text(fmt.Sprint(parser.window, parser.lap))
+	key = key.Text(fmt.Sprint(parser.window))
 	for _, linkParam := range parser.Sent {
 		if parameter := parser.Params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !parameter.Free {
 			key = key.Text(linkParam.Name).Text(linkParam.Value)

@@ -136,7 +136,6 @@ func (plan *listPlan) others() readmodel.And {
 	}
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
-	and = plan.lap.overlaps(and)
 	if plan.Of.ID != 0 {
 		and = append(and, plan.withOptions(plan.facet(linkField(plan.Of.Kind)), []option{{numbers: []calendar.ID{plan.Of.ID}}}))
 	}

@@ -3,7 +3,6 @@ package query
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -292,12 +291,12 @@ func TestMonths(t *testing.T) {
 // describe writes a window as the interface does.
 func (window *window) describe() string {
 	var out []string
-	for at, name := range []string{"start", "end", "utc start", "utc end"} {
-		if window[at].Min != math.MinInt64 {
-			out = append(out, name+" >= "+calendar.Wall(window[at].Min).String())
-		}
-		if window[at].Max != math.MaxInt64 {
-			out = append(out, name+" <= "+calendar.Wall(window[at].Max).String())
+	for clock, bounds := range window {
+		for _, place := range []int{startsFrom, startsUntil, endsFrom, endsUntil} {
+			if bounds[place] != openBounds[place] {
+				name := []string{"start <= ", "start >= ", "end <= ", "end >= "}[place-startsUntil]
+				out = append(out, []string{"", "utc "}[clock]+name+calendar.Wall(bounds[place]).String())
+			}
 		}
 	}
 	return strings.Join(out, ", ")

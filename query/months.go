@@ -86,10 +86,11 @@ func (plan *listPlan) touched(listed readmodel.And) (months []time.Time) {
 
 // StartingIn returns the list of the events that a month of Months.Started counts.
 func (service *Service) StartingIn(first time.Time) *Criteria {
-	criteria := &Criteria{Request: Request{Kind: calendar.KindEvent}, window: openWindow, lap: openWindow, hides: true}
+	criteria := &Criteria{Request: Request{Kind: calendar.KindEvent}, window: openWindow, hides: true}
 	begin, _ := calendar.Day(calendar.WallOf(first), service.settings.Site)
 	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site) // months have no hour in common
-	criteria.window[utcStart] = readmodel.Span{Min: begin.Unix(), Max: next.Unix() - 1}
+	instants := &criteria.window[1]
+	instants[startsFrom], instants[startsUntil] = begin.Unix(), next.Unix()-1
 	return criteria
 }
 

@@ -45,7 +45,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	q := parser{
 		Service: service, ctx: ctx, now: cmp.Or(request.Past.Now, service.now()),
 		Criteria: &Criteria{
-			Request: request, Cost: 1, window: openWindow, lap: request.Sheet.lap(), hides: request.Of != (Of{}), chosen: map[string][]option{},
+			Request: request, Cost: 1, window: request.Sheet.window(), hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},
 		resolved: cache.Numbers(cache.Numbers(nil, service.settings.ProtectedNow), request.Past.Withdrawn),
 	}

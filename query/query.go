@@ -162,7 +162,6 @@ type Criteria struct {
 	Key string
 
 	window window
-	lap    window // that events overlap
 	search readmodel.Expression
 	typos  string
 

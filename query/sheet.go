@@ -1,11 +1,11 @@
 package query
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"daybook/calendar"
-	"daybook/query/readmodel"
 )
 
 // Sheet is what a page shows of a list of events beyond its parameters. The zero value shows
@@ -30,15 +30,16 @@ const (
 	lastSecond  = 253402300799
 )
 
-// lap is the window of the period, open for none.
-func (sheet *Sheet) lap() window {
+// window is that of the period, open for none.
+func (sheet *Sheet) window() window {
 	window := openWindow
 	if !sheet.Period {
 		return window
 	}
-	if window.days(sheet.First, sheet.Last, sheet.Zone); sheet.Zone != nil { // all-day events are on their own dates, which may be beyond
-		window[utcStart].Min = min(window[utcStart].Min, int64(sheet.First)+daySeconds-eastmost-2)
-		window[utcEnd].Max = max(window[utcEnd].Max, int64(sheet.Last)+westmost)
+	if window.overlap(sheet.First, sheet.Last, sheet.Zone); sheet.Zone != nil { // all-day events are on their own dates, which may be beyond
+		bounds := &window[1]
+		bounds[overlapsFrom] = min(bounds[overlapsFrom], int64(sheet.First)+daySeconds-eastmost-2)
+		bounds[overlapsUntil] = max(bounds[overlapsUntil], int64(sheet.Last)+westmost)
 	}
 	return window
 }
@@ -49,22 +50,21 @@ func (criteria *Criteria) Exact() []LinkParam {
 	if criteria.Sheet == (Sheet{}) {
 		return criteria.Sent
 	}
-	names, overlaps := slices.Concat(DateParams, []string{"when", "strict_dates"}), criteria.lap != openWindow
-	if overlaps {
-		names = append(names, "overlap")
-	}
-	linkParams := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool { return slices.Contains(names, linkParam.Name) })
-	for _, zone := range []*time.Location{nil, time.UTC} {
-		for i, bound := range criteria.bounds(&criteria.lap, zone) {
-			if *bound != readmodel.AllNumbers.Min && *bound != readmodel.AllNumbers.Max {
-				linkParams = append(linkParams, LinkParam{Name: DateParams[i], Value: told(*bound-beyond[i], zone)})
+	var exact []LinkParam
+	names, overlaps := slices.Concat(DateParams, []string{"when", "strict_dates"}), false
+	for clock, zone := range []*time.Location{nil, time.UTC} {
+		for i, bound := range criteria.window[clock] {
+			if bound != openBounds[i] {
+				exact = append(exact, LinkParam{Name: DateParams[i], Value: told(bound-beyond[i], zone)})
+				overlaps = overlaps || i <= overlapsUntil
 			}
 		}
 	}
 	if overlaps {
-		linkParams = append(linkParams, LinkParam{Name: "overlap", Value: "true"})
+		names, exact = append(names, "overlap"), append(exact, LinkParam{Name: "overlap", Value: "true"})
 	}
-	return append(linkParams, LinkParam{Name: "strict_dates", Value: "true"})
+	sent := slices.DeleteFunc(slices.Clone(criteria.Sent), func(linkParam LinkParam) bool { return slices.Contains(names, linkParam.Name) })
+	return append(append(sent, exact...), LinkParam{Name: "strict_dates", Value: "true"})
 }
 
 // told is a second as a bound, in the years that there are: in a zone, for nil as a wall clock.
@@ -79,18 +79,20 @@ func told(second int64, zone *time.Location) string {
 // Range is the window that events overlap, as the source of calendar widgets takes it: its
 // end is not in it; false where that cannot tell the list.
 func (criteria *Criteria) Range() (from, until string, ok bool) {
-	sheet, window := criteria.Sheet, criteria.lap
+	sheet, window := criteria.Sheet, criteria.window
 	if sheet.Period {
-		window.days(sheet.First, sheet.Last, sheet.Zone)
+		window.overlap(sheet.First, sheet.Last, sheet.Zone)
 	}
 	zone := sheet.Zone
-	start, end := window.spans(zone)
+	bounds := window.of(zone)
+	first, last := bounds[overlapsFrom], bounds[overlapsUntil]
+	bounds[overlapsFrom], bounds[overlapsUntil] = math.MinInt64, math.MaxInt64
 	if zone != nil {
 		// All-day events are in it or not by its digits: a day ends at 24:00:00, also where the
 		// next one begins later.
-		_, offset := time.Unix(end.Max, 0).In(zone).Zone()
+		_, offset := time.Unix(last, 0).In(zone).Zone()
 		zone = time.FixedZone("", offset)
 	}
-	ok = start.Min != readmodel.AllNumbers.Min && start.Min <= end.Max && end.Max < lastSecond-eastmost && criteria.window == openWindow && !criteria.collapse
-	return told(start.Min, sheet.Zone), told(end.Max+1, zone), ok
+	ok = first != math.MinInt64 && first <= last && last < lastSecond-eastmost && window == openWindow && !criteria.collapse
+	return told(first, sheet.Zone), told(last+1, zone), ok
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"time"
 
@@ -33,18 +34,18 @@ func (parser *parser) readSource() {
 		} else if zone != nil {
 			instant = calendar.WallToInstant(digits, zone).Unix()
 		}
-		if first, last := timed.spans(zone); name == "start" {
-			first.Min, days.Min = instant, int64(digits)
+		if bounds := timed.of(zone); name == "start" {
+			bounds[overlapsFrom], days.Min = instant, int64(digits)
 		} else {
-			last.Max, days.Max = instant-1, int64(digits)-1
+			bounds[overlapsUntil], days.Max = instant-1, int64(digits)-1
 		}
 		parser.resolved = parser.resolved.Number(int64(digits)).Number(instant)
 	}
 	if !sent {
 		return
 	}
-	first, last := timed[utcStart].Min, timed[utcEnd].Max
-	if first == readmodel.AllNumbers.Min || last == readmodel.AllNumbers.Max {
+	first, last := timed[1][overlapsFrom], timed[1][overlapsUntil]
+	if first == math.MinInt64 || last == math.MaxInt64 {
 		first, last = days.Min, days.Max
 	}
 	if last < first {
@@ -56,5 +57,5 @@ func (parser *parser) readSource() {
 		allDay = append(allDay, not(hidden))
 	}
 	within := readmodel.And{allDay, readmodel.AtMost(readmodel.FieldStart, days.Max), readmodel.AtLeast(readmodel.FieldEnd, days.Min)}
-	parser.where(readmodel.Or{timed.overlaps(readmodel.And{not(allDay)}), within})
+	parser.where(readmodel.Or{append(timed.filters(), not(allDay)), within})
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"daybook/calendar"
@@ -11,61 +12,64 @@ import (
 
 const daySeconds = 24 * 60 * 60
 
-// window is what the date parameters of events ask for (interface 4.6): wall
-// clocks are compared with the event's own wall clock, instants with its UTC
-// times. Starts and ends take turns in it.
-type window [4]readmodel.Span
+// window is what the date parameters of events ask for (interface 4.6) on two clocks: wall
+// clocks are compared with the event's own wall clock, instants with its UTC times.
+type window [len(windowFields)]bounds
 
-// The places in a window.
+var windowFields = [...][2]string{{readmodel.FieldStart, readmodel.FieldEnd}, {readmodel.FieldUTCStart, readmodel.FieldUTCEnd}}
+
+// bounds are those of what events overlap (listings, section 2), of their starts and of their ends,
+// in the order of DateParams.
+type bounds [len(beyond)]int64
+
+// The places in bounds.
 const (
-	wallStart = iota
-	wallEnd
-	utcStart
-	utcEnd
+	overlapsFrom = iota
+	overlapsUntil
+	startsUntil
+	startsFrom
+	endsUntil
+	endsFrom
 )
 
-var windowFields = [...]string{readmodel.FieldStart, readmodel.FieldEnd, readmodel.FieldUTCStart, readmodel.FieldUTCEnd}
+// openBounds and openWindow admit everything.
+var (
+	openBounds = bounds{math.MinInt64, math.MaxInt64, math.MaxInt64, math.MinInt64, math.MaxInt64, math.MinInt64}
+	openWindow = window{openBounds, openBounds}
+)
 
-// openWindow has no bounds.
-var openWindow = window{readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers, readmodel.AllNumbers}
-
-// filters are the ranges of the window.
+// filters are those of the window.
 func (window *window) filters() (and readmodel.And) {
-	for index, span := range window {
-		if span != readmodel.AllNumbers {
-			and = append(and, readmodel.Range{Field: windowFields[index], Span: span})
+	for clock, bounds := range window {
+		start, end := windowFields[clock][0], windowFields[clock][1]
+		starts := readmodel.Span{Min: bounds[startsFrom], Max: min(bounds[startsUntil], bounds[overlapsUntil])}
+		ends := readmodel.Span{Min: bounds[endsFrom], Max: bounds[endsUntil]}
+		if starts != readmodel.AllNumbers {
+			and = append(and, readmodel.Range{Field: start, Span: starts})
 		}
-	}
-	return and
-}
-
-// overlaps adds what events overlap that window holds the bounds of (listings, section 2).
-func (window *window) overlaps(and readmodel.And) readmodel.And {
-	for index := 0; index < len(window); index += 2 {
-		start, end := windowFields[index], windowFields[index+1]
-		if last := window[index+1].Max; last != readmodel.AllNumbers.Max {
-			and = append(and, readmodel.AtMost(start, last))
+		if ends != readmodel.AllNumbers {
+			and = append(and, readmodel.Range{Field: end, Span: ends})
 		}
-		if first := window[index].Min; first != readmodel.AllNumbers.Min {
+		if first := bounds[overlapsFrom]; first != math.MinInt64 {
 			and = append(and, readmodel.Or{readmodel.AtLeast(end, first+1), readmodel.AtLeast(start, first)})
 		}
 	}
 	return and
 }
 
-// spans are those of a zone: of instants, for nil of wall clocks.
-func (window *window) spans(zone *time.Location) (start, end *readmodel.Span) {
+// of returns the bounds in a zone: of instants, for nil of wall clocks.
+func (window *window) of(zone *time.Location) *bounds {
 	if zone != nil {
-		return &window[utcStart], &window[utcEnd]
+		return &window[1]
 	}
-	return &window[wallStart], &window[wallEnd]
+	return &window[0]
 }
 
-// days puts days on the window.
-func (window *window) days(first, last calendar.Wall, zone *time.Location) {
+// overlap narrows what events overlap to some days.
+func (window *window) overlap(first, last calendar.Wall, zone *time.Location) {
 	from, until := daysIn(first, last, zone)
-	start, end := window.spans(zone)
-	start.Min, end.Max = max(start.Min, from), min(end.Max, until)
+	bounds := window.of(zone)
+	bounds[overlapsFrom], bounds[overlapsUntil] = max(bounds[overlapsFrom], from), min(bounds[overlapsUntil], until)
 }
 
 // daysIn returns the first and the last second of the days from the one of a wall clock to that
@@ -83,21 +87,14 @@ var DateParams = []string{"start_date", "end_date", "starts_before", "starts_aft
 // beyond is how far behind the value of a date parameter its bound lies, in seconds.
 var beyond = [...]int64{0, 0, -1, 1, -1, 1}
 
-// bounds are those of the date parameters in a zone, the first two in the window around.
-func (criteria *Criteria) bounds(around *window, zone *time.Location) [len(beyond)]*int64 {
-	first, last := around.spans(zone)
-	start, end := criteria.window.spans(zone)
-	return [...]*int64{&first.Min, &last.Max, &start.Max, &start.Min, &end.Max, &end.Min}
-}
-
 // readWindow reads the window of interface 4.6. Of the parameters that have a default the
 // bound is the date itself, and with overlap they bound what events overlap.
 func (parser *parser) readWindow() {
 	strict, _ := parser.parameter("strict_dates").Bool()
 	overlap, _ := parser.parameter("overlap").Bool()
-	site, sheet, around := parser.settings.Site, &parser.Sheet, &parser.window
+	site, sheet, places := parser.settings.Site, &parser.Sheet, []int{startsFrom, endsUntil, startsUntil, startsFrom, endsUntil, endsFrom}
 	if overlap || sheet.Period {
-		around = &parser.lap
+		places[0], places[1] = overlapsFrom, overlapsUntil
 	}
 	fixed := sheet.Past || sheet.Period
 	for index, name := range DateParams {
@@ -121,7 +118,7 @@ func (parser *parser) readWindow() {
 				second = first
 			}
 		}
-		bound, limit := parser.bounds(around, zone)[index], second+beyond[index]
+		bound, limit := &parser.window.of(zone)[places[index]], second+beyond[index]
 		if name == "start_date" || limit > second {
 			*bound = max(*bound, limit)
 		} else {
@@ -130,12 +127,12 @@ func (parser *parser) readWindow() {
 	}
 	fixed = parser.readWhen() || fixed
 	if parser.include != nil { // dates are checked, and then of no effect
-		parser.window, parser.lap, parser.Moves = openWindow, openWindow, false
+		parser.window, parser.Moves = openWindow, false
 		return
 	}
-	if ends := &parser.window; sheet.Past && ends[wallEnd].Max >= int64(calendar.WallOf(parser.now.In(site))) { // else it says more
-		ends[wallEnd].Max = readmodel.AllNumbers.Max
-		ends[utcEnd].Max = min(ends[utcEnd].Max, parser.now.Unix()-1)
+	wall, utc := &parser.window[0][endsUntil], &parser.window[1][endsUntil]
+	if sheet.Past && *wall >= int64(calendar.WallOf(parser.now.In(site))) { // else it says more
+		*wall, *utc = math.MaxInt64, min(*utc, parser.now.Unix()-1)
 	}
 	if fixed || parser.Params.Find(DateParams[0]) == nil { // the list has no dates
 		return
@@ -149,7 +146,7 @@ func (parser *parser) readWindow() {
 			wall = wall.Midnight()
 		}
 		parser.defaults[index], parser.Moves = wall.String(), true
-		*parser.bounds(around, sheet.Zone)[index] = calendar.WallToInstant(wall, sheet.Zone).Unix()
+		parser.window.of(sheet.Zone)[places[index]] = calendar.WallToInstant(wall, sheet.Zone).Unix()
 	}
 }
 
@@ -168,7 +165,7 @@ func (parser *parser) readWhen() bool {
 		}
 	}
 	first, last := param.DaysOf(word, parser.now, parser.settings.Site, parser.settings.Sunday)
-	parser.lap.days(first, last, parser.Sheet.Zone)
+	parser.window.overlap(first, last, parser.Sheet.Zone)
 	parser.Moves = true
 	return true
 }
