@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cache"
 	"daybook/query/readmodel"
 )
 
@@ -31,7 +30,7 @@ type cursor struct {
 func (cursor cursor) encode(params string) string {
 	cursor.Sum = nil
 	content, _ := json.Marshal(cursor) // numbers alone
-	digest := sha256.Sum256(cache.Key(nil).Text(params).Text(string(content)))
+	digest := sha256.Sum256(append([]byte(params), content...))
 	cursor.Sum = digest[:cursorSum]
 	content, _ = json.Marshal(cursor)
 	return base64.RawURLEncoding.EncodeToString(content)
@@ -79,14 +78,10 @@ func (parser *parser) readCursor() {
 // checkWalk refuses a cursor of a list with other parameters.
 func (parser *parser) checkWalk() {
 	walk := parser.walk
-	key := cache.Key(nil).Number(int64(parser.Lang)).Text(parser.Past.AsOf).Number(int64(parser.Of.Kind)).Number(int64(parser.Of.ID))
-	key = key.Text(fmt.Sprint(parser.window))
-	for _, linkParam := range parser.Sent {
-		if parameter := parser.Params.Find(strings.TrimSuffix(linkParam.Name, "[]")); !parameter.Free {
-			key = key.Text(linkParam.Name).Text(linkParam.Value)
-		}
-	}
-	walk.params = key.String()
+	bound := slices.DeleteFunc(slices.Clone(parser.Sent), func(linkParam LinkParam) bool {
+		return parser.Params.Find(strings.TrimSuffix(linkParam.Name, "[]")).Free
+	})
+	walk.params = fmt.Sprintf("%d %q %d %d %q", parser.Lang, parser.Past.AsOf, parser.Of, parser.window, bound)
 	if walk.sent == "" {
 		return
 	}

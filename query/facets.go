@@ -130,11 +130,8 @@ func (facet *facet) isPlace() bool { return facet.kind != 0 && facet.name != fac
 func tallyOf(field string, options []option, among readmodel.Filter) readmodel.Tally {
 	tally := readmodel.Tally{Filter: among, Field: field}
 	for i := range options {
-		switch option := &options[i]; {
-		case option.other != nil:
-			tally.Parts = append(tally.Parts, option.other)
-		case len(option.numbers) != 1:
-			tally.Parts = append(tally.Parts, in(field, option.numbers...))
+		if option := &options[i]; len(option.numbers) != 1 {
+			tally.Parts = append(tally.Parts, cmp.Or(option.other, in(field, option.numbers...)))
 		}
 	}
 	return tally

@@ -94,7 +94,7 @@ func blanked(caller calendar.Caller) readmodel.Filter {
 
 // text is the search in all texts of the kind.
 func (plan *listPlan) text() readmodel.Text {
-	return readmodel.Text{Fields: readmodel.SchemaOf(plan.Kind).Texts, Search: plan.Criteria.search, Spelling: plan.spelling()}
+	return readmodel.Text{Fields: readmodel.SchemaOf(plan.Kind).Texts, Search: plan.Search, Spelling: plan.spelling()}
 }
 
 // filter makes the filter of the list (interface 4.5, 4.10, 4.11), without the parameters of some
@@ -176,7 +176,7 @@ func (plan *listPlan) protect(and readmodel.And) readmodel.And {
 		filter = nil
 	}
 	switch {
-	case plan.Criteria.search.Query == "":
+	case plan.Search.Query == "":
 		return and
 	case filter == nil:
 		return append(and, plan.text())

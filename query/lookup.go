@@ -14,11 +14,11 @@ import (
 // load returns live records by id, nil for unknown ones and those of another kind.
 // The error of a failing store is in parser.err.
 func (parser *parser) load(kind calendar.Kind, ids ...calendar.ID) []*calendar.Record {
-	parser.LooksUp = true
 	records := make([]*calendar.Record, len(ids))
 	if parser.err != nil || len(ids) == 0 {
 		return records
 	}
+	parser.LooksUp = true
 	if parser.Past.FormOnly {
 		for i, id := range ids {
 			records[i] = &calendar.Record{Kind: kind, ID: id}
@@ -98,6 +98,7 @@ func (parser *parser) named(kind calendar.Kind, text string, names bool) calenda
 	if parser.Past.FormOnly {
 		return 1
 	}
+	parser.LooksUp = true
 	record, err := parser.records.BySlug(parser.ctx, kind, text)
 	found := []*calendar.Record{record}
 	if err == nil && names && record == nil {

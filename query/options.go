@@ -47,7 +47,8 @@ const dayMinutes = 24 * 60
 
 // The options of facets, in their order.
 var (
-	weekdays   = []option{numbered("1", 1), numbered("2", 2), numbered("3", 3), numbered("4", 4), numbered("5", 5), numbered("6", 6), numbered("7", 7)}
+	weekdays   = inOrder("1", "2", "3", "4", "5", "6", "7")
+	languages  = inOrder(calendar.LangNames()...) // as readmodel.LanguageID has them
 	timesOfDay = []option{
 		{word: "night", other: minutes(0, 6*60)},
 		{word: "morning", other: minutes(6*60, 12*60)},
@@ -55,18 +56,20 @@ var (
 		{word: "evening", other: minutes(18*60, dayMinutes)},
 		{word: "all_day", other: isTrue(readmodel.FieldAllDay)},
 	}
-	languages = func() (all []option) {
-		for _, language := range calendar.Langs {
-			all = append(all, numbered(language.String(), readmodel.LanguageID(language)))
-		}
-		return all
-	}()
 	isFree readmodel.Filter = readmodel.AtMost(readmodel.FieldCost, readmodel.CostFree)
 )
 
 // numbered is the option of one number.
 func numbered(word string, number calendar.ID) option {
 	return option{word: word, numbers: []calendar.ID{number}}
+}
+
+// inOrder are the options of the numbers from 1 on.
+func inOrder(words ...string) (all []option) {
+	for i, word := range words {
+		all = append(all, numbered(word, calendar.ID(i+1)))
+	}
+	return all
 }
 
 // either are the options of a boolean.
@@ -99,9 +102,6 @@ func ReadCostBands(text string) (CostBands, error) {
 // that the facet reads, or records.
 func (parser *parser) readFacet(facet *facet) {
 	value := parser.parameter(facet.name)
-	if _, sent := value.Sent(); !sent {
-		return
-	}
 	var chosen []option
 	var entries []string
 	switch {

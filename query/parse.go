@@ -161,7 +161,7 @@ func (parser *parser) readSearch() {
 
 // parseSearch reads a search.
 func (parser *parser) parseSearch(value *param.Value, text string) {
-	if parser.search = readmodel.ParseSearch(text, parser.Lang); !parser.search.Within() {
+	if parser.Search = readmodel.ParseSearch(text, parser.Lang); !parser.Search.Within() {
 		value.Refuse(calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords))
 	}
 }

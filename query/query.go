@@ -141,7 +141,9 @@ type Criteria struct {
 	Venues   bool   // features=venues
 	BOM, Raw bool   // csv_bom, csv_raw
 
-	Typos           bool // typos was sent: the list tells its step
+	Typos bool // typos was sent: the list tells its step
+	// Search is what texts have to fit, or what suggestions are for.
+	Search          readmodel.Expression
 	Highlight       bool
 	HighlightLength int // characters
 
@@ -162,7 +164,6 @@ type Criteria struct {
 	Key string
 
 	window window
-	search readmodel.Expression
 	typos  string
 
 	filters readmodel.And       // of parameters that say it by themselves

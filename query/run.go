@@ -115,7 +115,7 @@ func (plan *listPlan) order() []readmodel.Sort {
 	switch field := sortFields[plan.sort]; {
 	case plan.sort == "distance":
 		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: plan.desc, Least: plan.metres(plan.near)}}, byStart(plan.desc)...)
-	case plan.sort == sortRelevance && plan.Criteria.search.Query != "":
+	case plan.sort == sortRelevance && plan.Search.Query != "":
 		// That of events which the caller gets blanked is of their title.
 		rank := &readmodel.Relevance{Text: plan.text(), Title: blanked(plan.Caller)}
 		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...)

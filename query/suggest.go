@@ -16,7 +16,7 @@ import (
 func (parser *parser) readTyped() {
 	value := parser.parameter("q")
 	if text, ok := value.Text(); ok {
-		if parser.parseSearch(value, text); parser.search.IsZero() {
+		if parser.parseSearch(value, text); parser.Search.IsZero() {
 			value.Refuse(calendar.ReasonNoWord)
 		}
 		parser.fromNow()
@@ -133,6 +133,3 @@ func (plan *listPlan) suggestOthers() (all []Suggestion) {
 	}
 	return all
 }
-
-// Typed is what suggestions are for.
-func (criteria *Criteria) Typed() readmodel.Expression { return criteria.search }

@@ -36,14 +36,14 @@ func (plan *listPlan) spelling() readmodel.Spelling { return readmodel.Spellings
 func (criteria *Criteria) steps() []int {
 	last := len(readmodel.Spellings) - 1
 	switch {
-	case criteria.search.Query == "" || criteria.typos == "":
+	case criteria.Search.Query == "" || criteria.typos == "":
 		return []int{0}
 	case criteria.typos == typosOn:
 		return []int{last}
 	case criteria.walk != nil && criteria.walk.sent != "": // that of its beginning
 		return []int{min(int(criteria.walk.Step), last)}
 	}
-	return criteria.search.Steps()
+	return criteria.Search.Steps()
 }
 
 // stepped calls try in each step until one finds something, and leaves the plan in that one; in
@@ -61,8 +61,8 @@ func (plan *listPlan) stepped(try func() (total int)) {
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
 // are wanted.
 func (criteria *Criteria) Highlighter(spelling readmodel.Spelling) *readmodel.Highlighter {
-	if !criteria.Highlight || criteria.search.Query == "" {
+	if !criteria.Highlight || criteria.Search.Query == "" {
 		return nil
 	}
-	return &readmodel.Highlighter{Search: criteria.search, Spelling: spelling}
+	return &readmodel.Highlighter{Search: criteria.Search, Spelling: spelling}
 }

@@ -13,9 +13,9 @@ import (
 
 // Suggestions are what may be meant by what was typed, by kind.
 func Suggestions(links *Links, criteria *query.Criteria, all []query.Suggested) formats.Object {
-	shown, language := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Typed().Query), criteria.Lang
+	shown, language := append(make(formats.Object, 0, 2+2*len(all)), "q", criteria.Search.Query), criteria.Lang
 	for _, suggested := range all {
-		highlighter := &readmodel.Highlighter{Search: criteria.Typed(), Spelling: suggested.Spelling}
+		highlighter := &readmodel.Highlighter{Search: criteria.Search, Spelling: suggested.Spelling}
 		list := formats.ListOf(suggested.List, func(suggestion *query.Suggestion) any {
 			record, fields := suggestion.Record, suggestion.Record.Fields
 			name, in := record.Name(language)
