@@ -167,22 +167,17 @@ func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filt
 // protect adds the search, and keeps what is blanked for the caller out of the
 // filters that would tell it (interface 4.5).
 func (plan *listPlan) protect(and readmodel.And) readmodel.And {
-	var filter readmodel.Filter
-	if plan.Kind == calendar.KindEvent {
-		filter = blanked(plan.Caller)
+	switch hidden := blanked(plan.Caller); {
+	case hidden == nil || plan.Kind != calendar.KindEvent:
+	case plan.hides:
+		and = append(and, not(hidden))
+	case plan.Search.Query != "":
+		return append(and, readmodel.Or{readmodel.And{not(hidden), plan.text()}, readmodel.And{hidden, plan.text().InName()}})
 	}
-	if filter != nil && plan.hides {
-		and = append(and, not(filter))
-		filter = nil
+	if plan.Search.Query != "" {
+		and = append(and, plan.text())
 	}
-	switch {
-	case plan.Search.Query == "":
-		return and
-	case filter == nil:
-		return append(and, plan.text())
-	default:
-		return append(and, readmodel.Or{readmodel.And{not(filter), plan.text()}, readmodel.And{filter, plan.text().InName()}})
-	}
+	return and
 }
 
 // byEvents are the filters of a list of linked records by the events that they have (interface
