@@ -50,21 +50,19 @@ type Clusters struct {
 
 // Clusters answers the criteria of a map.
 func (service *Service) Clusters(ctx context.Context, criteria *Criteria) (*Clusters, error) {
-	within, everything := everywhere, *criteria
-	if box := criteria.box; box != nil { // it is no filter here
-		within, everything.box = box.holds, nil
-	}
+	everything := *criteria
+	everything.box = nil // it is no filter here
 	return planned(ctx, service, &everything, func(plan *listPlan) (clusters *Clusters) {
 		plan.stepped(func() int {
-			clusters = plan.clusters(within)
+			clusters = plan.clusters(cmp.Or(criteria.box, &wholeWorld))
 			return clusters.Total
 		})
 		return clusters
 	})
 }
 
-func (plan *listPlan) clusters(within func(latitude, longitude float64) bool) *Clusters {
-	placed, venues := plan.within(within), map[cell][]*option{}
+func (plan *listPlan) clusters(within *box) *Clusters {
+	placed, venues := plan.within(within.holds), map[cell][]*option{}
 	var cells []cell
 	for _, venue := range placed {
 		key := cellAt(venue.latitude, venue.longitude, plan.zoom)

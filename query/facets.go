@@ -93,7 +93,7 @@ func (parser *parser) readFacets() {
 		value.Refuse(calendar.ReasonFacet, strings.Join(askedFacets, ","))
 		return
 	}
-	parser.textFacet, parser.facetText = facet, text
+	parser.facetTexts = map[string]string{facet: text}
 }
 
 // facetCount makes one facet of a list.
@@ -170,9 +170,6 @@ func (facetCount *facetCount) made(got *readmodel.TallyAnswer) Facet {
 	}
 	if facetCount.kind != 0 {
 		limit = facetCount.facetLimit
-		if facetCount.textFacet == facetCount.name {
-			all = slices.DeleteFunc(all, func(value FacetValue) bool { return !strings.Contains(value.SortKey, facetCount.facetText) })
-		}
 		slices.SortFunc(all, func(a, b FacetValue) int { // the most frequent first
 			return cmp.Or(b.Count-a.Count, a.Level-b.Level, strings.Compare(a.SortKey, b.SortKey), strings.Compare(a.Value, b.Value))
 		})
@@ -206,7 +203,7 @@ func (facetCount *facetCount) describe(value *FacetValue, option *option, got *r
 		value.Label, value.Count = value.Value, 0
 	}
 	value.SortKey = readmodel.Fold(value.Label)
-	return true
+	return strings.Contains(value.SortKey, facetCount.facetTexts[facetCount.name])
 }
 
 // spelling returns the most frequent spelling of a place among the venues that are counted, of

@@ -83,8 +83,7 @@ func (parser *parser) readPlace() {
 		parser.near = &circle{latitude: latitude, longitude: longitude, km: km}
 	}
 	if distances := parser.parameter("bbox").Numbers(); distances != nil {
-		world := box{west: -180, south: -90, east: 180, north: 90}
-		if len(distances) != 4 || !world.holds(distances[1], distances[0]) || !world.holds(distances[3], distances[2]) || distances[1] > distances[3] {
+		if len(distances) != 4 || !wholeWorld.holds(distances[1], distances[0]) || !wholeWorld.holds(distances[3], distances[2]) || distances[1] > distances[3] {
 			parser.value.Refuse(calendar.ReasonBox)
 			return
 		}

@@ -336,7 +336,7 @@ func TestParamsGolden(t *testing.T) {
 	var out strings.Builder
 	for _, kind := range calendar.Kinds {
 		fmt.Fprintf(&out, "\n%s\n", kind.Collection())
-		for _, param := range Params(kind) {
+		for _, param := range Params(kind.Collection()) {
 			extension := map[bool]string{true: "extension"}[param.Extension]
 			fmt.Fprintln(&out, strings.Join([]string{param.Name, param.Type, param.Format, param.Default, strings.Join(param.Enum, " "), extension}, " | "))
 		}

@@ -12,14 +12,10 @@ import (
 // Parameters are those of a list, in the order of the interface.
 type Parameters = param.Table[Criteria]
 
-// Params returns the parameters of a list; nil for kinds without one. The caller must not
-// change them.
-func Params(kind calendar.Kind) Parameters { return tables[kind.Collection()] }
-
-// ParamsOf returns the parameters of another list: of the "source" of calendar widgets
-// (LISTINGS 1.13), a "map" (1.11), each of "several" searches (5) or "suggest" (4). The
-// caller must not change them.
-func ParamsOf(list string) Parameters { return tables[list] }
+// Params returns the parameters of a list: of a collection, the "source" of calendar widgets
+// (LISTINGS 1.13), a "map" (1.11), each of "several" searches (5) or "suggest" (4); nil for
+// others. The caller must not change them.
+func Params(list string) Parameters { return tables[list] }
 
 // paramsFile has a row for each parameter: all that is known of it stands there, but for its
 // description (internal/texts) and what it does (parser.read).

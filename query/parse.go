@@ -40,7 +40,7 @@ type parser struct {
 // are those of the store.
 func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, error) {
 	if request.Params == nil {
-		request.Params = Params(request.Kind)
+		request.Params = Params(request.Kind.Collection())
 	}
 	q := parser{
 		Service: service, ctx: ctx, now: cmp.Or(request.Past.Now, service.now()),

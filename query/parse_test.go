@@ -48,7 +48,7 @@ func TestParseAnything(t *testing.T) {
 		kind := rapid.SampledFrom(calendar.Kinds[:]).Draw(t, "kind")
 		input := calendar.Input{}
 		for range rapid.IntRange(0, 4).Draw(t, "sent") {
-			name := rapid.SampledFrom(Params(kind)).Draw(t, "param").Name
+			name := rapid.SampledFrom(Params(kind.Collection())).Draw(t, "param").Name
 			input[name] = value.Draw(t, name)
 		}
 		who := rapid.SampledFrom([]string{"anonymous", "contributor", "editor"}).Draw(t, "who")

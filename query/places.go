@@ -36,7 +36,8 @@ func (box *box) holds(latitude, longitude float64) bool {
 	return latitude >= box.south && latitude <= box.north && (west && east || box.west > box.east && (west || east))
 }
 
-func everywhere(_, _ float64) bool { return true }
+// wholeWorld is where all places are.
+var wholeWorld = box{west: -180, south: -90, east: 180, north: 90}
 
 // byPlaces are the filters by the places of venues, as far as the caller sees these on
 // events (interface 4.8).
@@ -48,9 +49,9 @@ func (plan *listPlan) byPlaces() (and readmodel.And) {
 	case plan.near != nil:
 		and = append(and, at(plan.near.holds))
 	case plan.geoloc != nil && *plan.geoloc:
-		and = append(and, at(everywhere))
+		and = append(and, at(wholeWorld.holds))
 	case plan.geoloc != nil:
-		and = append(and, not(at(everywhere)))
+		and = append(and, not(at(wholeWorld.holds)))
 	}
 	if plan.box != nil {
 		and = append(and, at(plan.box.holds))

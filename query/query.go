@@ -88,7 +88,7 @@ type Request struct {
 	Of Of
 	// Sheet is what a list of events is shown on.
 	Sheet Sheet
-	// Params are those of another list, of ParamsOf; nil: those of the list of Kind.
+	// Params are those of another list, of Params; nil: those of the list of Kind.
 	Params Parameters
 	// Refused are problems that are known already: they are reported with those of Input.
 	Refused []calendar.FieldError
@@ -170,9 +170,8 @@ type Criteria struct {
 	chosen  map[string][]option // of facets, that events are filtered by
 
 	facetLimit int
-	// textFacet is the one of which only the values are wanted whose label contains facetText.
-	textFacet, facetText string
-	collapse             bool
+	facetTexts map[string]string // of facets of which only the values are wanted whose label contains it
+	collapse   bool
 
 	geoloc  *bool
 	near    *circle

@@ -57,7 +57,7 @@ func (criteria *Criteria) same(o *Criteria) bool {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	for _, kind := range calendar.Kinds {
-		for _, row := range Params(kind) {
+		for _, row := range Params(kind.Collection()) {
 			t.Run(kind.String()+" "+row.Name, func(t *testing.T) {
 				t.Parallel()
 				service, store, _, now := setup(t, world(t))

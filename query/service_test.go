@@ -251,7 +251,7 @@ func TestViewMoves(t *testing.T) {
 	parsed := func(service *Service, list string, input calendar.Input) *Criteria {
 		request := Request{Kind: calendar.KindEvent, Input: input, Lang: calendar.LangEN}
 		if list != "" {
-			request.Params = ParamsOf(list)
+			request.Params = Params(list)
 		}
 		criteria, err := service.Parse(t.Context(), request)
 		if err != nil {

@@ -153,7 +153,7 @@ func (call *call) parse(request query.Request) error {
 func (call *call) listRequest(request query.Request) query.Request {
 	request.Kind, request.Lang = cmp.Or(call.route.Kind, calendar.KindEvent), call.location.language
 	if request.Params == nil {
-		request.Params = query.Params(request.Kind)
+		request.Params = query.Params(request.Kind.Collection())
 	}
 	if call.record != nil {
 		request.Of = query.Of{Kind: call.record.Record.Kind, ID: call.record.Record.ID}

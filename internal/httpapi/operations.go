@@ -49,9 +49,9 @@ func (route *route) takes(operation *openapi.Operation) (args []param.Param) {
 	return args
 }
 
-// listArguments are the parameters of a list by its name in query.ParamsOf.
+// listArguments are the parameters of a list by its name in query.Params.
 func listArguments(kind calendar.Kind, name string) []param.Param {
-	params := query.ParamsOf(name)
+	params := query.Params(name)
 	args := make([]param.Param, len(params))
 	for i := range params {
 		args[i] = params[i].Param

@@ -71,7 +71,7 @@ func (call *call) findPage() *pageRequest {
 	for _, pair := range call.query {
 		request.Query.Add(pair.Name, pair.Value)
 	}
-	request.Input = call.query.Input(query.Params(calendar.KindEvent).IsList)
+	request.Input = call.query.Input(query.Params("events").IsList)
 	request.Tidy()
 	return request
 }

@@ -56,7 +56,7 @@ func (call *call) parseSeveral(input calendar.Input) ([]*query.Criteria, error) 
 		searches = nil
 	}
 	var all []*query.Criteria
-	params, now, cost := query.ParamsOf("several"), call.Now(), 0 // the same day for all of them
+	params, now, cost := query.Params("several"), call.Now(), 0 // the same day for all of them
 	for i, value := range searches {
 		name := paramSearches + "[" + strconv.Itoa(i) + "]"
 		search, ok := value.(map[string]any)

@@ -12,7 +12,7 @@ import (
 // suggest answers what may be meant by what was typed so far.
 func (call *call) suggest() error {
 	// The public view, no matter who asks.
-	return call.ask(query.Request{Params: query.ParamsOf("suggest")}, nil, &question{make: func(ctx context.Context) (*answer, error) {
+	return call.ask(query.Request{Params: query.Params("suggest")}, nil, &question{make: func(ctx context.Context) (*answer, error) {
 		all, position, err := call.Queries.Suggest(ctx, call.criteria)
 		if err != nil {
 			return nil, err
@@ -23,7 +23,7 @@ func (call *call) suggest() error {
 
 // clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
 func (call *call) clusters() error {
-	return call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("map")}, nil, &question{make: func(ctx context.Context) (*answer, error) {
+	return call.ask(query.Request{Caller: call.caller, Params: query.Params("map")}, nil, &question{make: func(ctx context.Context) (*answer, error) {
 		found, err := call.Queries.Clusters(ctx, call.criteria)
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 // calendarSource answers the events of a range as an array for calendar widgets (LISTINGS 1.13).
 func (call *call) calendarSource() error {
 	call.format = &formats.Calendar
-	return call.ask(query.Request{Caller: call.caller, Params: query.ParamsOf("source")}, nil, &question{streams: true, make: call.whole})
+	return call.ask(query.Request{Caller: call.caller, Params: query.Params("source")}, nil, &question{streams: true, make: call.whole})
 }
 
 // whole makes the answer to a list of events over all pages.

@@ -57,7 +57,7 @@ func (pages *Pages) element() ([]byte, error) {
 		words[language.String()] = of
 	}
 	var selecting []string
-	for _, param := range query.Params(calendar.KindEvent) {
+	for _, param := range query.Params("events") {
 		if _, known := listParams[param.Name]; known && !slices.Contains(shaping, param.Name) {
 			selecting = append(selecting, param.Name)
 		}

@@ -33,7 +33,7 @@ var notInPeriods = []string{paramPage, paramPerPage, "include"}
 // listParams are the parameters of lists that pages take: whether they are lists themselves.
 var listParams = func() map[string]bool {
 	result := map[string]bool{}
-	for _, param := range query.Params(calendar.KindEvent) {
+	for _, param := range query.Params("events") {
 		if !slices.Contains(outside, param.Name) {
 			result[param.Name] = param.IsList()
 		}

@@ -184,7 +184,7 @@ func (builder *pageBuilder) choose(path string, over period, kind query.Of) {
 	chosen := &selection{path: builder.Href(path), page: 1, kind: kind, over: over}
 	builder.selection = chosen
 	input, sent := calendar.Input{}, builder.sent().without(paramPage)
-	for _, param := range query.Params(calendar.KindEvent) {
+	for _, param := range query.Params("events") {
 		if value, is := builder.Input[param.Name]; is && builder.Route.takes(param.Name, over.set) {
 			input[param.Name] = value
 			chosen.asked = append(chosen.asked, sent.of(param.Name)...)
@@ -266,7 +266,7 @@ func (builder *pageBuilder) canonicalQuery() string {
 			is, _ := calendar.ParseBool(linkParam.Value)
 			return is != selection.dated()
 		}
-		parameter := query.Params(calendar.KindEvent).Find(baseName(linkParam.Name))
+		parameter := query.Params("events").Find(baseName(linkParam.Name))
 		return parameter != nil && parameter.IsDefault(linkParam.Value)
 	})
 	if selection.page > 1 && selection.criteria.PerPage != defaultPerPage {
