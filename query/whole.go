@@ -18,9 +18,6 @@ type Selection struct {
 	documents []readmodel.Document // of the page
 }
 
-// Span is what some events lie within, on their own clocks.
-type Span struct{ Start, End calendar.Wall }
-
 // unpaged are the criteria of the list over all pages, of which none is asked for.
 func (criteria *Criteria) unpaged() *Criteria {
 	whole := *criteria
@@ -54,34 +51,17 @@ func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *S
 	return whole, err
 }
 
-// Zones returns the earliest start and the latest end of the events whose times can be told
-// by the clock of a zone, by its name, as the caller sees them.
-func (selection *Selection) Zones(ctx context.Context) (map[string]Span, error) {
-	result := map[string]Span{}
-	return result, selection.records(ctx, selection.query, func(record *calendar.Record) {
-		name := readmodel.Zone(record)
-		if name == "" || record.Fields.Bool("all_day") && !calendar.NeedsPassword(selection.Caller, record) { // told in UTC, or by the day
-			return
-		}
-		start, end := record.Fields.Wall("start_date"), record.Fields.Wall("end_date")
-		if known, ok := result[name]; ok {
-			start, end = min(start, known.Start), max(end, known.End)
-		}
-		result[name] = Span{start, end}
-	})
-}
-
 // Gone calls use, by id, with the events that would be in the selection if they were not in
 // the trash, were published when they came there, from a moment on, and are not protected.
 func (selection *Selection) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
 	plan := *selection.listPlan
 	plan.ctx = ctx
 	plan.of = readmodel.And{hasStatus(calendar.StatusTrash), not(isProtected), readmodel.AtLeast(readmodel.FieldModified, since.Unix())}
-	query := readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Sort: readmodel.By(false, readmodel.FieldID)}
+	trashed := Selection{listPlan: &plan, query: readmodel.Query{Kind: calendar.KindEvent, Filter: plan.filter(), Sort: readmodel.By(false, readmodel.FieldID)}}
 	if plan.err != nil {
 		return plan.err
 	}
-	return selection.records(ctx, query, func(record *calendar.Record) {
+	return trashed.Records(ctx, func(record *calendar.Record) {
 		if !record.Changed.Before(since) && record.FormerStatus(record.Changed) == calendar.StatusPublish {
 			use(record)
 		}
@@ -91,9 +71,9 @@ func (selection *Selection) Gone(ctx context.Context, since time.Time, use func(
 // Close releases what the selection holds.
 func (selection *Selection) Close() { selection.view.Close() }
 
-// records calls use with the records that a query finds, in order.
-func (selection *Selection) records(ctx context.Context, query readmodel.Query, use func(*calendar.Record)) error {
-	return selection.view.Walk(ctx, query, func(documents []readmodel.Document) error {
+// Records calls use with the records of the selection, in order.
+func (selection *Selection) Records(ctx context.Context, use func(*calendar.Record)) error {
+	return selection.view.Walk(ctx, selection.query, func(documents []readmodel.Document) error {
 		for i := range documents {
 			use(documents[i].Record)
 		}

@@ -32,12 +32,6 @@ func (zones *Zones) Add(times *Times) {
 	}
 }
 
-// AddSpan takes the earliest start and the latest end of events whose times are written as
-// wall clock in a zone.
-func (zones *Zones) AddSpan(zone calendar.Zone, start, end calendar.Wall) {
-	zones.add(zone.Name, zone.Location, start.UTC().Year(), end.UTC().Year())
-}
-
 // AddSite takes the zone of the site, for a calendar that has nothing else.
 func (zones *Zones) AddSite(location *time.Location, now time.Time) {
 	year := now.In(location).Year()

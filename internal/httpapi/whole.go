@@ -48,12 +48,12 @@ func (call *call) survey(listing *listing, selection *query.Selection) error {
 	if !call.format.Surveys {
 		return nil
 	}
-	zones, err := selection.Zones(call.client)
+	err := selection.Records(call.client, func(record *calendar.Record) {
+		times := call.renderer.Times(record, calendar.NeedsPassword(call.caller, record))
+		listing.Zones.Add(&times)
+	})
 	if err != nil {
 		return err
-	}
-	for name, span := range zones {
-		listing.Zones.AddSpan(call.renderer.Zone(name), span.Start, span.End)
 	}
 	if call.TombstoneDays > 0 && !call.sends("status") && !call.sends("search") {
 		err = selection.Gone(call.client, call.Now().AddDate(0, 0, -call.TombstoneDays), func(record *calendar.Record) {

@@ -77,19 +77,6 @@ func Hundredths(decimal string) int64 {
 	return number
 }
 
-// Zone returns the zone in which the times of an event can be told by the clock, "" where only
-// UTC tells them (LISTINGS 1.6).
-func Zone(record *calendar.Record) string {
-	zone, ok := calendar.ParseZone(record.Fields.String("timezone"))
-	isClear := func(wall, utc string) bool {
-		return zone.Unambiguous(record.Fields.Wall(wall), record.Fields.Wall(utc))
-	}
-	if ok && zone.Named() && isClear("start_date", "utc_start_date") && isClear("end_date", "utc_end_date") {
-		return zone.Name
-	}
-	return ""
-}
-
 // languages returns the FieldLanguages of an event.
 func languages(record *calendar.Record) (result []int64) {
 	for _, language := range record.Langs() {
