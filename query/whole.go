@@ -18,26 +18,12 @@ type Selection struct {
 	documents []readmodel.Document // of the page
 }
 
-// unpaged are the criteria of the list over all pages, of which none is asked for.
-func (criteria *Criteria) unpaged() *Criteria {
-	whole := *criteria
-	whole.Page, whole.PerPage = 1, 0
-	return &whole
-}
-
-// Count returns how many events criteria find, whatever their page.
-func (service *Service) Count(ctx context.Context, criteria *Criteria) (int, error) {
-	list, err := service.Run(ctx, criteria.unpaged())
-	if err != nil {
-		return 0, err
-	}
-	return list.Total, nil
-}
-
 // Whole begins to answer criteria over all pages. The selection has to be closed.
 func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *Selection, err error) {
+	unpaged := *criteria
+	unpaged.Page, unpaged.PerPage = 1, 0
 	_, err = readmodel.Open(ctx, service.index, func(view readmodel.View) error {
-		plan, err := service.plan(ctx, view, criteria.unpaged())
+		plan, err := service.plan(ctx, view, &unpaged)
 		if err != nil {
 			return err
 		}

@@ -457,11 +457,13 @@ func (builder *pageBuilder) drops() (removableFilters []removableFilter) {
 		if less.choose("", builder.selection.over, builder.selection.kind); less.err != nil {
 			continue
 		}
-		count, err := builder.Lists.Count(builder.ctx, less.selection.criteria)
+		less.selection.criteria.PerPage = 0 // to count
+		found, err := builder.Lists.Run(builder.ctx, less.selection.criteria)
 		if err != nil {
 			builder.err = err
 			return nil
 		}
+		count := found.Total
 		if builder.selection.over.set && count <= mostOnly { // some may be in its window, and on none of its days
 			count = len(less.allCards())
 		}

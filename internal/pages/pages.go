@@ -23,8 +23,6 @@ type Lists interface {
 	Parse(ctx context.Context, request query.Request) (*query.Criteria, error)
 	// Run answers a list.
 	Run(ctx context.Context, criteria *query.Criteria) (*query.List, error)
-	// Count gives how many events a list has over all pages.
-	Count(ctx context.Context, criteria *query.Criteria) (int, error)
 	// Whole begins to answer a list over all pages.
 	Whole(ctx context.Context, criteria *query.Criteria) (*query.Selection, error)
 	// Months counts the listed events of everybody by month.
