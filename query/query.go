@@ -252,6 +252,8 @@ type Moment struct {
 	// Load returns linked records as they were, nil for those that are not shown: terms have
 	// no counts then. nil: they are as they are now.
 	Load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
+
+	counts func(ctx context.Context, terms []*calendar.Record) (map[calendar.ID]int, error) // of terms, nil for none
 }
 
 // LinkedView is an embedded record.

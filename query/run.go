@@ -171,14 +171,9 @@ func (selection *Selection) views(ctx context.Context, documents []readmodel.Doc
 			}
 		}
 	}
-	join := selection.join(selection.Caller, selection.Lang, selection.Embeds)
-	join.withdrawn = selection.Past.Withdrawn
-	return views, join.views(ctx, views)
-}
-
-// join returns the join of what events of the state embed.
-func (plan *listPlan) join(caller calendar.Caller, language calendar.Lang, embeds Embeds) *join {
-	return &join{
-		records: plan.view.Get, counts: plan.countsOf, caller: caller, language: language, now: plan.moment(), embeds: embeds, left: plan.settings.MaxAnswer,
+	join := join{
+		records: selection.view.Get, counts: selection.countsOf, caller: selection.Caller, language: selection.Lang, now: now,
+		embeds: selection.Embeds, withdrawn: selection.Past.Withdrawn, left: selection.settings.MaxAnswer,
 	}
+	return views, join.views(ctx, views)
 }

@@ -15,16 +15,12 @@ import (
 // out of reach the last known counts stand, so single records stay readable. Protected
 // events are not blanked here: the caller of View checks the right to read first.
 func (service *Service) View(ctx context.Context, caller calendar.Caller, record *calendar.Record, language calendar.Lang, embeds Embeds, moment Moment) (View, error) {
-	j := join{records: moment.Load, caller: caller, language: language, now: cmp.Or(moment.Now, service.now()), embeds: embeds, left: service.settings.MaxAnswer}
 	if moment.Load == nil {
-		j.records, j.counts = service.records.Load, service.lastingCounts
+		moment.Load, moment.counts = service.records.Load, service.lastingCounts
 	}
-	return j.view(ctx, record, cmp.Or(moment.Own, j.now))
-}
-
-// view makes the view of a record whose own status is that of a moment.
-func (join *join) view(ctx context.Context, record *calendar.Record, own time.Time) (View, error) {
-	views := []View{{Record: record, Status: record.Status(own)}}
+	now := cmp.Or(moment.Now, service.now())
+	views := []View{{Record: record, Status: record.Status(cmp.Or(moment.Own, now))}}
+	join := join{records: moment.Load, counts: moment.counts, caller: caller, language: language, now: now, embeds: embeds, left: service.settings.MaxAnswer}
 	err := join.views(ctx, views)
 	return views[0], err
 }
@@ -84,16 +80,16 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	if err != nil && !errors.Is(err, readmodel.ErrUnavailable) {
 		return View{}, err
 	}
-	load := service.records.Load
+	moment := Moment{Load: service.records.Load, counts: service.lastingCounts}
 	if plan != nil {
 		defer plan.view.Close()
-		load = plan.view.Get
+		moment.Load, moment.counts = plan.view.Get, plan.countsOf
 	}
 	var record *calendar.Record
 	if slug != "" {
 		record, err = service.records.BySlug(ctx, kind, slug)
 	} else {
-		found, failed := load(ctx, id)
+		found, failed := moment.Load(ctx, id)
 		record, err = append(found, nil)[0], failed // none with an error
 	}
 	switch {
@@ -102,11 +98,11 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	case record == nil || record.Kind != kind:
 		return View{}, service.records.Absent(ctx, kind, id)
 	}
-	now := service.now()
+	moment.Now = service.now()
 	switch {
-	case kind == calendar.KindEvent && record.Status(now) == calendar.StatusTrash:
+	case kind == calendar.KindEvent && record.Status(moment.Now) == calendar.StatusTrash:
 		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, kind)
-	case !calendar.MayRead(caller, record, now):
+	case !calendar.MayRead(caller, record, moment.Now):
 		return View{}, calendar.Fail(calendar.CodeNotAccessible, kind)
 	case kind == calendar.KindEvent && calendar.NeedsPassword(caller, record):
 		fits := false
@@ -119,10 +115,7 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 			return View{}, calendar.Fail(calendar.CodePasswordProtected, kind)
 		}
 	}
-	if plan == nil {
-		return service.View(ctx, caller, record, language, embeds, Moment{})
-	}
-	return plan.join(caller, language, embeds).view(ctx, record, now)
+	return service.View(ctx, caller, record, language, embeds, moment)
 }
 
 // current returns the state of an index in this process that shows all that the store has:
