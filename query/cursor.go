@@ -67,17 +67,17 @@ func (parser *parser) readCursor() {
 	}
 	switch opened := decodeCursor(text); {
 	case text == "*":
-		parser.walk = &walk{cursor: cursor{Now: parser.now.Unix()}}
+		parser.Walk = &walk{cursor: cursor{Now: parser.now.Unix()}}
 	case opened == nil:
 		value.Refuse(calendar.ReasonCursor)
 	default:
-		parser.walk, parser.now = &walk{cursor: *opened, sent: text}, time.Unix(opened.Now, 0)
+		parser.Walk, parser.now = &walk{cursor: *opened, sent: text}, time.Unix(opened.Now, 0)
 	}
 }
 
 // checkWalk refuses a cursor of a list with other parameters.
 func (parser *parser) checkWalk() {
-	walk := parser.walk
+	walk := parser.Walk
 	bound := slices.DeleteFunc(slices.Clone(parser.Sent), func(linkParam LinkParam) bool {
 		return parser.Params.Find(strings.TrimSuffix(linkParam.Name, "[]")).Free
 	})
@@ -90,9 +90,6 @@ func (parser *parser) checkWalk() {
 		parser.bad.Add("cursor", calendar.ReasonCursor)
 	}
 }
-
-// InSteps tells that the pages of the list follow each other by cursors.
-func (criteria *Criteria) InSteps() bool { return criteria.walk != nil }
 
 // LinksOf are the Links with another cursor.
 func (criteria *Criteria) LinksOf(cursor string) []LinkParam {

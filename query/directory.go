@@ -15,7 +15,7 @@ import (
 // them. It is cached as long as the index shows them as they are.
 type directory struct {
 	options []option                            // by id: the record, and of categories those below it
-	names   map[string]map[string][]calendar.ID // venues by detail and readmodel.PlaceKey
+	names   map[string]map[string][]calendar.ID // venues by the detail, a facet, and readmodel.PlaceKey
 
 	shown readmodel.VisibleState // of the index
 	stamp uint64                 // of readmodel.View
@@ -43,14 +43,22 @@ func (plan *listPlan) directory(kind calendar.Kind) *directory {
 }
 
 func (plan *listPlan) readDirectory(kind calendar.Kind) (directory, error) {
-	d := directory{names: map[string]map[string][]calendar.ID{}}
-	for _, detail := range placeDetails {
-		d.names[detail] = map[string][]calendar.ID{}
-	}
+	d := directory{names: map[string]map[string][]calendar.ID{"city": {}, "country": {}}}
 	query := readmodel.Query{Kind: kind, Sort: readmodel.By(false, readmodel.FieldID)}
 	err := plan.view.Walk(plan.ctx, query, func(documents []readmodel.Document) error {
 		for i := range documents {
-			d.add(documents[i].Record)
+			record := documents[i].Record
+			fields := record.Fields.Copy(directoryFields)
+			latitude, hasLat := fields.Number("geo_lat")
+			longitude, hasLng := fields.Number("geo_lng")
+			option := numbered(record.ID.String(), record.ID)
+			option.linked = &linked{&calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields}, latitude, longitude, hasLat && hasLng}
+			d.options = append(d.options, option)
+			for detail, names := range d.names {
+				if key := readmodel.PlaceKey(fields.String(detail)); key != "" {
+					names[key] = append(names[key], record.ID)
+				}
+			}
 		}
 		return nil
 	})
@@ -60,20 +68,6 @@ func (plan *listPlan) readDirectory(kind calendar.Kind) (directory, error) {
 		}
 	}
 	return d, err
-}
-
-func (directory *directory) add(record *calendar.Record) {
-	fields := record.Fields.Copy(directoryFields)
-	latitude, hasLat := fields.Number("geo_lat")
-	longitude, hasLng := fields.Number("geo_lng")
-	option := numbered(record.ID.String(), record.ID)
-	option.linked = &linked{&calendar.Record{ID: record.ID, Kind: record.Kind, Home: record.Home, Fields: fields}, latitude, longitude, hasLat && hasLng}
-	directory.options = append(directory.options, option)
-	for detail, names := range directory.names {
-		if key := readmodel.PlaceKey(fields.String(detail)); key != "" {
-			names[key] = append(names[key], record.ID)
-		}
-	}
 }
 
 // find returns the option of a record, nil for an unknown one.

@@ -52,7 +52,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	q.value = param.NewValue(q.Input, &q.bad)
 	q.read()
 	q.link()
-	if q.walk != nil {
+	if q.Walk != nil {
 		q.checkWalk()
 	}
 	if err := cmp.Or(q.value.Missing(), q.err); err != nil {
@@ -108,7 +108,7 @@ func (parser *parser) read() {
 	case parser.Kind.IsTerm():
 		parser.readTerms()
 	}
-	parser.Paged = parser.sent("page") || parser.sent("per_page") || parser.walk != nil
+	parser.Paged = parser.sent("page") || parser.sent("per_page") || parser.Walk != nil
 
 	// Of linked records (interface 4.10, 4.11).
 	if has, ok := parser.parameter("has_events").Bool(); ok {

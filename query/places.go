@@ -78,6 +78,3 @@ func (plan *listPlan) metres(from *circle) map[calendar.ID]int64 {
 	}
 	return result
 }
-
-// placeDetails are the details of venues that lists are filtered and counted by.
-var placeDetails = [...]string{"city", "country"}

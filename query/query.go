@@ -131,6 +131,8 @@ type Criteria struct {
 	// table, without page (interface 4.3): name and the value not yet encoded. Sent are
 	// those of them that were sent, with no default.
 	Links, Sent []LinkParam
+	// Walk is a list in steps, which follow each other by cursors; nil: it is in pages.
+	Walk *walk
 	// Paged reports that a page was asked for, by its number or size.
 	Paged bool
 	// Moves reports that the window follows the day: by its default, by when, or by a date in
@@ -191,7 +193,6 @@ type Criteria struct {
 	suggested int             // of each kind
 
 	sort string // a word of sort; "": the order of all lists
-	walk *walk  // in steps; nil: in pages
 
 	hides bool // a parameter was sent that leaves blanked events out
 }

@@ -43,11 +43,11 @@ func (criteria *Criteria) same(o *Criteria) bool {
 	for _, x := range []*Criteria{&a, &b} {
 		x.Key, x.Input, x.Links, x.Sent, x.Paged, x.Moves, x.LooksUp = "", nil, nil, nil, false, false, false
 	}
-	if a.walk != nil && b.walk != nil { // whose cursors know whether the window was sent
-		if !slices.Equal(a.walk.At, b.walk.At) {
+	if a.Walk != nil && b.Walk != nil { // whose cursors know whether the window was sent
+		if !slices.Equal(a.Walk.At, b.Walk.At) {
 			return false
 		}
-		a.walk, b.walk = nil, nil
+		a.Walk, b.Walk = nil, nil
 	}
 	return reflect.DeepEqual(a, b)
 }

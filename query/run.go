@@ -41,7 +41,7 @@ func (plan *listPlan) list() *List {
 		return nil
 	}
 	list, documents := &found.List, found.documents
-	if walk := plan.walk; walk != nil && len(documents) > plan.PerPage {
+	if walk := plan.Walk; walk != nil && len(documents) > plan.PerPage {
 		documents = documents[:plan.PerPage]
 		place := readmodel.Place(found.query.Sort, documents[plan.PerPage-1].Record)
 		list.Next = cursor{Now: walk.Now, Step: uint8(found.step), At: place}.encode(walk.params)
@@ -100,7 +100,7 @@ func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 	if plan.collapse {
 		query.Collapse = &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: hidden}
 	}
-	if walk := plan.walk; walk != nil && plan.PerPage > 0 {
+	if walk := plan.Walk; walk != nil && plan.PerPage > 0 {
 		if len(walk.At) == len(query.Sort) { // else it is of another order, made up
 			query.After = walk.At
 		}

@@ -40,8 +40,8 @@ func (criteria *Criteria) steps() []int {
 		return []int{0}
 	case criteria.typos == typosOn:
 		return []int{last}
-	case criteria.walk != nil && criteria.walk.sent != "": // that of its beginning
-		return []int{min(int(criteria.walk.Step), last)}
+	case criteria.Walk != nil && criteria.Walk.sent != "": // that of its beginning
+		return []int{min(int(criteria.Walk.Step), last)}
 	}
 	return criteria.Search.Steps()
 }

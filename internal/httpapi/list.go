@@ -233,7 +233,7 @@ func (listing *listing) addLink(link string) {
 // link fills in the links of a list to its pages (4.3); one in steps has that to the next one.
 func (call *call) link(listing *listing) {
 	criteria, list, address := call.criteria, listing.list, call.address()
-	urls, page, steps := param.LinksTo(address, criteria.Links), criteria.Page, criteria.InSteps()
+	urls, page, steps := param.LinksTo(address, criteria.Links), criteria.Page, criteria.Walk != nil
 	listing.Self = cmp.Or(listing.Self, urls.Page(page))
 	var links []string
 	add := func(rel, url string) { links = append(links, "<"+url+`>; rel="`+rel+`"`) }
