@@ -69,7 +69,7 @@ func (plan *listPlan) withStatus() readmodel.Filter {
 		}
 		and := readmodel.And{hasStatus(status)}
 		if status == calendar.StatusFuture {
-			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, plan.second+1))
+			and = append(and, readmodel.AtLeast(readmodel.FieldPublished, plan.moment.Unix()+1))
 		}
 		if owner := ownerOf(plan.Caller); owner != everybody {
 			and = append(and, in(readmodel.FieldAuthor, owner))
@@ -137,7 +137,7 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
 	if plan.Of.ID != 0 {
-		and = append(and, plan.withOptions(plan.facet(linkField(plan.Of.Kind)), []option{{numbers: []calendar.ID{plan.Of.ID}}}))
+		and = append(and, plan.withOptions(plan.facet(linkFields[plan.Of.Kind]), []option{{numbers: []calendar.ID{plan.Of.ID}}}))
 	}
 	return append(and, plan.byPlaces()...)
 }

@@ -60,7 +60,7 @@ var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, c
 func appendLinks(ids []calendar.ID, event *calendar.Record, embeds Embeds) []calendar.ID {
 	for index, kind := range linkKinds {
 		if embeds&(1<<index|EmbedTouched) != 0 {
-			ids = append(ids, event.Fields.IDs(linkField(kind))...)
+			ids = append(ids, event.Fields.IDs(linkFields[kind])...)
 		}
 	}
 	return ids

@@ -126,7 +126,7 @@ func (parser *parser) readEvent(name string) {
 		value.Refuse(calendar.ReasonUnknownEvent, id.String())
 		return
 	}
-	linked := record.Fields.IDs(linkField(parser.Kind))
+	linked := record.Fields.IDs(linkFields[parser.Kind])
 	parser.ofEvent = withIDs(linked)
 	parser.resolved = cache.Numbers(parser.resolved, linked)
 }
@@ -143,9 +143,7 @@ func (parser *parser) seesWhole(record *calendar.Record) bool {
 	return calendar.MayRead(parser.Caller, record, parser.now)
 }
 
-// linkField is the field of an event that links to records of the kind.
-func linkField(kind calendar.Kind) string { return linkingFields[kind] }
-
-var linkingFields = [...]string{
+// linkFields are the fields of an event that link to records, by their kind.
+var linkFields = [...]string{
 	calendar.KindVenue: "venue", calendar.KindOrganizer: "organizer", calendar.KindCategory: "categories", calendar.KindTag: "tags",
 }

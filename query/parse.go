@@ -43,7 +43,7 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 		request.Params = Params(request.Kind.Collection())
 	}
 	q := parser{
-		Service: service, ctx: ctx, now: cmp.Or(request.Past.Now, service.now()),
+		Service: service, ctx: ctx, now: cmp.Or(request.Past.Now, service.settings.Now()),
 		Criteria: &Criteria{
 			Request: request, Cost: 1, window: request.Sheet.window(), hides: request.Of != (Of{}), chosen: map[string][]option{},
 		},

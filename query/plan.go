@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"slices"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -22,9 +21,6 @@ type listPlan struct {
 	of   readmodel.Filter // admits posts, in place of those that the caller sees; nil: these
 }
 
-// moment is the one that decides which scheduled posts are published.
-func (plan *listPlan) moment() time.Time { return time.Unix(plan.second, 0) }
-
 // planned returns what a plan in the present state makes, again when the state moved meanwhile.
 func planned[T any](ctx context.Context, service *Service, criteria *Criteria, made func(*listPlan) T) (result T, err error) {
 	err = readmodel.Read(ctx, service.index, func(view readmodel.View) error {
@@ -40,12 +36,12 @@ func planned[T any](ctx context.Context, service *Service, criteria *Criteria, m
 
 // plan begins a plan in the state of a view.
 func (service *Service) plan(ctx context.Context, view readmodel.View, criteria *Criteria) (*listPlan, error) {
-	now := service.now()
+	now := service.settings.Now()
 	holds := func(shared *shared) bool { return shared.holds(view.Shown(), now) }
 	known, err := service.shared.get(ctx, holds, func(*shared) (*shared, error) {
 		due, next, err := dueTimes(ctx, view, now.Unix())
 		return &shared{
-			generation: Generation{VisibleState: view.Shown(), Due: due}, second: now.Unix(), nextDue: next,
+			generation: Generation{VisibleState: view.Shown(), Due: due}, moment: now, nextDue: next,
 			// All moments from the last due publication on decide alike. With that one the
 			// filters are the same in most generations.
 			published: published(due), counted: countedEvents(due, service.settings.ProtectedNow),
@@ -68,7 +64,7 @@ func (plan *listPlan) search(query readmodel.Query) (page readmodel.Page) {
 // sees reports whether the caller sees a record of a directory on events: it is not trashed and
 // the caller could read it singly.
 func (plan *listPlan) sees(record *calendar.Record) bool {
-	return isShown(record, plan.Caller, plan.moment()) && !plan.Past.Withdrawn.has(record.ID)
+	return isShown(record, plan.Caller, plan.moment) && !plan.Past.Withdrawn.has(record.ID)
 }
 
 // among returns those of some records of a kind that the caller sees.
@@ -100,7 +96,7 @@ func (plan *listPlan) tally(kind calendar.Kind, field string, filter readmodel.F
 // eventsOf returns how many of the events that a filter admits link to each record of a kind.
 // Records without any are absent.
 func (plan *listPlan) eventsOf(kind calendar.Kind, filter readmodel.Filter) map[calendar.ID]int {
-	return plan.tally(calendar.KindEvent, linkField(kind), filter)
+	return plan.tally(calendar.KindEvent, linkFields[kind], filter)
 }
 
 // countedOf returns how many counted events link to each record of a kind; the map is shared.

@@ -159,7 +159,7 @@ func byStart(desc bool) []readmodel.Sort {
 
 // views makes the views of documents, with what events embed.
 func (selection *Selection) views(ctx context.Context, documents []readmodel.Document) ([]View, error) {
-	now, views := selection.moment(), make([]View, len(documents))
+	now, views := selection.moment, make([]View, len(documents))
 	for i, document := range documents {
 		views[i] = View{
 			Record: document.Record, Repeats: document.Repeats, Status: document.Record.Status(now),

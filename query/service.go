@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -37,8 +36,6 @@ func New(index readmodel.Index, records Records, options Options) *Service {
 	all[len(all)-1].options = options.CostBands
 	return &Service{index: index, records: records, settings: options, facets: all}
 }
-
-func (service *Service) now() time.Time { return service.settings.Now() }
 
 // Await waits until lists show position least, or returns *calendar.Error with
 // CodePositionNotReached after the longest wait, at once when the store has not come

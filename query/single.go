@@ -18,7 +18,7 @@ func (service *Service) View(ctx context.Context, caller calendar.Caller, record
 	if moment.Load == nil {
 		moment.Load, moment.counts = service.records.Load, service.lastingCounts
 	}
-	now := cmp.Or(moment.Now, service.now())
+	now := cmp.Or(moment.Now, service.settings.Now())
 	views := []View{{Record: record, Status: record.Status(cmp.Or(moment.Own, now))}}
 	join := join{records: moment.Load, counts: moment.counts, caller: caller, language: language, now: now, embeds: embeds, left: service.settings.MaxAnswer}
 	err := join.views(ctx, views)
@@ -98,7 +98,7 @@ func (service *Service) Read(ctx context.Context, kind calendar.Kind, id calenda
 	case record == nil || record.Kind != kind:
 		return View{}, service.records.Absent(ctx, kind, id)
 	}
-	moment.Now = service.now()
+	moment.Now = service.settings.Now()
 	switch {
 	case kind == calendar.KindEvent && record.Status(moment.Now) == calendar.StatusTrash:
 		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, kind)

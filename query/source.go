@@ -13,7 +13,7 @@ import (
 // readSource reads the range of a calendar widget. Its bounds are instants, else clocks of
 // the zone or of each event; whole days are held against the digits that were sent.
 func (parser *parser) readSource() {
-	site, sent, timed, days := parser.settings.Site, false, openWindow, readmodel.AllNumbers
+	site, timed, days := parser.settings.Site, openWindow, readmodel.AllNumbers
 	value := parser.parameter("timeZone")
 	if text, ok := value.Text(); ok && !strings.EqualFold(text, "local") {
 		zone, known := calendar.ParseZone(text)
@@ -26,13 +26,10 @@ func (parser *parser) readSource() {
 		if !ok {
 			continue
 		}
-		sent = true
 		zone, digits := parser.Zone, date.Wall(parser.now, cmp.Or(date.Zone(), site))
-		instant := int64(digits)
+		instant := calendar.WallToInstant(digits, zone).Unix()
 		if date.IsInstant() {
 			zone, instant = time.UTC, date.Instant(parser.now, site).Unix()
-		} else if zone != nil {
-			instant = calendar.WallToInstant(digits, zone).Unix()
 		}
 		if bounds := timed.of(zone); name == "start" {
 			bounds[overlapsFrom], days.Min = instant, int64(digits)
@@ -41,7 +38,7 @@ func (parser *parser) readSource() {
 		}
 		parser.resolved = parser.resolved.Number(int64(digits)).Number(instant)
 	}
-	if !sent {
+	if days == readmodel.AllNumbers {
 		return
 	}
 	first, last := timed[1][overlapsFrom], timed[1][overlapsUntil]

@@ -18,9 +18,8 @@ import (
 // shared is what requests of one generation share.
 type shared struct {
 	generation Generation
-	// second is the moment, Unix time, that decides which scheduled posts are published:
-	// until nextDue all moments decide alike.
-	second  int64
+	// moment decides which scheduled posts are published: until nextDue all moments decide alike.
+	moment  time.Time
 	nextDue int64 // the generation ends then; MaxInt64: nothing is scheduled
 
 	published readmodel.Filter // published posts
@@ -69,7 +68,7 @@ func (service *Service) Generation(ctx context.Context) (Generation, error) {
 	if err != nil {
 		return Generation{}, err
 	}
-	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.now()) {
+	if shared := service.shared.Load(); shared != nil && shared.holds(shown, service.settings.Now()) {
 		return shared.generation, nil
 	}
 	return planned(ctx, service, nil, func(plan *listPlan) Generation { return Generation{shown, plan.generation.Due} })
@@ -112,7 +111,7 @@ func (plan *listPlan) countsOf(ctx context.Context, terms []*calendar.Record) (m
 	slices.SortFunc(missing, func(a, b *calendar.Record) int { return cmp.Compare(a.ID, b.ID) }) // so that servers know the request again
 	ids, each := make([]calendar.ID, len(missing)), make([]readmodel.Filter, len(missing))
 	for i, term := range missing {
-		ids[i], each[i] = term.ID, in(linkField(term.Kind), term.ID)
+		ids[i], each[i] = term.ID, in(linkFields[term.Kind], term.ID)
 	}
 	few := readmodel.Or{in(readmodel.FieldCategories, ids...), in(readmodel.FieldTags, ids...)} // events have one of them
 	page, err := plan.view.Search(ctx, readmodel.Query{

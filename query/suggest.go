@@ -93,7 +93,7 @@ func (plan *listPlan) suggestEvents() []Suggestion {
 	})
 	suggestions := make([]Suggestion, len(page.Documents))
 	for i, document := range page.Documents {
-		suggestions[i] = Suggestion{Record: document.Record, Status: document.Record.Status(plan.moment()), Count: document.Repeats.Count}
+		suggestions[i] = Suggestion{Record: document.Record, Status: document.Record.Status(plan.moment), Count: document.Repeats.Count}
 		if venues := plan.among(calendar.KindVenue, document.Record.Fields.IDs("venue")); venues != nil {
 			suggestions[i].Venue = venues[0].record
 		}
@@ -111,7 +111,7 @@ func (plan *listPlan) suggestOthers() (all []Suggestion) {
 	if len(found) == 0 {
 		return nil
 	}
-	counts := plan.eventsOf(plan.Kind, append(plan.coming(plan.upcomingAt), in(linkField(plan.Kind), found...)))
+	counts := plan.eventsOf(plan.Kind, append(plan.coming(plan.upcomingAt), in(linkFields[plan.Kind], found...)))
 	named, directory, rank := map[string]int{}, plan.directory(plan.Kind), readmodel.Relevance{Text: name}
 	for _, id := range found {
 		option := directory.find(id)
@@ -120,7 +120,7 @@ func (plan *listPlan) suggestOthers() (all []Suggestion) {
 		}
 		record := option.record
 		label, _ := record.Name(plan.Lang)
-		suggestion := Suggestion{Record: record, Status: record.Status(plan.moment()), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
+		suggestion := Suggestion{Record: record, Status: record.Status(plan.moment), Count: counts[id], score: rank.Score(record), name: readmodel.FoldTitle(label)}
 		named[suggestion.name]++
 		all = append(all, suggestion)
 	}

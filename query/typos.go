@@ -5,11 +5,8 @@ import (
 	"daybook/query/readmodel"
 )
 
-// The words of typos, of which "off" is "" here (LISTINGS 3.3).
-const (
-	typosAuto = "auto"
-	typosOn   = "on"
-)
+// typosOn is a word of typos, of which "off" is "" here (LISTINGS 3.3).
+const typosOn = "on"
 
 func (parser *parser) readTypos() {
 	value := parser.parameter("typos")
@@ -21,7 +18,7 @@ func (parser *parser) readTypos() {
 	case on:
 		parser.typos = typosOn
 	case !known && word != "" && value.Known(word):
-		parser.typos = typosAuto
+		parser.typos = word
 	}
 	if parser.typos != "" {
 		parser.Cost += 3

@@ -57,9 +57,7 @@ func New(store eventstore.Store, reader *history.Reader, views *query.Service, o
 	options.Wait = cmp.Or(options.Wait, 30*time.Second)
 	options.Idle = cmp.Or(options.Idle, 5*time.Minute)
 	options.Log = cmp.Or(options.Log, slog.Default())
-	if options.Query.Now == nil {
-		options.Query.Now = time.Now
-	}
+	options.Query = options.Query.WithDefaults()
 	service := &Service{
 		store: store, history: reader, views: views, options: options,
 		clients: keylock.Locks[client]{AtOnce: maxWaits}, anyone: make(chan struct{}, 1), users: make(chan struct{}, 1),
