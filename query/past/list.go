@@ -14,9 +14,6 @@ import (
 	"daybook/query"
 )
 
-// errTooLarge says that a point would need more than Options.Memory.
-var errTooLarge = errors.New("too much memory for a point of the past")
-
 // client is who waits for points: a user, or an address without credentials.
 type client struct {
 	user    calendar.ID // 0: none
@@ -44,7 +41,7 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 	defer cancel()
 	of := client{user: caller.ID}
 	if caller.Role == calendar.Anonymous {
-		of = client{address: from}
+		of.address = from
 	}
 	for {
 		head, err := service.store.Head(wait, eventstore.Point{})
@@ -53,8 +50,6 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 		}
 		point, err := service.point(wait, of, pointRequest{then.Point, head.Position, head.Epoch, searches})
 		switch {
-		case errors.Is(err, errTooLarge):
-			return nil, nil, &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: service.options.Memory}
 		case err != nil && ctx.Err() == nil && wait.Err() != nil:
 			return nil, nil, calendar.Fail(calendar.CodeAsOfNotReady, 0)
 		case err != nil:
@@ -128,7 +123,7 @@ func (service *Service) make(ctx context.Context, asked pointRequest, user bool)
 			return nil, ctx.Err()
 		}
 		if moment, err = service.read(ctx, key); err != nil {
-			if ctx.Err() == nil && !errors.Is(err, errTooLarge) {
+			if _, refused := errors.AsType[*calendar.Error](err); ctx.Err() == nil && !refused {
 				service.options.Log.WarnContext(ctx, "point of the past not built", "error", err)
 			}
 			return nil, err

@@ -91,7 +91,7 @@ type PointInTime struct {
 // the head.
 func (service *Service) Resolve(ctx context.Context, point param.Point) (PointInTime, error) {
 	if point.Position == 0 {
-		return PointInTime{eventstore.Point{Time: point.Time.UTC()}, point.Time}, nil
+		return PointInTime{eventstore.Point{Time: point.Time}, point.Time}, nil
 	}
 	entries, err := service.store.Read(ctx, eventstore.Range{After: uint64(point.Position) - 1, Limit: 1})
 	if err != nil {

@@ -115,7 +115,7 @@ func (service *Service) latest(ctx context.Context, pointKey pointKey) ([]readmo
 				latest[entry.ID] = readmodel.Document{Position: entry.Position, Body: bytes.Clone(entry.State)} // without what changed, which is as large
 			}
 			if size+len(latest)*recordBytes > service.options.Memory {
-				return errTooLarge
+				return &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: service.options.Memory}
 			}
 			return nil
 		})
@@ -204,17 +204,16 @@ func (records records) ByName(ctx context.Context, kind calendar.Kind, language 
 	return records.all(ctx, kind, readmodel.Term{Field: readmodel.FieldNameLower.In(language), Value: htmltext.NameKey(name)})
 }
 
-func (records records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) ([]*calendar.Record, error) {
+func (records records) all(ctx context.Context, kind calendar.Kind, filter readmodel.Filter) (all []*calendar.Record, err error) {
 	var page readmodel.Page
-	err := readmodel.Read(ctx, records.index, func(view readmodel.View) (err error) {
+	err = readmodel.Read(ctx, records.index, func(view readmodel.View) (err error) {
 		page, err = view.Search(ctx, readmodel.Query{Kind: kind, Filter: filter, Sort: readmodel.By(false, readmodel.FieldID), Limit: pageEntries})
 		return err
 	})
-	result := make([]*calendar.Record, len(page.Documents))
 	for i := range page.Documents {
-		result[i] = page.Documents[i].Record
+		all = append(all, page.Documents[i].Record)
 	}
-	return result, err
+	return all, err
 }
 
 // Absent implements query.Records: lists know nothing else of what is erased.
