@@ -50,7 +50,7 @@ func (parser *parser) readEvents() {
 	if _, parser.collapse = parser.parameter("collapse").Word(); parser.collapse {
 		parser.Cost += 2
 	}
-	parser.Format, _ = parser.parameter("format").Word()
+	parser.parameter("format").Word() // read before, as it says who encodes the list
 	features, _ := parser.parameter("features").Word()
 	parser.Venues = features == "venues"
 	parser.BOM, _ = parser.parameter("csv_bom").Bool()

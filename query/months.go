@@ -29,7 +29,7 @@ const partsAtOnce = 500
 
 // firstOf returns the first day of a number of readmodel.FieldMonth.
 func firstOf(month calendar.ID) time.Time {
-	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
+	return time.Date(0, time.Month(month+1), 1, 0, 0, 0, 0, time.UTC)
 }
 
 // Months returns the months of the listed events.

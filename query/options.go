@@ -205,17 +205,19 @@ func minuteOf(text string) (int64, bool) {
 	return int64(instant.Hour()*60 + instant.Minute()), err == nil && len(text) == len("15:04")
 }
 
-// readCostBand reads A-B or A-, from A to below B.
+// costBand is A-B or A-, of decimals with up to two places.
+var costBand = regexp.MustCompile(`^([0-9]+(?:\.[0-9]{1,2})?)-([0-9]+(?:\.[0-9]{1,2})?)?$`)
+
+// readCostBand reads the costs from A to below B.
 func readCostBand(entry string) (option, bool) {
-	least, below, ok := strings.Cut(entry, "-")
-	from, okFrom := price(least)
-	if !ok || !okFrom {
+	bounds := costBand.FindStringSubmatch(entry)
+	if bounds == nil {
 		return option{}, false
 	}
-	within := readmodel.AtLeast(readmodel.FieldCost, from)
-	if below != "" {
-		until, okTo := price(below)
-		if !okTo || from >= until {
+	within := readmodel.AtLeast(readmodel.FieldCost, readmodel.Hundredths(bounds[1]))
+	if bounds[2] != "" {
+		until := readmodel.Hundredths(bounds[2])
+		if within.Min >= until {
 			return option{}, false
 		}
 		if until < within.Max { // else it has no bound that a cost could reach
@@ -223,12 +225,4 @@ func readCostBand(entry string) (option, bool) {
 		}
 	}
 	return option{word: entry, label: entry, other: within}, true
-}
-
-// priceForm is a decimal with up to two places.
-var priceForm = regexp.MustCompile(`^[0-9]+(\.[0-9]{1,2})?$`)
-
-// price reads a decimal with up to two places, in hundredths.
-func price(text string) (int64, bool) {
-	return readmodel.Hundredths(text), priceForm.MatchString(text)
 }

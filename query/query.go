@@ -139,9 +139,8 @@ type Criteria struct {
 	// words.
 	Moves bool
 
-	Format   string // "" for none
-	Venues   bool   // features=venues
-	BOM, Raw bool   // csv_bom, csv_raw
+	Venues   bool // features=venues
+	BOM, Raw bool // csv_bom, csv_raw
 
 	Typos bool // typos was sent: the list tells its step
 	// Search is what texts have to fit, or what suggestions are for.
