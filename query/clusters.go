@@ -117,7 +117,7 @@ func clusterOf(cell cell, venues []*option, events int, counts map[calendar.ID]i
 		return cluster
 	}
 	cluster.Lat, cluster.Lng = math.Round(latitude/weight*1e6)/1e6, math.Round(longitude/weight*1e6)/1e6
-	for zoom := cell.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
+	for zoom := cell.zoom - 1; zoom <= maxZoom; zoom++ {
 		first := cellAt(venues[0].latitude, venues[0].longitude, zoom)
 		if slices.ContainsFunc(venues, func(venue *option) bool { return cellAt(venue.latitude, venue.longitude, zoom) != first }) {
 			cluster.Expansion = zoom

@@ -137,7 +137,7 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
 	if plan.Of.ID != 0 {
-		and = append(and, plan.withOptions(plan.facet(linkFields[plan.Of.Kind]), []option{{numbers: []calendar.ID{plan.Of.ID}}}))
+		and = append(and, plan.withOptions(plan.facet(linkFields[plan.Of.Kind]), []option{numbered("", plan.Of.ID)}))
 	}
 	return append(and, plan.byPlaces()...)
 }

@@ -70,9 +70,9 @@ func (parser *parser) readPlace() {
 	if !ok {
 		km = DefaultRadius
 	}
-	for _, pair := range [][2]string{{"geoloc_lat", "geoloc_lng"}, {"geoloc_lng", "geoloc_lat"}} {
-		if parser.sent(pair[0]) && !parser.sent(pair[1]) {
-			parser.bad.Add(pair[1], calendar.ReasonPairMissing, pair[0])
+	for name, other := range map[string]string{"geoloc_lat": "geoloc_lng", "geoloc_lng": "geoloc_lat"} {
+		if parser.sent(name) && !parser.sent(other) {
+			parser.bad.Add(other, calendar.ReasonPairMissing, name)
 		}
 	}
 	switch {

@@ -26,10 +26,7 @@ func (parser *parser) load(kind calendar.Kind, ids ...calendar.ID) []*calendar.R
 		return records
 	}
 	found, err := parser.records.Load(parser.ctx, ids...)
-	if err != nil {
-		parser.err = err
-		return records
-	}
+	parser.err = err
 	for i, record := range found {
 		if record != nil && record.Kind == kind {
 			records[i] = record

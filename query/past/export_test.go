@@ -27,7 +27,7 @@ func (service *Service) Contents(ctx context.Context, then PointInTime) (*Conten
 	if err != nil {
 		return nil, err
 	}
-	p := service.find(func(p *point) bool { return p.asked == pointRequest{then.Point, head.Position, head.Epoch, false} })
+	p := service.find(func(p *point) bool { return p.asked == pointKey{then.Point, head.Position, head.Epoch, false} })
 	records, err := records{p.index}.Load(ctx, p.ids...)
 	if err != nil {
 		return nil, err

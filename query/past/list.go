@@ -23,14 +23,6 @@ type client struct {
 // maxWaits is how many points are under way for one client.
 const maxWaits = 2
 
-// pointRequest is a point while the log ends at head.
-type pointRequest struct {
-	point eventstore.Point
-	head  calendar.Position
-	epoch eventstore.Epoch
-	texts bool
-}
-
 // List returns the lists of a point, once it is built, and what the caller gets no more:
 // *calendar.Error with CodeAsOfTooLarge, or with CodeAsOfNotReady after the longest wait, while
 // it goes on being built. from is the address of a caller without credentials.
@@ -48,7 +40,7 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 		if err != nil {
 			return nil, nil, err
 		}
-		point, err := service.point(wait, of, pointRequest{then.Point, head.Position, head.Epoch, searches})
+		point, err := service.point(wait, of, pointKey{then.Point, head.Position, head.Epoch, searches})
 		switch {
 		case err != nil && ctx.Err() == nil && wait.Err() != nil:
 			return nil, nil, calendar.Fail(calendar.CodeAsOfNotReady, 0)
@@ -63,7 +55,7 @@ func (service *Service) List(ctx context.Context, caller calendar.Caller, from n
 }
 
 // point returns a point, which may have to be built.
-func (service *Service) point(ctx context.Context, client client, asked pointRequest) (*point, error) {
+func (service *Service) point(ctx context.Context, client client, asked pointKey) (*point, error) {
 	moment := service.find(func(p *point) bool { return p.asked == asked })
 	if moment != nil {
 		return moment, nil
@@ -93,12 +85,13 @@ func (service *Service) point(ctx context.Context, client client, asked pointReq
 
 // make finds or builds the point of a request, when it has a place for that: equal requests
 // wait for one building.
-func (service *Service) make(ctx context.Context, asked pointRequest, user bool) (moment *point, err error) {
-	last, err := service.store.Head(ctx, asked.point) // may look at many entries
+func (service *Service) make(ctx context.Context, asked pointKey, user bool) (moment *point, err error) {
+	last, err := service.store.Head(ctx, asked.Point) // may look at many entries
 	if err != nil {
 		return nil, err
 	}
-	key := pointKey{last.Position, last.Time.UTC(), asked.epoch, asked.texts}
+	key := asked
+	key.head, key.Position, key.Time = 0, last.Position, last.Time.UTC()
 	release, err := service.building.Acquire(ctx, key)
 	if err != nil {
 		return nil, err
@@ -106,7 +99,7 @@ func (service *Service) make(ctx context.Context, asked pointRequest, user bool)
 	defer release()
 	known := service.find(func(p *point) bool { // one with texts serves all lists
 		own := p.key
-		own.Texts = own.Texts && key.Texts
+		own.texts = own.texts && key.texts
 		return own == key
 	})
 	if moment = known; known == nil {
@@ -135,7 +128,7 @@ func (service *Service) make(ctx context.Context, asked pointRequest, user bool)
 		return moment, nil
 	}
 	service.built++
-	if service.store.Epoch() == key.Epoch {
+	if service.store.Epoch() == key.epoch {
 		for service.points = append(service.points, moment); len(service.points) > service.options.Points || service.bytes() > service.options.Memory; {
 			service.points = slices.Delete(service.points, 0, 1)
 		}

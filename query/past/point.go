@@ -23,23 +23,25 @@ import (
 	"daybook/query/readmodel/memindex"
 )
 
-// pointKey names the entries that count at a point: those up to Position whose time is not
-// after Time, in an epoch of the store. Points with the same entries have the same key.
+// pointKey names a point as it was asked for while the log ended at head. With head 0 it names the
+// entries that count there, by the greatest position and the greatest time, UTC, of them: those up to
+// the one that are not after the other. Points with the same entries have the same key.
 type pointKey struct {
-	Position calendar.Position // the greatest one
-	Time     time.Time         // the greatest one, UTC
-	Epoch    eventstore.Epoch
-	Texts    bool // it can be searched
+	eventstore.Point
+
+	head  calendar.Position
+	epoch eventstore.Epoch
+	texts bool // it can be searched
 }
 
 // point is the read model of the entries that count at a point, which never changes, and
 // what is known of its records now.
 type point struct {
-	key   pointKey
+	key   pointKey // with head 0
 	index *memindex.Index
 	ids   []calendar.ID // ascending
 	bytes int
-	asked pointRequest // the last one that was answered from the store, under mu of the Service
+	asked pointKey // the last one that was answered from the store, under mu of the Service
 
 	mu   sync.Mutex        // of what follows
 	seen calendar.Position // up to where the log was read for closed
@@ -82,7 +84,7 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 		return nil, err
 	}
 	documents = slices.DeleteFunc(documents, func(document readmodel.Document) bool { return document.Record == nil || document.Record.Deleted })
-	index := memindex.New(memindex.Options{Logger: service.options.Log, NoTexts: !pointKey.Texts, Once: true})
+	index := memindex.New(memindex.Options{Logger: service.options.Log, NoTexts: !pointKey.texts, Once: true})
 	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}}); err != nil {
 		return nil, err
 	}
