@@ -112,7 +112,7 @@ func (plan *listPlan) filter(without ...string) readmodel.And {
 // byFacet is the filter by the parameter of a facet, none where it was not sent.
 func (plan *listPlan) byFacet(name string) readmodel.And {
 	if chosen := plan.chosen[name]; chosen != nil {
-		return readmodel.And{plan.withOptions(plan.facet(name), chosen)}
+		return readmodel.And{plan.withOptions(name, chosen)}
 	}
 	return nil
 }
@@ -137,14 +137,15 @@ func (plan *listPlan) others() readmodel.And {
 	and = append(and, notHidden)
 	and = append(and, plan.window.filters()...)
 	if plan.Of.ID != 0 {
-		and = append(and, plan.withOptions(plan.facet(linkFields[plan.Of.Kind]), []option{numbered("", plan.Of.ID)}))
+		and = append(and, plan.withOptions(linkFields[plan.Of.Kind], []option{numbered("", plan.Of.ID)}))
 	}
 	return append(and, plan.byPlaces()...)
 }
 
 // withOptions admits what one of some options of a facet does; of records as far as the
 // caller sees them.
-func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filter {
+func (plan *listPlan) withOptions(name string, options []option) readmodel.Filter {
+	facet := plan.facet(name)
 	if facet.kind == 0 {
 		return anyOf(facet.field, options)
 	}
@@ -152,7 +153,7 @@ func (plan *listPlan) withOptions(facet *facet, options []option) readmodel.Filt
 	var ids []calendar.ID
 	for _, option := range options {
 		if facet.isPlace() {
-			option.numbers = directory.names[facet.name][option.word]
+			option.numbers = directory.names[name][option.word]
 		}
 		for _, id := range option.numbers {
 			if known := directory.find(id); known != nil {

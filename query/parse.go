@@ -55,11 +55,8 @@ func (service *Service) Parse(ctx context.Context, request Request) (*Criteria, 
 	if q.Walk != nil {
 		q.checkWalk()
 	}
-	if err := cmp.Or(q.value.Missing(), q.err); err != nil {
-		return nil, err
-	}
 	q.bad.Fields = append(q.bad.Fields, request.Refused...)
-	if err := cmp.Or(q.bad.Err(), service.Afford(q.Cost)); err != nil {
+	if err := cmp.Or(q.value.Missing(), q.err, q.bad.Err(), service.Afford(q.Cost)); err != nil {
 		return nil, err
 	}
 	q.Key = q.makeKey()

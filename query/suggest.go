@@ -73,7 +73,7 @@ func (service *Service) Suggest(ctx context.Context, criteria *Criteria) (sugges
 
 func (plan *listPlan) suggest() (suggested Suggested) {
 	plan.stepped(func() int {
-		if suggested.List = nil; plan.Kind == calendar.KindEvent {
+		if plan.Kind == calendar.KindEvent {
 			suggested.List = plan.suggestEvents()
 		} else {
 			suggested.List = plan.suggestOthers()

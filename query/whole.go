@@ -27,12 +27,10 @@ func (service *Service) Whole(ctx context.Context, criteria *Criteria) (whole *S
 		if err != nil {
 			return err
 		}
-		if whole = plan.find(); plan.err != nil {
-			return plan.err
-		}
+		whole = plan.find()
 		// An engine may find out at the second read that it does not hold the state.
-		_, err = view.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
-		return err
+		plan.search(readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.Or{}})
+		return plan.err
 	})
 	return whole, err
 }

@@ -134,14 +134,15 @@ func (parser *parser) readWindow() {
 	if sheet.Past && *wall >= int64(calendar.WallOf(parser.now.In(site))) { // else it says more
 		*wall, *utc = math.MaxInt64, min(*utc, parser.now.Unix()-1)
 	}
-	if fixed || parser.Params.Find(DateParams[0]) == nil { // the list has no dates
+	if fixed {
 		return
 	}
 	for index, name := range DateParams[:len(parser.defaults)] {
-		if parser.sent(name) {
+		value := parser.parameter(name)
+		if value.Moving == nil || parser.sent(name) { // the list has no dates, or its own
 			continue
 		}
-		wall := parser.Params.Find(name).Moving(parser.now, cmp.Or(sheet.Zone, site))
+		wall := value.Moving(parser.now, cmp.Or(sheet.Zone, site))
 		if index == 0 && !strict {
 			wall = wall.Midnight()
 		}
