@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -52,8 +53,8 @@ func characterSize(text string) int {
 	return norm.NFKC.NextBoundaryInString(text, true)
 }
 
-// foldedLow holds the folded form of each character below U+0600.
-var foldedLow = func() (t [0x600]string) {
+// foldedLow holds the folded form of each character below U+0700.
+var foldedLow = func() (t [0x700]string) {
 	for r := range t {
 		t[r] = foldSlowly(string(rune(r)))
 	}
@@ -66,7 +67,7 @@ func foldCharacter(text string) string {
 		return foldSlowly(text)
 	case int(letter) < len(foldedLow):
 		return foldedLow[letter]
-	case letter >= 0x4E00 && letter <= 0x9FFF: // Han, as it is
+	case letter >= 0x4E00 && letter <= 0x9FFF || unicode.Is(unicode.Lo, letter) && norm.NFKC.IsNormalString(text): // Han and others, as they are
 		return text
 	}
 	return foldSlowly(text)
@@ -86,36 +87,22 @@ func digit(letter rune) rune {
 // of ten.
 var strokes = strings.NewReplacer(strings.Fields("ø o đ d ð d ł l ħ h ı i œ oe æ ae þ th ŧ t ƀ b ɨ i ʉ u 🔟 10")...)
 
+// ignored is what makes no difference inside of a word: accents, but not the marks that make
+// another letter of a kana or write a vowel in Indic scripts, soft hyphen, joiners, byte order
+// mark, Arabic tatweel, variation selectors.
+var ignored = regexp.MustCompile("[\u0300-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20FF\uFE20-\uFE2F" +
+	"\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u064B-\u065F\u0670" +
+	"\u00AD\u0640\u200C\u200D\u2060\uFEFF\u180B-\u180D\u180F\uFE00-\uFE0F\U000E0100-\U000E01EF]")
+
 func foldSlowly(text string) string {
 	text = strings.Map(func(letter rune) rune {
-		switch {
-		case isCombining(letter) || isIgnorable(letter):
-			return -1
-		case letter >= utf8.RuneSelf && unicode.IsDigit(letter):
+		if letter >= utf8.RuneSelf && unicode.IsDigit(letter) {
 			return digit(letter)
 		}
 		return letter
-	}, norm.NFKD.String(text))
+	}, ignored.ReplaceAllString(norm.NFKD.String(text), ""))
 	// NFC joins the marks of kana and the parts of Hangul again.
 	return norm.NFC.String(strokes.Replace(cases.Fold().String(text)))
-}
-
-// isCombining reports whether a letter is an accent. Marks that make another letter of a
-// kana or that write a vowel in Indic scripts are none.
-func isCombining(letter rune) bool {
-	return letter >= 0x300 && letter <= 0x36F || letter >= 0x1AB0 && letter <= 0x1AFF || letter >= 0x1DC0 && letter <= 0x1DFF ||
-		letter >= 0x20D0 && letter <= 0x20FF || letter >= 0xFE20 && letter <= 0xFE2F ||
-		letter >= 0x591 && letter <= 0x5C7 && unicode.Is(unicode.Mn, letter) || letter >= 0x64B && letter <= 0x65F || letter == 0x670
-}
-
-// isIgnorable reports whether a letter makes no difference inside of a word: soft hyphen, joiners,
-// byte order mark, Arabic tatweel, variation selectors.
-func isIgnorable(letter rune) bool {
-	switch letter {
-	case 0xAD, 0x640, 0x200C, 0x200D, 0x2060, 0xFEFF:
-		return true
-	}
-	return letter >= 0x180B && unicode.Is(unicode.Variation_Selector, letter)
 }
 
 // isCJK reports whether a letter is compared by pairs of characters (interface 4.7).
