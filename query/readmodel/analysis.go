@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -183,46 +184,46 @@ func IsCJKToken(token string) bool {
 	return size == len(token) && isCJK(letter)
 }
 
-var stemmers = [...]func(*snowballstem.Env) bool{
-	calendar.LangEN: english.Stem,
-	calendar.LangFR: french.Stem,
-	calendar.LangES: spanish.Stem,
+// languages are those with stems and common words, by what holds these.
+var languages = [...]struct {
+	stem     func(*snowballstem.Env) bool
+	stopList []byte
+}{
+	calendar.LangEN: {english.Stem, en.EnglishStopWords},
+	calendar.LangFR: {french.Stem, fr.FrenchStopWords},
+	calendar.LangES: {spanish.Stem, es.SpanishStopWords},
 }
 
-// stemmer computes stems and caches them by language. It is for one goroutine.
-type stemmer struct {
-	env   *snowballstem.Env
-	stems [len(stemmers)]map[string]string
+// word is a word of a language.
+type word struct {
+	text     string
+	language calendar.Lang
 }
 
-// maxStems is how many stems of a language are cached.
-const maxStems = 20_000
-
-var stemmerPool = sync.Pool{New: func() any { return &stemmer{env: snowballstem.NewEnv("")} }}
+// stemPool caches stems for a while: the collector takes what a pool holds, and with it the
+// words of records that were erased.
+var stemPool = sync.Pool{New: func() any { return map[word]string{} }}
 
 // Stem returns the stem of a token (Snowball: English, French, Spanish) in the
 // language of the text that it is from. Chinese has no stems: there the word is
 // its own stem, and so is every word without a Latin letter.
 func Stem(token string, language calendar.Lang) string {
-	if int(language) >= len(stemmers) || stemmers[language] == nil || len(token) < 3 {
+	if len(token) < 3 || languages[language].stem == nil {
 		return token
 	}
-	stemmer := stemmerPool.Get().(*stemmer) // the pool makes nothing else
-	defer stemmerPool.Put(stemmer)
-	stem, cached := stemmer.stems[language][token]
-	if cached {
-		return stem
+	stems := stemPool.Get().(map[word]string) // the pool makes nothing else
+	defer stemPool.Put(stems)
+	stem := stems[word{token, language}]
+	if stem == "" {
+		token = strings.Clone(token) // without the text that it is from
+		env := snowballstem.NewEnv(token)
+		languages[language].stem(env)
+		stem = cmp.Or(env.Current(), token)
+		if len(stems) == 60_000 {
+			clear(stems)
+		}
+		stems[word{token, language}] = stem
 	}
-	stemmer.env.SetCurrent(token)
-	stemmers[language](stemmer.env)
-	token = strings.Clone(token) // without the text that it is from
-	if stem = stemmer.env.Current(); stem == "" {
-		stem = token
-	}
-	if len(stemmer.stems[language]) == maxStems || stemmer.stems[language] == nil {
-		stemmer.stems[language] = map[string]string{}
-	}
-	stemmer.stems[language][token] = stem
 	return stem
 }
 
@@ -230,22 +231,17 @@ func Stem(token string, language calendar.Lang) string {
 // are without accents: "été" is the summer too.
 var keptWords = strings.Fields("ete etes etee etees")
 
-var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
-	all := map[calendar.Lang]map[string]bool{}
-	for language, list := range map[calendar.Lang][]byte{
-		calendar.LangEN: en.EnglishStopWords,
-		calendar.LangFR: fr.FrenchStopWords,
-		calendar.LangES: es.SpanishStopWords,
-	} {
-		words := map[string]bool{}
-		for line := range strings.Lines(string(list)) {
+// stopWords are the common words by language.
+var stopWords = sync.OnceValue(func() (all [len(languages)]map[string]bool) {
+	for language := range languages {
+		all[language] = map[string]bool{}
+		for line := range strings.Lines(string(languages[language].stopList)) {
 			line, _, _ = strings.Cut(line, "|")
 			// A contraction ("don't") is several words; none of them is common by itself.
 			if t := Tokens(line); len(t) == 1 && !slices.Contains(keptWords, t[0]) {
-				words[t[0]] = true
+				all[language][t[0]] = true
 			}
 		}
-		all[language] = words
 	}
 	return all
 })

@@ -77,8 +77,8 @@ func Hundredths(decimal string) int64 {
 	return number
 }
 
-// languages returns the FieldLanguages of an event.
-func languages(record *calendar.Record) (result []int64) {
+// languagesOf returns the FieldLanguages of an event.
+func languagesOf(record *calendar.Record) (result []int64) {
 	for _, language := range record.Langs() {
 		result = append(result, int64(LanguageID(language)))
 	}

@@ -146,7 +146,7 @@ func derivedFields(kind calendar.Kind) []Field {
 		fields = append(fields,
 			lackField(FieldPublished), lackField(FieldModified), ofStart(FieldMonth, month), ofStart(FieldWeekday, weekday), ofStart(FieldMinute, minute),
 			Field{Name: FieldCost, Numbers: lowestCost}, Field{Name: FieldRepeats, Numbers: repeats},
-			Field{Name: FieldDuration, Numbers: duration}, Field{Name: FieldLanguages, Numbers: languages},
+			Field{Name: FieldDuration, Numbers: duration}, Field{Name: FieldLanguages, Numbers: languagesOf},
 		)
 	}
 	for _, language := range calendar.Langs {
