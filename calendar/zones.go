@@ -41,21 +41,17 @@ var zonesByName = func() map[string]func() (Zone, bool) {
 	return m
 }()
 
-// Named reports whether the zone has a name of the tz database other than UTC.
-func (zone Zone) Named() bool {
-	return zonesByName[strings.ToLower(zone.Name)] != nil && zone.Name != "UTC"
-}
-
-// Unambiguous reports whether a wall clock in the zone identifies a moment: the offset is one
-// of whole minutes, and the clock does not show the time twice.
+// Unambiguous reports whether a wall clock in the zone identifies a moment: the zone has a name
+// of the tz database other than UTC, the offset is one of whole minutes, and the clock does not
+// show the time twice.
 func (zone Zone) Unambiguous(wall, utc Wall) bool {
-	instant := WallToInstant(wall, zone.Location)
-	if int64(wall-utc)%60 != 0 || instant.Unix() != int64(utc) {
+	if zone.Name == "UTC" || zonesByName[strings.ToLower(zone.Name)] == nil || int64(wall-utc)%60 != 0 {
 		return false
 	}
+	instant := WallToInstant(wall, zone.Location)
 	_, change := instant.In(zone.Location).ZoneBounds()
 	_, offset := change.Zone()
-	return change.IsZero() || int64(wall)-int64(offset) < change.Unix()
+	return instant.Unix() == int64(utc) && (change.IsZero() || int64(wall)-int64(offset) < change.Unix())
 }
 
 // ParseZone reads a zone name (3.1.3): an IANA name in any case, "UTC", "UTC"

@@ -165,7 +165,7 @@ func readPlace(entry string) (option, bool) { return option{word: readmodel.Plac
 
 func readMonth(entry string) (option, bool) {
 	instant, err := time.Parse("2006-01", entry)
-	return month(calendar.ID(readmodel.MonthOf(instant.Year(), instant.Month()))), err == nil && instant.Year() > 0
+	return month(calendar.ID(readmodel.MonthOf(instant))), err == nil && instant.Year() > 0
 }
 
 // month is the option of a number of readmodel.FieldMonth.

@@ -13,7 +13,7 @@ import (
 // zoned reports whether the times are written as wall clock in their zone; else they are
 // written in UTC, or as days.
 func (times *Times) zoned() bool {
-	return !times.AllDay && times.Zone.Named() && times.Zone.Unambiguous(times.Start, times.UTCStart) && times.Zone.Unambiguous(times.End, times.UTCEnd)
+	return !times.AllDay && times.Zone.Unambiguous(times.Start, times.UTCStart) && times.Zone.Unambiguous(times.End, times.UTCEnd)
 }
 
 // Zones are the zones that an answer uses, by name. The zero value is ready.

@@ -12,8 +12,8 @@ import (
 	"daybook/calendar"
 )
 
-// MonthOf returns the FieldMonth of a month of a year.
-func MonthOf(year int, month time.Month) int64 { return 12*int64(year) + int64(month) - 1 }
+// MonthOf returns the FieldMonth of a moment.
+func MonthOf(moment time.Time) int64 { return 12*int64(moment.Year()) + int64(moment.Month()) - 1 }
 
 // ofStart is a field that follows from the start on the event's own clock.
 func ofStart(name string, number func(start time.Time) int64) Field {
@@ -25,8 +25,6 @@ func ofStart(name string, number func(start time.Time) int64) Field {
 		return []int64{number(start.UTC())}
 	}}
 }
-
-func month(start time.Time) int64 { return MonthOf(start.Year(), start.Month()) }
 
 func weekday(start time.Time) int64 { return int64(start.Weekday()+6)%7 + 1 }
 
@@ -54,16 +52,14 @@ var freeWords = strings.Fields("free gratis gratuit gratuite gratuito gratuita å
 func lowestCost(record *calendar.Record) []int64 {
 	cost := calendar.ReadCost(record.Fields.Strings("cost"), calendar.Currency{})
 	texts, numbers := cost.Values[:cost.Texts], cost.Values[cost.Texts:]
-	free := !slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(freeWords, PlaceKey(text)) }) &&
-		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
+	isPaid := func(text string) bool { return !slices.Contains(freeWords, PlaceKey(text)) }
 	switch {
-	case free && len(cost.Values) > 0:
+	case len(cost.Values) > 0 && strings.Trim(strings.Join(numbers, ""), "0.") == "" && !slices.ContainsFunc(texts, isPaid):
 		return []int64{CostFree}
-	case len(numbers) == 0:
-		return nil
-	default:
+	case len(numbers) > 0:
 		return []int64{Hundredths(numbers[0])}
 	}
+	return nil
 }
 
 // Hundredths returns a decimal of digits, with a point or without, in hundredths, rounded
@@ -98,12 +94,11 @@ func keyNumber(text string) []int64 {
 // repeats returns the FieldRepeats of an event, of its title in its home language and its
 // list of venues.
 func repeats(record *calendar.Record) []int64 {
-	var key strings.Builder
-	key.WriteString(FoldTitle(record.Fields.Text("title")[record.Home]))
+	key := FoldTitle(record.Fields.Text("title")[record.Home])
 	for _, id := range record.Fields.IDs("venue") {
-		key.WriteString("\n" + id.String()) // a line break is in no title
+		key += "\n" + id.String() // a line break is in no title
 	}
-	return keyNumber(key.String())
+	return keyNumber(key)
 }
 
 // PlaceKey is the form in which cities and countries are compared: without case and

@@ -41,14 +41,9 @@ type Schema struct {
 func (schema *Schema) Field(name string) *Field { return schema.byName[name] }
 
 // SchemaOf returns the schema of a kind, nil for one that has no documents.
-func SchemaOf(kind calendar.Kind) *Schema {
-	if int(kind) >= len(schemas) {
-		return nil
-	}
-	return schemas[kind]
-}
+func SchemaOf(kind calendar.Kind) *Schema { return schemas[kind] }
 
-var schemas = func() (all [calendar.KindTag + 1]*Schema) {
+var schemas = func() (all [1 << 8]*Schema) { // by kind
 	for _, kind := range calendar.Kinds {
 		schema := &Schema{Kind: kind, Fields: derivedFields(kind), byName: map[string]*Field{}}
 		for name := range strings.FieldsSeq(storedNames[kind]) {
@@ -87,9 +82,12 @@ func storedField(kind calendar.Kind, name string) Field {
 	}
 	field := Field{Name: name, Sort: name == FieldSlug || row.Stored == calendar.TypeWall}
 	switch row.Form {
-	case calendar.FormName, calendar.FormHTML:
+	case calendar.FormName, calendar.FormHTML, calendar.FormDetail, calendar.FormURL, calendar.FormEmail:
 		field.Text = func(record *calendar.Record) calendar.Text {
 			text := record.Fields.Text(row.Name)
+			if row.Stored == calendar.TypeString {
+				text[record.Home] = record.Fields.String(row.Name)
+			}
 			for language := range text {
 				if row.Form == calendar.FormHTML {
 					text[language] = htmltext.PlainText(text[language])
@@ -97,26 +95,25 @@ func storedField(kind calendar.Kind, name string) Field {
 			}
 			return text
 		}
-	case calendar.FormDetail, calendar.FormURL, calendar.FormEmail:
-		field.Text = func(record *calendar.Record) (text calendar.Text) {
-			text[record.Home] = record.Fields.String(row.Name)
-			return text
+		return field
+	}
+	switch row.Stored {
+	case calendar.TypeString, calendar.TypeBool:
+		standard := ""
+		if row.Enum != nil {
+			standard = row.Enum[0]
 		}
-	case calendar.FormStatus, calendar.FormSlug:
-		field.Keyword = func(record *calendar.Record) string { return record.Fields.String(row.Name) }
-	case calendar.FormWord:
-		field.Keyword = func(record *calendar.Record) string { return cmp.Or(record.Fields.String(row.Name), row.Enum[0]) }
+		field.Keyword = func(record *calendar.Record) string {
+			if record.Fields.Bool(row.Name) {
+				return "true"
+			}
+			return cmp.Or(record.Fields.String(row.Name), standard)
+		}
 	default:
-		if row.Stored == calendar.TypeBool {
-			field.Keyword = func(record *calendar.Record) string { return trueWords[record.Fields.Bool(row.Name)] }
-		} else {
-			field.Numbers = func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
-		}
+		field.Numbers = func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
 	}
 	return field
 }
-
-var trueWords = map[bool]string{true: "true"}
 
 // numbersOf returns the numbers of a stored value, each once.
 func numbersOf(value any) (numbers []int64) {
@@ -144,7 +141,7 @@ func derivedFields(kind calendar.Kind) []Field {
 	fields := []Field{{Name: FieldID, Sort: true, Numbers: idOf}}
 	if kind == calendar.KindEvent {
 		fields = append(fields,
-			lackField(FieldPublished), lackField(FieldModified), ofStart(FieldMonth, month), ofStart(FieldWeekday, weekday), ofStart(FieldMinute, minute),
+			lackField(FieldPublished), lackField(FieldModified), ofStart(FieldMonth, MonthOf), ofStart(FieldWeekday, weekday), ofStart(FieldMinute, minute),
 			Field{Name: FieldCost, Numbers: lowestCost}, Field{Name: FieldRepeats, Numbers: repeats},
 			Field{Name: FieldDuration, Numbers: duration}, Field{Name: FieldLanguages, Numbers: languagesOf},
 		)
@@ -204,12 +201,11 @@ func lackField(name string) Field {
 // Fingerprint describes the schemas and names the analysis: what an engine keeps under
 // another one has to be rebuilt.
 func Fingerprint() string {
-	var fingerprint strings.Builder
-	fmt.Fprintln(&fingerprint, AnalysisVersion)
-	for _, schema := range schemas[calendar.KindEvent:] {
-		for _, field := range schema.Fields {
-			fmt.Fprintln(&fingerprint, schema.Kind, field.Name, field.Keyword != nil, field.Numbers != nil, field.Sort)
+	fingerprint := fmt.Appendln(nil, AnalysisVersion)
+	for _, kind := range calendar.Kinds {
+		for _, field := range SchemaOf(kind).Fields {
+			fingerprint = fmt.Appendln(fingerprint, kind, field.Name, field.Keyword != nil, field.Numbers != nil, field.Sort)
 		}
 	}
-	return fingerprint.String()
+	return string(fingerprint)
 }
