@@ -45,10 +45,16 @@ func Fold(text string) string {
 	return folded.String()
 }
 
+// isAlone reports whether nothing is joined to the first character of a text, which is a byte,
+// at a glance.
+func isAlone(text string) bool {
+	return len(text) == 1 || text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf
+}
+
 // characterSize returns the length of the first character of a text with all that is joined
 // to it.
 func characterSize(text string) int {
-	if len(text) == 1 || text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf {
+	if isAlone(text) {
 		return 1
 	}
 	return norm.NFKC.NextBoundaryInString(text, true)

@@ -31,27 +31,25 @@ func (highlighter *Highlighter) Snippet(text string, language calendar.Lang, len
 // marked returns the part of a text that is shown, as HTML with its marks; "" without any.
 func (highlighter *Highlighter) marked(text string, language calendar.Lang, length int) string {
 	marked := highlighter.mark(text, language)
-	if len(marked.marks) == 0 {
+	from := slices.Index(marked.marks, true)
+	if from < 0 {
 		return ""
 	}
-	part := marked.snippet(length)
+	part := marked.snippet(textSpan{from, from + slices.Index(marked.marks[from:], false)}, length)
 	var builder strings.Builder
-	write := func(from, until int) { builder.WriteString(htmltext.Escape(string(marked.letters[from:until]))) }
 	if part.from > 0 {
 		builder.WriteString("…")
 	}
-	index := part.from
-	for _, mark := range marked.marks { // none begins before the part
-		if mark.from >= part.until {
-			break
+	for begin, end := part.from, part.from; begin < part.until; begin = end {
+		for end < part.until && marked.marks[end] == marked.marks[begin] {
+			end++
 		}
-		write(index, mark.from)
-		index = min(mark.until, part.until)
-		builder.WriteString("<mark>")
-		write(mark.from, index)
-		builder.WriteString("</mark>")
+		shown := htmltext.Escape(string(marked.letters[begin:end]))
+		if marked.marks[begin] {
+			shown = "<mark>" + shown + "</mark>"
+		}
+		builder.WriteString(shown)
 	}
-	write(index, part.until)
 	if part.until < len(marked.letters) {
 		builder.WriteString("…")
 	}
@@ -62,78 +60,64 @@ func (highlighter *Highlighter) marked(text string, language calendar.Lang, leng
 type markedText struct {
 	letters []rune
 	words   []textSpan // of its tokens
-	ends    []int      // of its grapheme clusters (Unicode UAX 29, extended), 0 included
-	marks   []textSpan // that a search fits, in order and apart; they hold whole clusters
+	edges   []bool     // whether grapheme clusters (Unicode UAX 29, extended) begin or end there
+	marks   []bool     // whether a search fits there; whole clusters, and never the end
 }
 
 // mark finds the marks of a text.
 func (highlighter *Highlighter) mark(text string, language calendar.Lang) *markedText {
-	result, shown := &markedText{letters: []rune(text), ends: clusterEnds(text)}, shownText{language: language}
+	letters := []rune(text)
+	result, shown := &markedText{letters: letters, edges: make([]bool, len(letters)+1), marks: make([]bool, len(letters)+1)}, shownText{language: language}
 	eachToken(text, func(token string, span textSpan) {
 		shown.tokens, result.words = append(shown.tokens, token), append(result.words, span)
 	})
-	var all []textSpan
+	result.edges[0] = true
+	for index := 0; text != ""; result.edges[index] = true {
+		cluster := text[:1]
+		if !isAlone(text) {
+			cluster, _, _, _ = uniseg.FirstGraphemeClusterInString(text, -1)
+		}
+		text = text[len(cluster):]
+		index += utf8.RuneCountInString(cluster)
+	}
 	for _, piece := range highlighter.Search.Must {
 		for _, place := range shown.places(piece, highlighter.Spelling) {
-			from, _ := result.clusterAt(result.words[place.from].from)
-			_, until := result.clusterAt(result.words[place.until-1].until)
-			all = append(all, textSpan{from, until})
-		}
-	}
-	slices.SortFunc(all, func(a, b textSpan) int { return a.from - b.from })
-	for _, span := range all {
-		if count := len(result.marks); count > 0 && span.from <= result.marks[count-1].until {
-			result.marks[count-1].until = max(result.marks[count-1].until, span.until)
-		} else {
-			result.marks = append(result.marks, span)
+			until := result.edge(result.words[place.until-1].until, 1)
+			for index := result.edge(result.words[place.from].from, -1); index < until; index++ {
+				result.marks[index] = true
+			}
 		}
 	}
 	return result
 }
 
-// clusterEnds returns the ends of the grapheme clusters of a text, 0 included.
-func clusterEnds(text string) []int {
-	ends := make([]int, 1, len(text)+1)
-	for index, count := 0, 0; index < len(text); ends = append(ends, count) {
-		if index+1 < len(text) && text[index] < utf8.RuneSelf && text[index+1] < utf8.RuneSelf {
-			index, count = index+1, count+1
-			continue
-		}
-		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[index:], -1)
-		index, count = index+len(cluster), count+utf8.RuneCountInString(cluster)
+// edge returns the edge of a cluster that is next to a place in a direction, 1 or -1.
+func (marked *markedText) edge(index, step int) int {
+	for !marked.edges[index] {
+		index += step
 	}
-	return ends
-}
-
-// clusterAt returns the ends of the grapheme cluster that a place lies inside of; between two
-// of them both are the place itself.
-func (marked *markedText) clusterAt(index int) (from, until int) {
-	i, isBetween := slices.BinarySearch(marked.ends, index)
-	if isBetween {
-		return index, index
-	}
-	return marked.ends[i-1], marked.ends[i]
+	return index
 }
 
 // beforeMark is how far ahead of the first mark a snippet begins.
 const beforeMark = 60
 
-// snippet returns the part of a text that is shown.
-func (marked *markedText) snippet(length int) textSpan {
-	size, first := len(marked.letters), marked.marks[0]
+// snippet returns the part of a text that is shown, with its first mark.
+func (marked *markedText) snippet(first textSpan, length int) textSpan {
+	size := len(marked.letters)
 	if size <= length {
 		return textSpan{0, size}
 	}
 	from := 0
-	until, _ := marked.clusterAt(length)
+	until := marked.edge(length, -1)
 	if first.until > until { // a mark that would lie behind the end moves the beginning
 		least := min(max(first.from-beforeMark, first.until-length), first.from)
 		word := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.from >= least })
-		_, from = marked.clusterAt(min(marked.words[word].from, first.from))
-		until, _ = marked.clusterAt(min(from+length, size))
+		from = marked.edge(min(marked.words[word].from, first.from), 1)
+		until = marked.edge(min(from+length, size), -1)
 	}
 	if word := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.until > until && word.from > from }); word >= 0 {
-		until, _ = marked.clusterAt(min(until, marked.words[word].from))
+		until = marked.edge(min(until, marked.words[word].from), -1)
 	}
 	for until > from && marked.letters[until-1] == ' ' {
 		until--
