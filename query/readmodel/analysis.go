@@ -70,24 +70,13 @@ var foldedLow = func() (t [0x700]string) {
 
 func foldCharacter(text string) string {
 	switch letter, size := utf8.DecodeRuneInString(text); {
-	case size < len(text):
-		return foldSlowly(text)
+	case size < len(text): // what is joined to it may change it
 	case int(letter) < len(foldedLow):
 		return foldedLow[letter]
 	case letter >= 0x4E00 && letter <= 0x9FFF || unicode.Is(unicode.Lo, letter) && norm.NFKC.IsNormalString(text): // Han and others, as they are
 		return text
 	}
 	return foldSlowly(text)
-}
-
-// digit returns the value of a decimal digit of any script as an ASCII digit. Unicode has
-// those of a script in a row, from zero on.
-func digit(letter rune) rune {
-	n := rune(0)
-	for unicode.IsDigit(letter - n - 1) {
-		n++
-	}
-	return '0' + n%10
 }
 
 // strokes are letters whose stroke or ligature Unicode does not decompose, and the keycap
@@ -103,10 +92,14 @@ var ignored = regexp.MustCompile("[\u0300-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0
 
 func foldSlowly(text string) string {
 	text = strings.Map(func(letter rune) rune {
-		if letter >= utf8.RuneSelf && unicode.IsDigit(letter) {
-			return digit(letter)
+		if !unicode.IsDigit(letter) {
+			return letter
 		}
-		return letter
+		value := rune(0) // the digits of a script are in a row, from zero on
+		for unicode.IsDigit(letter - value - 1) {
+			value++
+		}
+		return '0' + value%10
 	}, ignored.ReplaceAllString(norm.NFKD.String(text), ""))
 	// NFC joins the marks of kana and the parts of Hangul again.
 	return norm.NFC.String(strokes.Replace(cases.Fold().String(text)))
@@ -238,7 +231,7 @@ func Stem(token string, language calendar.Lang) string {
 var keptWords = strings.Fields("ete etes etee etees")
 
 // stopWords are the common words by language.
-var stopWords = sync.OnceValue(func() (all [len(languages)]map[string]bool) {
+var stopWords = func() (all [len(languages)]map[string]bool) {
 	for language := range languages {
 		all[language] = map[string]bool{}
 		for line := range strings.Lines(string(languages[language].stopList)) {
@@ -250,4 +243,4 @@ var stopWords = sync.OnceValue(func() (all [len(languages)]map[string]bool) {
 		}
 	}
 	return all
-})
+}()

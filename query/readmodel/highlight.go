@@ -17,20 +17,15 @@ type Highlighter struct {
 	Spelling
 }
 
-// Name gives a name in a language as HTML with its marks, "" without any.
+// Name returns a name in a language as HTML with its marks, "" without any.
 func (highlighter *Highlighter) Name(name string, language calendar.Lang) string {
-	return highlighter.marked(name, language, len(name))
+	return highlighter.Snippet(name, language, len(name))
 }
 
 // Snippet returns the part of a text with its first mark, of at most length characters, as
 // HTML with its marks; "" without any. A run of white space in the text counts as a space.
 func (highlighter *Highlighter) Snippet(text string, language calendar.Lang, length int) string {
-	return highlighter.marked(strings.Join(strings.Fields(text), " "), language, length)
-}
-
-// marked returns the part of a text that is shown, as HTML with its marks; "" without any.
-func (highlighter *Highlighter) marked(text string, language calendar.Lang, length int) string {
-	marked := highlighter.mark(text, language)
+	marked := highlighter.mark(strings.Join(strings.Fields(text), " "), language)
 	from := slices.Index(marked.marks, true)
 	if from < 0 {
 		return ""
@@ -105,11 +100,8 @@ const beforeMark = 60
 // snippet returns the part of a text that is shown, with its first mark.
 func (marked *markedText) snippet(first textSpan, length int) textSpan {
 	size := len(marked.letters)
-	if size <= length {
-		return textSpan{0, size}
-	}
 	from := 0
-	until := marked.edge(length, -1)
+	until := marked.edge(min(length, size), -1)
 	if first.until > until { // a mark that would lie behind the end moves the beginning
 		least := min(max(first.from-beforeMark, first.until-length), first.from)
 		word := slices.IndexFunc(marked.words, func(word textSpan) bool { return word.from >= least })

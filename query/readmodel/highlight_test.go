@@ -60,13 +60,13 @@ func TestHighlightAnyText(t *testing.T) {
 		for _, piece := range readmodel.ParseSearch(query, lang).Must {
 			fits = fits || readmodel.Match(readmodel.Text{Fields: eventTexts[:1], Search: readmodel.ParseSearch(`"`+strings.Join(piece.Tokens, " ")+`"`, lang)}, event(text, "", lang))
 		}
-		if got := highlighter.Name(text, lang); got != "" && plain(got) != text {
+		shown := strings.Join(strings.Fields(text), " ")
+		if got := highlighter.Name(text, lang); got != "" && plain(got) != shown {
 			t.Fatalf("%q gives %q", text, got)
 		} else if fits && got == "" {
 			t.Fatalf("%q: no mark for %q", text, query)
 		}
 		got := highlighter.Snippet(text, lang, length)
-		shown := strings.Join(strings.Fields(text), " ")
 		part := plain(strings.TrimSuffix(strings.TrimPrefix(got, "…"), "…"))
 		if !strings.Contains(shown, part) || utf8.RuneCountInString(part) > length {
 			t.Fatalf("%q: %q, of at most %d characters", shown, got, length)

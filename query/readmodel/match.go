@@ -53,7 +53,7 @@ func (text shownText) places(piece Piece, spelling Spelling) (places []textSpan)
 		}
 		most := piece.Most(spelling.Typos)
 		for index, token := range text.tokens {
-			if piece.begins(text.tokens[index:], text.language) || most > 0 && Typos(piece.Tokens[0], token, most) <= most {
+			if piece.begins(text.tokens[index:], text.language) || most > 0 && Typos([]rune(piece.Tokens[0]), []rune(token), most) <= most {
 				places = append(places, textSpan{index, index + len(piece.Tokens)})
 			}
 		}
@@ -100,19 +100,6 @@ func (texts shownTexts) fit(text Text) bool {
 		!slices.ContainsFunc(text.Search.Not, func(piece Piece) bool { return have(piece, Spelling{}) })
 }
 
-// key returns the key of a record.
-func (sort *Sort) key(record *calendar.Record) (result Key) {
-	if sort.Rank != nil {
-		return Key{N: int64(sort.Rank.Score(record)), Has: true}
-	}
-	field := SchemaOf(record.Kind).Field(sort.Field)
-	if field.Keyword != nil {
-		text := field.Keyword(record)
-		return Key{Text: text, Has: text != ""}
-	}
-	return sort.KeyOf(field.Numbers(record))
-}
-
 // KeyOf returns the key of a document that has some numbers in the field.
 func (sort *Sort) KeyOf(numbers []int64) (result Key) {
 	for _, number := range numbers {
@@ -131,7 +118,16 @@ func (sort *Sort) KeyOf(numbers []int64) (result Key) {
 func Place(order []Sort, record *calendar.Record) []Key {
 	keys := make([]Key, len(order))
 	for i := range order {
-		keys[i] = order[i].key(record)
+		sort := &order[i]
+		switch field := SchemaOf(record.Kind).Field(sort.Field); {
+		case sort.Rank != nil:
+			keys[i] = Key{N: int64(sort.Rank.Score(record)), Has: true}
+		case field.Keyword != nil:
+			text := field.Keyword(record)
+			keys[i] = Key{Text: text, Has: text != ""}
+		default:
+			keys[i] = sort.KeyOf(field.Numbers(record))
+		}
 	}
 	return keys
 }

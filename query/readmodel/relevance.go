@@ -39,12 +39,10 @@ func (text Text) EachRank(use func(weight int, search Text)) {
 	}
 	for _, index := range text.Search.Ranked {
 		piece := text.Search.Must[index]
-		worst := piece.Most(text.Typos)
-		if text.Joined {
-			worst = max(worst, 1)
-		}
-		for typos := range worst {
-			rank(WeightTypo, text, piece, Spelling{typos, text.Joined && typos > 0})
+		for typos := range MaxTypos {
+			if typos < piece.Most(text.Typos) || typos == 0 && text.Joined {
+				rank(WeightTypo, text, piece, Spelling{typos, typos > 0 && text.Joined})
+			}
 		}
 		rank(WeightName, text.InName(), piece, text.Spelling)
 		if piece.Open && !piece.IsRun() { // others stand as they were sent, or not at all

@@ -160,7 +160,9 @@ func derivedFields(kind calendar.Kind) []Field {
 				Field{Name: FieldNameKey.In(language), Sort: true, Keyword: func(record *calendar.Record) string { return Fold(name(record)) }},
 				Field{Name: FieldDescriptionKey.In(language), Sort: true, Keyword: func(record *calendar.Record) string {
 					text, _ := record.Fields.Text("description").In(language, record.Home)
-					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
+					// The first sign keeps the key of an empty one from being no value, so that it stands
+					// before all others, and engines limit the length of a keyword.
+					return "=" + firstRunes(Fold(htmltext.PlainText(text)), 256)
 				}},
 			)
 		}
@@ -168,14 +170,7 @@ func derivedFields(kind calendar.Kind) []Field {
 	return fields
 }
 
-// descriptionKeyRunes is how much of a description orders terms; engines limit
-// the length of a keyword.
-const descriptionKeyRunes = 256
-
-// descriptionKeyStart keeps the key of an empty description from being no value:
-// it stands before all others, and behind them in descending order.
-const descriptionKeyStart = "="
-
+// firstRunes returns the first characters of a text.
 func firstRunes(text string, count int) string {
 	for i := range text {
 		if count == 0 {

@@ -58,10 +58,10 @@ type Piece struct {
 	// Exact has the tokens stand as they are, without stems, and Whole as the whole text.
 	Exact, Whole bool
 
+	not bool // sent behind a minus
 	// neighbors are the words that a word makes together with the one before it and the
 	// one behind it.
 	neighbors []string
-	not       bool // sent behind a minus
 }
 
 // IsWord reports whether the piece is a single word that was not quoted.
@@ -137,7 +137,7 @@ var searchParts = regexp.MustCompile(`-?"([^"]*)"|[^\s\v\x85\pZ"]+|"`)
 // or a quote; a quote without a partner, and every other character, separates.
 func ParseSearch(query string, language calendar.Lang) Expression {
 	expression := Expression{Query: query, Lang: language}
-	pieces := expression.split(quotes.Replace(query))
+	pieces := expression.split(" " + quotes.Replace(query))
 	omit := slices.ContainsFunc(pieces, func(piece Piece) bool { return !piece.not && !piece.isCommon(language) })
 	for _, piece := range pieces {
 		switch {
@@ -147,21 +147,22 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 		default:
 			var index int
 			expression.Must, index = appendPiece(expression.Must, piece)
-			expression.Ranked = append(expression.Ranked, index)
+			if len(expression.Ranked) < MaxRanked {
+				expression.Ranked = append(expression.Ranked, index)
+			}
 		}
 	}
-	expression.Ranked = expression.Ranked[:min(len(expression.Ranked), MaxRanked)]
 	return expression
 }
 
-// split returns the pieces of a search, and fills Full.
+// split returns the pieces of a search that begins with a blank, and fills Full.
 func (expression *Expression) split(text string) (pieces []Piece) {
-	var full strings.Builder
+	full := ""
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
 	for _, indices := range searchParts.FindAllStringSubmatchIndex(text, -1) {
 		part, isQuoted := text[indices[0]:indices[1]], indices[2] >= 0
-		if before, _ := utf8.DecodeLastRuneInString(text[:indices[0]]); indices[0] == 0 || unicode.IsSpace(before) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:indices[0]]); unicode.IsSpace(before) {
 			rest, hasMinus := strings.CutPrefix(part, "-")
 			first, _ := utf8.DecodeRuneInString(rest)
 			if not = hasMinus && (isQuoted || isWordRune(first)); not {
@@ -185,11 +186,11 @@ func (expression *Expression) split(text string) (pieces []Piece) {
 			pieces = append(pieces, piece)
 		}
 		if !not {
-			full.WriteString(" " + part)
+			full += " " + part
 		}
 		not = not && !isQuoted
 	}
-	expression.Full = Tokens(full.String())
+	expression.Full = Tokens(full)
 	return pieces
 }
 
@@ -212,7 +213,7 @@ func (piece Piece) isCommon(language calendar.Lang) bool {
 	}
 	text := piece.Tokens[0]
 	letter, size := utf8.DecodeRuneInString(text)
-	return size == len(text) && unicode.Is(unicode.Latin, letter) || stopWords()[language][text]
+	return size == len(text) && unicode.Is(unicode.Latin, letter) || stopWords[language][text]
 }
 
 // elision is what a text begins with that ends in a French word without its last letter.

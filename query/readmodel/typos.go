@@ -10,16 +10,10 @@ import (
 // MaxTypos is the most typos that a word may have (LISTINGS 3.3).
 const MaxTypos = 2
 
-// lettersPerTypo is how many characters a word of a search has for each typo that it may have:
-// from four on one, from eight on two.
-const lettersPerTypo = 4
-
-// Typos gives how many typos lie between two tokens: a letter put in, left out, replaced,
+// Typos returns how many typos lie between the letters of two tokens: a letter put in, left out, replaced,
 // or swapped with its neighbour, of which no letter is part of two (optimal string
 // alignment). Above most, which is small and not negative, it is most + 1.
-func Typos(first, second string, most int) int { return typos([]rune(first), []rune(second), most) }
-
-func typos(first, second []rune, most int) int {
+func Typos(first, second []rune, most int) int {
 	if count := len(first) - len(second); count > most || -count > most {
 		return most + 1
 	}
@@ -32,7 +26,7 @@ func typos(first, second []rune, most int) int {
 	least := most // typos of what stands behind the first one
 	edit := func(inFirst, inSecond int) {
 		if least > 0 && inFirst <= len(first) && inSecond <= len(second) {
-			least = min(least, typos(first[inFirst:], second[inSecond:], least-1))
+			least = min(least, Typos(first[inFirst:], second[inSecond:], least-1))
 		}
 	}
 	edit(0, 1)
@@ -45,12 +39,12 @@ func typos(first, second []rune, most int) int {
 }
 
 // Most returns how many typos a piece may have where a word may have so many: 0 except for
-// a single word of letters.
+// a single word of letters, which has four characters or more for each.
 func (piece Piece) Most(step int) int {
 	if step == 0 || !piece.IsWord() || strings.ContainsFunc(piece.Tokens[0], unicode.IsDigit) {
 		return 0
 	}
-	return min(step, MaxTypos, utf8.RuneCountInString(piece.Tokens[0])/lettersPerTypo)
+	return min(step, MaxTypos, utf8.RuneCountInString(piece.Tokens[0])/4)
 }
 
 // Spellings are those of the steps of typos=auto; the last one is that of typos=on.

@@ -43,7 +43,7 @@ func TestTypos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOfN(rapid.RuneFrom([]rune("abcéж")), 0, 12, -1)
 		a, b, most := word.Draw(t, "a"), word.Draw(t, "b"), rapid.IntRange(0, 4).Draw(t, "most")
-		if got, want := readmodel.Typos(a, b, most), min(table(a, b), most+1); got != want {
+		if got, want := readmodel.Typos([]rune(a), []rune(b), most), min(table(a, b), most+1); got != want {
 			t.Fatalf("%q and %q: %d typos up to %d, want %d", a, b, got, most, want)
 		}
 	})

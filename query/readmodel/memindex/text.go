@@ -97,14 +97,14 @@ func (dictionary *dictionary) near(text string, typos int) (result [readmodel.Ma
 			dictionary.hints[i] = hintOf(dictionary.Words[i])
 		}
 	})
-	mask := hintOf(text)
+	letters, mask := []rune(text), hintOf(text)
 	length := int(mask >> hintBits)
 	for i, h := range dictionary.hints {
 		count := int(h >> hintBits)
 		if count < length-typos || count > length+typos && length < maxLength || bits.OnesCount32(uint32((h^mask)&hintLetters)) > 2*typos {
 			continue
 		}
-		if t := readmodel.Typos(text, dictionary.Words[i], typos); t > 0 && t <= typos {
+		if t := readmodel.Typos(letters, []rune(dictionary.Words[i]), typos); t > 0 && t <= typos {
 			result[t] = append(result[t], uint32(i))
 		}
 	}

@@ -609,18 +609,18 @@ var mutants = []mutant{
 		text.Search.Must = pieces
 	})},
 	{"typos in short words", events, misspelt(func(word, token string, most int) bool {
-		return readmodel.Typos(word, token, max(1, most)) <= max(1, most)
+		return readmodel.Typos([]rune(word), []rune(token), max(1, most)) <= max(1, most)
 	})},
 	{"the first letter stays", events, misspelt(func(word, token string, most int) bool {
-		return word[0] == token[0] && readmodel.Typos(word, token, most) <= most
+		return word[0] == token[0] && readmodel.Typos([]rune(word), []rune(token), most) <= most
 	})},
 	{"typos in beginnings", events, misspelt(func(word, token string, most int) bool {
 		for i := range token {
-			if most > 0 && readmodel.Typos(word, token[:i], most) <= most {
+			if most > 0 && readmodel.Typos([]rune(word), []rune(token[:i]), most) <= most {
 				return true
 			}
 		}
-		return readmodel.Typos(word, token, most) <= most
+		return readmodel.Typos([]rune(word), []rune(token), most) <= most
 	})},
 
 	{"ranks are ignored", events, ranks(func(readmodel.Relevance, *calendar.Record) int { return 0 })},
