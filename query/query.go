@@ -278,5 +278,5 @@ type List struct {
 
 // IsFree reports whether an event has a cost and all of it is nothing.
 func IsFree(record *calendar.Record) bool {
-	return readmodel.Match(isFree, &readmodel.Document{Record: record})
+	return readmodel.Match(isFree, record)
 }

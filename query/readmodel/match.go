@@ -8,18 +8,17 @@ import (
 	"daybook/calendar"
 )
 
-// Match states the meaning of the filter tree: whether a live document is
-// admitted. It reads document.Record only, and is simple rather than fast.
-func Match(filter Filter, document *Document) bool {
-	record := document.Record
+// Match states the meaning of the filter tree: whether the live document of a
+// record is admitted. It is simple rather than fast.
+func Match(filter Filter, record *calendar.Record) bool {
 	field := SchemaOf(record.Kind).Field
 	switch f := filter.(type) {
 	case And:
-		return !slices.ContainsFunc(f, func(part Filter) bool { return !Match(part, document) })
+		return !slices.ContainsFunc(f, func(part Filter) bool { return !Match(part, record) })
 	case Or:
-		return slices.ContainsFunc(f, func(part Filter) bool { return Match(part, document) })
+		return slices.ContainsFunc(f, func(part Filter) bool { return Match(part, record) })
 	case Not:
-		return !Match(f.Filter, document)
+		return !Match(f.Filter, record)
 	case Term:
 		return f.Value != "" && field(f.Field).Keyword(record) == f.Value
 	case In:

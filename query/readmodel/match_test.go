@@ -135,7 +135,7 @@ func TestMatch(t *testing.T) {
 			docs = nil
 		case isFilter:
 			filter := filterOf(t, kind, []byte(fields))
-			got := idsOf(slices.DeleteFunc(slices.Clone(docs), func(document readmodel.Document) bool { return !readmodel.Match(filter, &document) }))
+			got := idsOf(slices.DeleteFunc(slices.Clone(docs), func(document readmodel.Document) bool { return !readmodel.Match(filter, document.Record) }))
 			if fmt.Sprint(got) != "["+strings.TrimSpace(want)+"]" {
 				t.Errorf("%s admits %v, want%s", row, got, want)
 			}

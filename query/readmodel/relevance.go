@@ -59,7 +59,7 @@ func (text Text) EachRank(use func(weight int, search Text)) {
 // hold it.
 func (relevance *Relevance) Score(record *calendar.Record) (score int) {
 	text := relevance.Text
-	if relevance.Title != nil && Match(relevance.Title, &Document{Record: record}) {
+	if relevance.Title != nil && Match(relevance.Title, record) {
 		text = text.InName()
 	}
 	texts := textsOf(text, record)

@@ -18,7 +18,7 @@ func TestRelevance(t *testing.T) {
 	var equal bool
 	eachRow(t, "relevance.txt", func() {
 		relevance := rank(query, step)
-		a, b := relevance.Score(event(title, text, calendar.LangEN).Record), relevance.Score(event(nextTitle, nextText, calendar.LangEN).Record)
+		a, b := relevance.Score(event(title, text, calendar.LangEN)), relevance.Score(event(nextTitle, nextText, calendar.LangEN))
 		if equal && a != b || !equal && a <= b {
 			t.Errorf("%s: %d for %q, %q, %d for %q, %q", query, a, title, text, b, nextTitle, nextText)
 		}
@@ -26,16 +26,16 @@ func TestRelevance(t *testing.T) {
 	// Of more than ten pieces the first ten count.
 	many := "one two three four five six seven eight nine ten eleven"
 	relevance := rank(many, 0)
-	if a, b := relevance.Score(event("ten", many, calendar.LangEN).Record), relevance.Score(event("eleven", many, calendar.LangEN).Record); a <= b {
+	if a, b := relevance.Score(event("ten", many, calendar.LangEN)), relevance.Score(event("eleven", many, calendar.LangEN)); a <= b {
 		t.Errorf("the tenth word scores %d, the eleventh %d", a, b)
 	}
 	// What is ranked by its title: the other texts do not help it.
 	relevance = rank("jazz", 0)
 	relevance.Title = readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
-	document := event("jazzy", "jazz", calendar.LangEN)
-	open := relevance.Score(document.Record)
-	document.Record.Fields["protected"] = true
-	if blanked := relevance.Score(document.Record); blanked >= open {
+	record := event("jazzy", "jazz", calendar.LangEN)
+	open := relevance.Score(record)
+	record.Fields["protected"] = true
+	if blanked := relevance.Score(record); blanked >= open {
 		t.Errorf("blanked scores %d, open %d", blanked, open)
 	}
 }

@@ -87,10 +87,14 @@ const joinedFrom = 4
 // Spelled returns the piece and the joined spellings that it also fits, of which each token
 // stands as it is.
 func (piece Piece) Spelled(spelling Spelling) []Piece {
-	all := []Piece{piece}
-	if !spelling.Joined || !piece.Open {
-		return all
+	if spelling.Joined && piece.Open {
+		return piece.spelled()
 	}
+	return []Piece{piece} // needs no memory where this is inlined
+}
+
+func (piece Piece) spelled() []Piece {
+	all := []Piece{piece}
 	join := func(tokens ...string) { all = append(all, Piece{Tokens: tokens, Exact: true}) }
 	switch {
 	case piece.IsWord():

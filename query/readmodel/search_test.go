@@ -86,9 +86,9 @@ func TestLongWords(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", long[:120], "b"}, got); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
-	document := event(long, "", calendar.LangFR)
+	record := event(long, "", calendar.LangFR)
 	for query, want := range map[string]bool{long[:250]: true, `"` + long[:121] + `"`: true, "uy": false} {
-		if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangFR)}, document); got != want {
+		if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangFR)}, record); got != want {
 			t.Errorf("a query of %d characters fits: %v, want %v", len(query), got, want)
 		}
 	}

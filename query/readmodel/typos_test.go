@@ -64,9 +64,9 @@ func TestMostTypos(t *testing.T) {
 	}, &query, &most, &want)
 }
 
-func event(title, description string, lang calendar.Lang) *readmodel.Document {
+func event(title, description string, lang calendar.Lang) *calendar.Record {
 	fields := calendar.Fields{"title": textIn(lang, title), "description": textIn(lang, description)}
-	return &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: lang, Fields: fields}}
+	return &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: lang, Fields: fields}
 }
 
 func textIn(lang calendar.Lang, text string) (t calendar.Text) {
@@ -79,19 +79,19 @@ var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmod
 // LISTINGS 3.3, 8.32, 8.33: which texts a search fits with typos.
 func TestMatchTypos(t *testing.T) {
 	t.Parallel()
-	document := event("Jazz concert", "A symphony by night, with 음악회 and 音乐会・大阪 at 10 km", calendar.LangEN)
+	record := event("Jazz concert", "A symphony by night, with 음악회 and 音乐会・大阪 at 10 km", calendar.LangEN)
 	var query, fits string
 	eachRow(t, "typos.txt", func() {
 		for step := range readmodel.Spellings {
 			text := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Spelling: readmodel.Spellings[step]}
-			if got := readmodel.Match(text, document); got != (fits[step] == 'y') {
+			if got := readmodel.Match(text, record); got != (fits[step] == 'y') {
 				t.Errorf("%q at step %d: fits %v", query, step, got)
 			}
 		}
 	}, &query, &fits)
 	for _, lang := range calendar.Langs { // the same in all languages
 		text := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jzaz", lang), Spelling: readmodel.Spelling{Typos: 1}}
-		if !readmodel.Match(text, event("Jazz", "", lang)) || !readmodel.Match(text, document) {
+		if !readmodel.Match(text, event("Jazz", "", lang)) || !readmodel.Match(text, record) {
 			t.Errorf("%s: no typo", lang)
 		}
 	}

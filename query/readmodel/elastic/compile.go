@@ -49,9 +49,9 @@ func live(q object) object {
 func (compiler *compiler) choose(among object, filter readmodel.Filter) object {
 	var ids []calendar.ID
 	compiler.err = errors.Join(compiler.err, compiler.scan(live(among), func(documents []readmodel.Document) error {
-		for i := range documents {
-			if readmodel.Match(filter, &documents[i]) {
-				ids = append(ids, documents[i].Record.ID)
+		for _, document := range documents {
+			if readmodel.Match(filter, document.Record) {
+				ids = append(ids, document.Record.ID)
 			}
 		}
 		return nil

@@ -117,19 +117,19 @@ func (broken *broken) Visible(ctx context.Context) (readmodel.VisibleState, erro
 // replace has one form of filters replaced, for a document.
 func replace[F readmodel.Filter](with func(f F, record *calendar.Record) readmodel.Filter) func(x *broken) {
 	return func(x *broken) {
-		x.match = func(filter readmodel.Filter, document *readmodel.Document) bool {
+		x.match = func(filter readmodel.Filter, record *calendar.Record) bool {
 			if whole, ok := filter.(F); ok {
-				return readmodel.Match(with(whole, document.Record), document)
+				return readmodel.Match(with(whole, record), record)
 			}
 			switch f := filter.(type) {
 			case readmodel.And:
-				return !slices.ContainsFunc(f, func(part readmodel.Filter) bool { return !x.match(part, document) })
+				return !slices.ContainsFunc(f, func(part readmodel.Filter) bool { return !x.match(part, record) })
 			case readmodel.Or:
-				return slices.ContainsFunc(f, func(part readmodel.Filter) bool { return x.match(part, document) })
+				return slices.ContainsFunc(f, func(part readmodel.Filter) bool { return x.match(part, record) })
 			case readmodel.Not:
-				return !x.match(f.Filter, document)
+				return !x.match(f.Filter, record)
 			}
-			return readmodel.Match(filter, document)
+			return readmodel.Match(filter, record)
 		}
 	}
 }
@@ -142,8 +142,8 @@ func admits(all bool) readmodel.Filter {
 	return readmodel.Or{}
 }
 
-// withTexts returns a document of a record that has no other texts.
-func withTexts(record *calendar.Record, names ...string) *readmodel.Document {
+// withTexts returns a record without other texts.
+func withTexts(record *calendar.Record, names ...string) *calendar.Record {
 	some := *record
 	some.Fields = maps.Clone(record.Fields)
 	for _, name := range readmodel.SchemaOf(record.Kind).Texts {
@@ -153,7 +153,7 @@ func withTexts(record *calendar.Record, names ...string) *readmodel.Document {
 			delete(some.Fields, name)
 		}
 	}
-	return &readmodel.Document{Record: &some}
+	return &some
 }
 
 func field(record *calendar.Record, name string) *readmodel.Field {
@@ -567,7 +567,7 @@ var mutants = []mutant{
 	{"searches all languages", events, replace(func(text readmodel.Text, record *calendar.Record) readmodel.Filter {
 		return admits(slices.ContainsFunc(calendar.Langs[:], func(lang calendar.Lang) bool {
 			text.Search = readmodel.ParseSearch(text.Search.Query, lang)
-			return readmodel.Match(text, &readmodel.Document{Record: record})
+			return readmodel.Match(text, record)
 		}))
 	})},
 	{"searches the home language only", events, search(func(text *readmodel.Text, record *calendar.Record) {

@@ -14,7 +14,7 @@ import (
 // Plain is an index that looks at every document: what the port means, in plain Go.
 type Plain struct {
 	// match and compare are those of readmodel; the tests of the suite break them.
-	match   func(readmodel.Filter, *readmodel.Document) bool
+	match   func(readmodel.Filter, *calendar.Record) bool
 	compare func(order []readmodel.Sort, document, b *readmodel.Document) int
 
 	mu          sync.Mutex
@@ -125,7 +125,7 @@ func (plainView *plainView) Close() {}
 // find returns all that a query finds, in order.
 func (plainView *plainView) find(query readmodel.Query) (documents []readmodel.Document) {
 	for _, document := range plainView.documents {
-		if document.Record.Kind == query.Kind && plainView.plain.match(query.Filter, &document) && plainView.plain.match(query.Narrow, &document) {
+		if document.Record.Kind == query.Kind && plainView.plain.match(query.Filter, document.Record) && plainView.plain.match(query.Narrow, document.Record) {
 			documents = append(documents, document)
 		}
 	}
@@ -152,7 +152,7 @@ func (plainView *plainView) Search(_ context.Context, query readmodel.Query) (re
 		answer := readmodel.TallyAnswer{Values: map[calendar.ID]int{}, Parts: make([]int, len(tally.Parts))}
 		for _, document := range plainView.find(readmodel.Query{Kind: query.Kind, Filter: query.Filter, Narrow: tally.Filter}) {
 			for i, part := range tally.Parts {
-				if readmodel.Match(part, &document) {
+				if readmodel.Match(part, document.Record) {
 					answer.Parts[i]++
 				}
 			}
@@ -210,7 +210,7 @@ func repeated(collapse *readmodel.Collapse, docs []readmodel.Document) (document
 	for i := range docs {
 		record := docs[i].Record
 		numbers := readmodel.SchemaOf(record.Kind).Field(collapse.Field).Numbers(record)
-		has := len(numbers) > 0 && (collapse.Alone == nil || !readmodel.Match(collapse.Alone, &docs[i]))
+		has := len(numbers) > 0 && (collapse.Alone == nil || !readmodel.Match(collapse.Alone, record))
 		var repeats *readmodel.Repeats
 		if has {
 			repeats = groups[numbers[0]]
