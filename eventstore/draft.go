@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"cmp"
 	"time"
 
 	"daybook/calendar"
@@ -14,11 +15,8 @@ func NewDraft(before *calendar.Record, change calendar.Change, instant time.Time
 		return Draft{}, nil, err
 	}
 	fields, err := calendar.EncodeChange(change)
-	if err != nil {
-		return Draft{}, nil, err
-	}
-	state, err := calendar.EncodeRecord(after)
+	state, stateErr := calendar.EncodeRecord(after)
 	entry := Entry{Kind: change.Kind, ID: change.ID, Version: after.Version, Change: change.Name, Fields: fields, State: state, Secret: change.Secret}
 	claims, names := holds(after, change.Secret)
-	return Draft{entry, claims, names}, after, err
+	return Draft{entry, claims, names}, after, cmp.Or(err, stateErr)
 }

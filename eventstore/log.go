@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
+	"sort"
 
 	"daybook/calendar"
 )
@@ -92,9 +92,7 @@ func Records(ctx context.Context, store Store, kind calendar.Kind) iter.Seq2[[]H
 func Checkpoints(ctx context.Context, store Store, upTo calendar.Position) iter.Seq2[*Checkpoint, error] {
 	return items(pages(func(last *Checkpoint, limit int) ([]Checkpoint, error) {
 		found, err := store.Find(ctx, Lookup{Signed: Range{After: uint64(last.Size), Limit: limit}})
-		if larger := slices.IndexFunc(found.Signed, func(checkpoint Checkpoint) bool { return checkpoint.Size > upTo }); larger >= 0 {
-			found.Signed = found.Signed[:larger]
-		}
-		return found.Signed, err
+		larger := sort.Search(len(found.Signed), func(index int) bool { return found.Signed[index].Size > upTo })
+		return found.Signed[:larger], err
 	}))
 }

@@ -66,7 +66,7 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 		}
 		claims, _, err := Holds(&State{Record: entry.State})
 		if err != nil {
-			return 0, Damaged(entry.Position, "state: %v", err)
+			return 0, entry.Damaged("state: %v", err)
 		}
 		if slices.Contains(claims, taken.Claim) {
 			return taken.Record, nil

@@ -69,7 +69,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 		if entry.Redacted != nil { // what it left of its record is not known
 			redacted = append(redacted, Entry{ID: entry.ID, Position: copied.Entries, Redacted: entry.Redacted})
 		} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
-			return Damaged(entry.Position, "state: %v", err)
+			return entry.Damaged("state: %v", err)
 		}
 		return group.decide(&Item{Append: Append{Drafts: []Draft{draft}}}).Err
 	}
@@ -84,7 +84,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 			continue
 		}
 		if group.end(); copied.Same == entry.Position && group.Mark != entry.Mark() {
-			return Damaged(entry.Position, "the chain does not fit its commit")
+			return entry.Damaged("the chain does not fit its commit")
 		}
 		if len(group.Entries) >= restorePage {
 			if err := insert(ctx, group); err != nil {

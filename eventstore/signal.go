@@ -33,11 +33,10 @@ func (signal *Signal) Move(mark Mark, erased bool) {
 	signal.mutex.Lock()
 	defer signal.mutex.Unlock()
 	now := signal.Head()
-	if mark.Position <= now.Position && !erased {
-		return
-	}
 	if mark.Position > now.Position {
 		now.Mark = mark
+	} else if !erased {
+		return
 	}
 	if erased {
 		now.Epoch.Erasures++

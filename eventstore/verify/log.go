@@ -102,11 +102,11 @@ func (log *log) check(entry *eventstore.Entry) error {
 	case entry.Position != log.Entries+1:
 		return eventstore.Damaged(log.Entries+1, "it is missing, the next one is %d", entry.Position)
 	case eventstore.Leaf(entry) != entry.Leaf:
-		return eventstore.Damaged(entry.Position, "it does not fit its leaf")
+		return entry.Damaged("it does not fit its leaf")
 	case entry.Version != checked.version+1 || entry.Kind != checked.kind:
-		return eventstore.Damaged(entry.Position, "version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, checked.version, checked.kind)
+		return entry.Damaged("version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, checked.version, checked.kind)
 	case checked.erased:
-		return eventstore.Damaged(entry.Position, "record %d was erased before it", entry.ID)
+		return entry.Damaged("record %d was erased before it", entry.ID)
 	}
 	erases := entry.Change == eventstore.ErasedChange(entry.Kind)
 	checked.state = state{entry.Kind, entry.Version, entry.Position, erases, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &checked.secret)}
@@ -132,7 +132,7 @@ func (log *log) link(entry *eventstore.Entry) error {
 	}
 	hash := eventstore.ChainHash(log.Head, log.commit)
 	if commit.First != first || commit.Last != entry.Position || commit.Hash != hash {
-		return eventstore.Damaged(entry.Position, "the chain does not fit the commit %d to %d", commit.First, commit.Last)
+		return entry.Damaged("the chain does not fit the commit %d to %d", commit.First, commit.Last)
 	}
 	log.Head, log.commit = hash, nil
 	return nil
@@ -144,7 +144,7 @@ func (log *log) checkBlank(entry *eventstore.Entry, record *record) error {
 		record.blank, record.by = entry.Position, entry.Redacted.By
 	}
 	if entry.Redacted.By != record.by {
-		return eventstore.Damaged(entry.Position, "it is blank by entry %d, and entry %d of its record by entry %d", entry.Redacted.By, record.blank, record.by)
+		return entry.Damaged("it is blank by entry %d, and entry %d of its record by entry %d", entry.Redacted.By, record.blank, record.by)
 	}
 	log.Redacted++
 	if !entry.Blank() {
@@ -166,11 +166,11 @@ func (log *log) incomplete(position calendar.Position, entry *eventstore.Entry) 
 func (log *log) checkFold(entry *eventstore.Entry, record *record) error {
 	stored, err := calendar.DecodeRecord(entry.State)
 	if err != nil {
-		return eventstore.Damaged(entry.Position, "state: %v", err)
+		return entry.Damaged("state: %v", err)
 	}
 	change, err := calendar.DecodeChange(entry.Change, entry.ID, stored.Home, entry.Fields)
 	if err != nil {
-		return eventstore.Damaged(entry.Position, "change: %v", err)
+		return entry.Damaged("change: %v", err)
 	}
 	before := log.decoded[entry.ID]
 	switch {
@@ -192,15 +192,15 @@ func (log *log) checkFold(entry *eventstore.Entry, record *record) error {
 			return err
 		}
 		if before, err = calendar.DecodeRecord(state); err != nil {
-			return eventstore.Damaged(entry.Position, "state before it: %v", err)
+			return entry.Damaged("state before it: %v", err)
 		}
 	}
 	folded, err := calendar.Apply(before, change, entry.Time)
 	if err != nil {
-		return eventstore.Damaged(entry.Position, "%v", err)
+		return entry.Damaged("%v", err)
 	}
 	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, entry.State) || record.erased && len(change.Fields) > 0 {
-		return eventstore.Damaged(entry.Position, "folding the changes of record %d does not give the stored record", entry.ID)
+		return entry.Damaged("folding the changes of record %d does not give the stored record", entry.ID)
 	}
 	if len(log.decoded) >= maxDecoded {
 		clear(log.decoded)

@@ -33,9 +33,8 @@ type Findings struct {
 	Head     Hash              `json:"head,omitzero"` // of the last commit that was checked; exports have none
 	Redacted int               `json:"redacted"`      // entries that are redacted, each fits its leaf
 	Erasures []Erasure         `json:"erasures"`
-	// Of what is tampered or incomplete: the first entry, 0 when none is at fault, and why.
-	Position calendar.Position `json:"position,omitempty"`
-	Why      string            `json:"why,omitempty"`
+	// Of what is tampered or incomplete: the first entry, and why.
+	eventstore.DamageError
 }
 
 // Hash is the hash of a commit, in texts hexadecimal.
@@ -66,7 +65,7 @@ func (findings *Findings) Err() error {
 	if findings.Result == Intact || findings.Result == Redacted {
 		return nil
 	}
-	return &eventstore.DamageError{Position: findings.Position, Why: findings.Why}
+	return &findings.DamageError
 }
 
 // Damage makes an error that is ErrDamaged the finding, unless the log is known to be
@@ -80,7 +79,7 @@ func (findings *Findings) Damage(err error) error {
 		damage = &eventstore.DamageError{Why: err.Error()}
 	}
 	if findings.Result != Tampered {
-		findings.Result, findings.Position, findings.Why = Tampered, damage.Position, damage.Why
+		findings.Result, findings.DamageError = Tampered, *damage
 	}
 	return nil
 }
@@ -149,7 +148,7 @@ func (log *log) behind(ctx context.Context, store eventstore.Store) error {
 	case len(log.commit) > 0:
 		err = eventstore.Damaged(log.Entries+1, "it is missing, the last commit has it")
 	case len(entries) > 0 && entries[0].Position > entries[0].Commit.Last:
-		err = eventstore.Damaged(entries[0].Position, "it lies behind the last commit, which ends with entry %d", log.Entries)
+		err = entries[0].Damaged("it lies behind the last commit, which ends with entry %d", log.Entries)
 	}
 	return err
 }
