@@ -8,8 +8,8 @@ import (
 
 // DamageError is the ErrDamaged of an entry.
 type DamageError struct {
-	Position calendar.Position `json:"position,omitempty"` // 0: no entry is at fault
-	Why      string            `json:"why,omitempty"`      // in words, without the position
+	Position calendar.Position // 0: no entry is at fault
+	Why      string            // in words, without the position
 }
 
 // Error names the entry.

@@ -33,8 +33,9 @@ type Findings struct {
 	Head     Hash              `json:"head,omitzero"` // of the last commit that was checked; exports have none
 	Redacted int               `json:"redacted"`      // entries that are redacted, each fits its leaf
 	Erasures []Erasure         `json:"erasures"`
-	// Of what is tampered or incomplete: the first entry, and why.
-	eventstore.DamageError
+	// Of what is tampered or incomplete: the first entry, 0 when none is at fault, and why.
+	Position calendar.Position `json:"position,omitempty"`
+	Why      string            `json:"why,omitempty"`
 }
 
 // Hash is the hash of a commit, in texts hexadecimal.
@@ -65,7 +66,7 @@ func (findings *Findings) Err() error {
 	if findings.Result == Intact || findings.Result == Redacted {
 		return nil
 	}
-	return &findings.DamageError
+	return &eventstore.DamageError{Position: findings.Position, Why: findings.Why}
 }
 
 // Damage makes an error that is ErrDamaged the finding, unless the log is known to be
@@ -79,7 +80,7 @@ func (findings *Findings) Damage(err error) error {
 		damage = &eventstore.DamageError{Why: err.Error()}
 	}
 	if findings.Result != Tampered {
-		findings.Result, findings.DamageError = Tampered, *damage
+		findings.Result, findings.Position, findings.Why = Tampered, damage.Position, damage.Why
 	}
 	return nil
 }

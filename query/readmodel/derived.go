@@ -26,10 +26,6 @@ func ofStart(name string, number func(start time.Time) int64) Field {
 	}}
 }
 
-func weekday(start time.Time) int64 { return int64(start.Weekday()+6)%7 + 1 }
-
-func minute(start time.Time) int64 { return int64(60*start.Hour() + start.Minute()) }
-
 func duration(record *calendar.Record) []int64 {
 	from, until, allDay := "utc_start_date", "utc_end_date", record.Fields.Bool("all_day")
 	if allDay {
@@ -96,7 +92,7 @@ func keyNumber(text string) []int64 {
 func repeats(record *calendar.Record) []int64 {
 	key := FoldTitle(record.Fields.Text("title")[record.Home])
 	for _, id := range record.Fields.IDs("venue") {
-		key += "\n" + id.String() // a line break is in no title
+		key += "\n" + id.String() //nolint:modernize,perfsprint // most events have one venue; a line break is in no title
 	}
 	return keyNumber(key)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/htmltext"
@@ -95,22 +96,22 @@ func storedField(kind calendar.Kind, name string) Field {
 			}
 			return text
 		}
-		return field
-	}
-	switch row.Stored {
-	case calendar.TypeString, calendar.TypeBool:
-		standard := ""
-		if row.Enum != nil {
-			standard = row.Enum[0]
-		}
-		field.Keyword = func(record *calendar.Record) string {
-			if record.Fields.Bool(row.Name) {
-				return "true"
-			}
-			return cmp.Or(record.Fields.String(row.Name), standard)
-		}
 	default:
-		field.Numbers = func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
+		switch row.Stored {
+		case calendar.TypeString, calendar.TypeBool:
+			standard := ""
+			if row.Enum != nil {
+				standard = row.Enum[0]
+			}
+			field.Keyword = func(record *calendar.Record) string {
+				if record.Fields.Bool(row.Name) {
+					return "true"
+				}
+				return cmp.Or(record.Fields.String(row.Name), standard)
+			}
+		default:
+			field.Numbers = func(record *calendar.Record) []int64 { return numbersOf(record.Fields[row.Name]) }
+		}
 	}
 	return field
 }
@@ -141,7 +142,9 @@ func derivedFields(kind calendar.Kind) []Field {
 	fields := []Field{{Name: FieldID, Sort: true, Numbers: idOf}}
 	if kind == calendar.KindEvent {
 		fields = append(fields,
-			lackField(FieldPublished), lackField(FieldModified), ofStart(FieldMonth, MonthOf), ofStart(FieldWeekday, weekday), ofStart(FieldMinute, minute),
+			lackField(FieldPublished), lackField(FieldModified), ofStart(FieldMonth, MonthOf),
+			ofStart(FieldWeekday, func(start time.Time) int64 { return int64(start.Weekday()+6)%7 + 1 }),
+			ofStart(FieldMinute, func(start time.Time) int64 { return int64(60*start.Hour() + start.Minute()) }),
 			Field{Name: FieldCost, Numbers: lowestCost}, Field{Name: FieldRepeats, Numbers: repeats},
 			Field{Name: FieldDuration, Numbers: duration}, Field{Name: FieldLanguages, Numbers: languagesOf},
 		)

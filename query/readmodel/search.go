@@ -161,7 +161,7 @@ func ParseSearch(query string, language calendar.Lang) Expression {
 
 // split returns the pieces of a search that begins with a blank, and fills Full.
 func (expression *Expression) split(text string) (pieces []Piece) {
-	full := ""
+	var full strings.Builder
 	not := false
 	afterWord := false // the last piece is a word that has to fit, with only blanks behind it
 	for _, indices := range searchParts.FindAllStringSubmatchIndex(text, -1) {
@@ -190,11 +190,11 @@ func (expression *Expression) split(text string) (pieces []Piece) {
 			pieces = append(pieces, piece)
 		}
 		if !not {
-			full += " " + part
+			full.WriteString(" " + part)
 		}
 		not = not && !isQuoted
 	}
-	expression.Full = Tokens(full)
+	expression.Full = Tokens(full.String())
 	return pieces
 }
 
