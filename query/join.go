@@ -135,7 +135,7 @@ func (join *join) views(ctx context.Context, views []View) error {
 				linked.Count = join.countOf(linked.Record)
 				all = append(all, linked.LinkedView)
 				list := view.linked(linked.Record.Kind)
-				*list = all[len(all)-len(*list)-1 : len(all) : len(all)]
+				*list = all[len(all)-len(*list)-1 : len(all) : len(all)] // links stand by kind, see appendLinks
 			}
 		}
 		from = ends[i]
