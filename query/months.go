@@ -89,7 +89,7 @@ func (service *Service) StartingIn(first time.Time) *Criteria {
 	criteria := &Criteria{Request: Request{Kind: calendar.KindEvent}, window: openWindow, hides: true}
 	begin, _ := calendar.Day(calendar.WallOf(first), service.settings.Site)
 	next, _ := calendar.Day(calendar.WallOf(first.AddDate(0, 1, 0)), service.settings.Site) // months have no hour in common
-	instants := &criteria.window[1]
+	instants := criteria.window.of(time.UTC)
 	instants[startsFrom], instants[startsUntil] = begin.Unix(), next.Unix()-1
 	return criteria
 }

@@ -37,7 +37,7 @@ func (sheet *Sheet) window() window {
 		return window
 	}
 	if window.overlap(sheet.First, sheet.Last, sheet.Zone); sheet.Zone != nil { // all-day events are on their own dates, which may be beyond
-		bounds := &window[1]
+		bounds := window.of(sheet.Zone)
 		bounds[overlapsFrom] = min(bounds[overlapsFrom], int64(sheet.First)+daySeconds-eastmost-2)
 		bounds[overlapsUntil] = max(bounds[overlapsUntil], int64(sheet.Last)+westmost)
 	}

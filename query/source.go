@@ -41,7 +41,8 @@ func (parser *parser) readSource() {
 	if days == readmodel.AllNumbers {
 		return
 	}
-	first, last := timed[1][overlapsFrom], timed[1][overlapsUntil]
+	instants := timed.of(time.UTC)
+	first, last := instants[overlapsFrom], instants[overlapsUntil]
 	if first == math.MinInt64 || last == math.MaxInt64 {
 		first, last = days.Min, days.Max
 	}

@@ -130,7 +130,7 @@ func (parser *parser) readWindow() {
 		parser.window, parser.Moves = openWindow, false
 		return
 	}
-	wall, utc := &parser.window[0][endsUntil], &parser.window[1][endsUntil]
+	wall, utc := &parser.window.of(nil)[endsUntil], &parser.window.of(time.UTC)[endsUntil]
 	if sheet.Past && *wall >= int64(calendar.WallOf(parser.now.In(site))) { // else it says more
 		*wall, *utc = math.MaxInt64, min(*utc, parser.now.Unix()-1)
 	}

@@ -45,8 +45,8 @@ func Fold(text string) string {
 	return folded.String()
 }
 
-// isAlone reports whether nothing is joined to the first character of a text, which is a byte,
-// at a glance.
+// isAlone reports whether the first character of a text is a byte with nothing joined to it. It
+// looks at two bytes only, and so misses some.
 func isAlone(text string) bool {
 	return len(text) == 1 || text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf
 }
