@@ -293,8 +293,10 @@ func (placed *rankedDocument) read(hit *hit, order []readmodel.Sort, query *read
 		if len(sent) == 0 {
 			return fmt.Errorf("%d keys", len(hit.Sort))
 		}
-		keys[i].N, _ = strconv.ParseInt(string(sent[0]), 10, 64) // not of a keyword or a score, which are not looked at
-		keys[i].Has = keys[i].N != lacking(sort.Desc)
+		number, _ := strconv.ParseInt(string(sent[0]), 10, 64) // not of a keyword or a score, which are not looked at
+		if number != lacking(sort.Desc) {
+			keys[i] = readmodel.Key{N: number, Has: true}
+		}
 		sent = sent[1:]
 	}
 	if query.Collapse != nil {

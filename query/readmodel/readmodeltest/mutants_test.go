@@ -356,6 +356,12 @@ var mutants = []mutant{
 			query.After[last].N += map[bool]int64{false: -1, true: 1}[query.Sort[last].Desc]
 		}
 	})},
+	{"a place has all keys", "places without values", asks(func(query *readmodel.Query) {
+		query.After = slices.Clone(query.After)
+		for i := range query.After {
+			query.After[i].Has = true
+		}
+	})},
 	{"pages are not narrowed", events, asks(func(query *readmodel.Query) { query.Narrow = nil })},
 	{"nothing is collapsed", events, asks(func(query *readmodel.Query) {
 		if query.Collapse != nil {

@@ -46,6 +46,7 @@ var testCases = []testCase{
 	{"exact totals", exactTotals},
 	{"the largest searches", largestSearches},
 	{"joined spellings", joinedSpellings},
+	{"places without values", placesWithoutValues},
 }
 
 func cases(slow bool) []testCase {

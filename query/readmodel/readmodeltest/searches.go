@@ -51,6 +51,25 @@ func exactTotals(pair *indexPair) {
 	pair.search(readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
 }
 
+// placesWithoutValues: a page may start after a document that lacks keys of the order.
+func placesWithoutValues(pair *indexPair) {
+	for id := range calendar.ID(4) {
+		fields := calendar.Fields{}
+		if id%2 == 0 {
+			fields["date"] = base
+		}
+		pair.add(calendar.KindVenue, 1+id, fields)
+	}
+	pair.write()
+	for _, desc := range []bool{false, true} {
+		order := readmodel.By(desc, readmodel.FieldID, readmodel.FieldDate, readmodel.FieldID)
+		order[0].Least = map[calendar.ID]int64{1: 5, 2: 3}
+		for _, placed := range pair.search(readmodel.Query{Kind: calendar.KindVenue, Sort: order, Limit: 4}).Documents {
+			pair.search(readmodel.Query{Kind: calendar.KindVenue, Sort: order, Limit: 4, After: readmodel.Place(order, placed.Record)})
+		}
+	}
+}
+
 // joinedSpellings: words that are written joined or apart find each other where they may,
 // and never after a minus; two letters that are swapped are one typo.
 func joinedSpellings(pair *indexPair) {
