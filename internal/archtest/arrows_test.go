@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"query/past":                {"calendar", "eventstore", "internal/ground/keylock", "internal/history", "internal/htmltext", "internal/param", "query", "query/readmodel", "query/readmodel/memindex"},
 	"query/readmodel":           {"calendar", "internal/htmltext"},
 	"query/readmodel/memindex":  {"calendar", "internal/ground/compact", "query/readmodel"},
-	"query/readmodel/elastic":   {"calendar", "internal/canonjson", "query/readmodel"},
+	"query/readmodel/elastic":   {"calendar", "internal/ground/compact", "query/readmodel"},
 	"internal/access":           {"calendar", "eventstore"},
 	"internal/audit":            {"calendar", "eventstore", "eventstore/verify", "internal/proof"},
 	"internal/canonjson":        {},

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
-	"daybook/internal/canonjson"
+	"daybook/internal/ground/compact"
 	"daybook/query/readmodel"
 )
 
@@ -18,15 +18,10 @@ func (names names) item(generation generation, document *readmodel.Document) []b
 	} else {
 		addFields(fields, record)
 		addTexts(fields, record)
+		fields[fieldBody] = compact.Pack(document.Body) // base64
 	}
-	encoded := encode(fields)
-	data := append(make([]byte, 0, 512+4*len(document.Body)), action(names.write(record.Kind.Collection(), generation), record.ID.String(), document.Position)...)
-	data = append(data, encoded[:len(encoded)-1]...)
-	if !record.Deleted {
-		data = append(data, `,"body":`...)
-		data = canonjson.AppendString(data, document.Body)
-	}
-	return append(data, "}\n"...)
+	item := action(names.write(record.Kind.Collection(), generation), record.ID.String(), document.Position)
+	return append(append(item, encode(fields)...), '\n')
 }
 
 // action begins an item.

@@ -18,7 +18,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 11
+const layoutVersion = 12
 
 type (
 	object = map[string]any
@@ -27,7 +27,7 @@ type (
 
 // The fields of a document besides those of the schema.
 const (
-	fieldBody    = "body"    // canonical JSON of the record, kept only
+	fieldBody    = "body"    // canonical JSON of the record, packed, kept only
 	fieldDeleted = "deleted" // true for tombstones
 	fieldRows    = "rows."   // by slot: all texts, see rowOf
 	fieldName    = "name."   // by slot: the name, between nameStart and nameEnd

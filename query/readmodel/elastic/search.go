@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/ground/compact"
 	"daybook/query/readmodel"
 )
 
@@ -46,8 +47,8 @@ type hit struct {
 	ID      string `json:"_id"`
 	Version int64  `json:"_version"`
 	Fields  struct {
-		Body      []string
-		ID, Venue []int64 // of an order by the numbers of ids
+		Body      [][]byte // packed
+		ID, Venue []int64  // of an order by the numbers of ids
 	}
 	Sort []json.RawMessage
 	// Matched are the names of the named queries that it matches.
@@ -67,11 +68,15 @@ func (view *view) documents(ctx context.Context, kind calendar.Kind, searchReque
 		if len(hit.Fields.Body) != 1 {
 			return nil, nil, fmt.Errorf("document %q has %d bodies", hit.ID, len(hit.Fields.Body))
 		}
-		record, err := calendar.DecodeRecord(hit.Fields.Body[0])
+		body, err := compact.Unpack(nil, hit.Fields.Body[0])
+		var record *calendar.Record
+		if err == nil {
+			record, err = calendar.DecodeRecord(body)
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read document %s: %w", hit.ID, err)
 		}
-		documents[i] = readmodel.Document{Position: calendar.Position(hit.Version), Record: record, Body: []byte(hit.Fields.Body[0])}
+		documents[i] = readmodel.Document{Position: calendar.Position(hit.Version), Record: record, Body: body}
 	}
 	return documents, &reply, nil
 }
