@@ -27,7 +27,7 @@ import (
 // and for each kind its columns and its documents in blocks, each a value of encoding/gob. Where values and words occur is found when it is read.
 
 const (
-	snapshotForm = "11 "
+	snapshotForm = "12 "
 	blockDocs    = 8192 // documents that are one value
 )
 

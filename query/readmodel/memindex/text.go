@@ -14,9 +14,10 @@ import (
 )
 
 // dictionary holds the words of a segment in one language. A word is named by its place.
+// Numbers, most of which occur once, come last, so that other words have short names.
 type dictionary struct {
 	Lang  calendar.Lang
-	Words []string // ascending
+	Words []string // descending
 
 	stemsOnce sync.Once
 	stems     []string
@@ -28,7 +29,7 @@ type dictionary struct {
 
 // find returns the number of a word.
 func (dictionary *dictionary) find(text string) (uint32, bool) {
-	index, found := slices.BinarySearch(dictionary.Words, text)
+	index, found := slices.BinarySearchFunc(dictionary.Words, text, descending)
 	return uint32(index), found
 }
 
@@ -42,15 +43,20 @@ func (dictionary *dictionary) exactly(text string) []wordRange {
 
 // beginning returns the range of the words with a prefix.
 func (dictionary *dictionary) beginning(prefix string) wordRange {
-	ordinal, _ := dictionary.find(prefix)
-	count, _ := slices.BinarySearchFunc(dictionary.Words[ordinal:], prefix, func(word, prefix string) int {
+	from, _ := slices.BinarySearchFunc(dictionary.Words, prefix, func(word, prefix string) int {
 		if strings.HasPrefix(word, prefix) {
-			return -1
+			return 1
 		}
-		return 1
+		return descending(word, prefix)
 	})
-	return wordRange{ordinal, ordinal + uint32(count)}
+	to, found := dictionary.find(prefix)
+	if found {
+		to++
+	}
+	return wordRange{uint32(from), to}
 }
+
+func descending(a, b string) int { return strings.Compare(b, a) }
 
 // withStem returns the words with a stem. Stems are found when they are asked for: most young
 // segments are merged before that.
@@ -158,7 +164,7 @@ func (dictionary *dictionary) add(numbers map[string]uint32) {
 	for text := range numbers {
 		words = append(words, strings.Clone(text)) // without the text that it is from
 	}
-	slices.Sort(words)
+	slices.SortFunc(words, descending)
 	dictionary.Words = union(dictionary.Words, words)
 	for text := range numbers {
 		numbers[text], _ = dictionary.find(text)
@@ -182,11 +188,11 @@ func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
 	return words
 }
 
-// union merges sorted words, each once.
+// union merges descending words, each once.
 func union(first, second []string) []string {
 	names := make([]string, 0, len(first)+len(second))
 	for len(first) > 0 && len(second) > 0 {
-		switch count := strings.Compare(first[0], second[0]); {
+		switch count := descending(first[0], second[0]); {
 		case count == 0:
 			names, first, second = append(names, first[0]), first[1:], second[1:]
 		case count < 0:
