@@ -97,6 +97,7 @@ func (ordering *ordering) behind(hit hit) bool {
 func (ordering *ordering) first(ordered *ordered, docs bitset, limit int) (hits []hit) {
 	from := 0
 	if ordered.natural {
+		hits = make([]hit, 0, limit)
 		from = sort.Search(len(ordered.Docs), func(index int) bool { return ordering.behind(ordered.hit(uint32(index))) })
 	}
 	trim := func() {
