@@ -135,8 +135,8 @@ type postings struct {
 }
 
 const (
-	prefixStep = 2048
-	prefixFrom = 8192 // documents
+	prefixStep = 1024
+	prefixFrom = 2048 // documents
 )
 
 // denseShare is the share of documents from which on a number has a set.
