@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -164,14 +165,24 @@ func (store *Store) Records(ctx context.Context, kind calendar.Kind, after calen
 }
 
 // leavesQuery is entryQuery without what needs more than the first page of a record.
-const leavesQuery = `SELECT e.position, '', 0, 0, 0, 0, '', '', '', '', x'', 0, NULL, x'', e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash,
-	0, NULL FROM entries e LEFT JOIN commits c ON c.first = (SELECT max(first) FROM commits WHERE first <= e.position) `
+const leavesQuery = `SELECT e.position, e.leaf, coalesce(c.first, 0), coalesce(c.last, 0), c.hash
+	FROM entries e LEFT JOIN commits c ON c.first = (SELECT max(first) FROM commits WHERE first <= e.position) `
+
+func scanLeaf(row row) (entry eventstore.Entry, err error) {
+	var position, first, last int64 // which are scanned faster than a type of their kind
+	var leaf, hash sql.RawBytes
+	err = row.Scan(&position, &leaf, &first, &last, &hash)
+	entry.Position, entry.Commit.First, entry.Commit.Last = calendar.Position(position), calendar.Position(first), calendar.Position(last)
+	copy(entry.Leaf[:], leaf)
+	copy(entry.Commit.Hash[:], hash)
+	return entry, err
+}
 
 // Read implements eventstore.Store. Who follows the log often asks before there is more.
 func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]eventstore.Entry, error) {
-	query, where, bound := entryQuery, "e.record = ? AND e.version > ? ORDER BY e.version", int64(bounds.Record)
+	query, scan, where, bound := entryQuery, scanEntry, "e.record = ? AND e.version > ? ORDER BY e.version", int64(bounds.Record)
 	if bounds.Leaves {
-		query = leavesQuery
+		query, scan = leavesQuery, scanLeaf
 	}
 	if bounds.Record == 0 {
 		head := store.signal.Head().Position // a commit can be read a moment before
@@ -183,7 +194,7 @@ func (store *Store) Read(ctx context.Context, bounds eventstore.Range) ([]events
 		}
 		where, bound = "e.position <= ? AND e.position > ? ORDER BY e.position", number(head)
 	}
-	return page(ctx, store.reader, query+"WHERE "+where+" LIMIT +?", scanEntry, (*eventstore.Entry).Size, bound, number(calendar.Position(bounds.After)), max(bounds.Limit, 0))
+	return page(ctx, store.reader, query+"WHERE "+where+" LIMIT +?", scan, (*eventstore.Entry).Size, bound, number(calendar.Position(bounds.After)), max(bounds.Limit, 0))
 }
 
 // Receipt implements eventstore.Store.

@@ -96,7 +96,7 @@ func page[T any](ctx context.Context, statements *statements, text string, scan 
 			return nil, err
 		}
 		results = append(results, value)
-		left -= size(&value)
+		left -= size(&results[len(results)-1])
 	}
 	return results, rows.Err()
 }
