@@ -192,13 +192,7 @@ func numbersOf(ids []calendar.ID) []int64 {
 
 // finish makes what follows from the stored columns: where each value and word occurs.
 func (segment *segment) finish() {
-	var tasks []func()
-	for _, column := range segment.Keywords {
-		tasks = append(tasks, func() { column.invert(len(segment.Docs), false) })
-	}
-	for name, column := range segment.Numbers {
-		tasks = append(tasks, func() { column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
-	}
+	var tasks []func() // the largest first
 	for _, textColumn := range segment.Texts {
 		for language := range textColumn {
 			words := sync.OnceValue(func() postings { return textColumn[language].invert(len(segment.Words[language].Words)) })
@@ -206,6 +200,12 @@ func (segment *segment) finish() {
 				tasks = append(tasks, func() { words() })
 			}
 		}
+	}
+	for _, column := range segment.Keywords {
+		tasks = append(tasks, func() { column.invert(len(segment.Docs), false) })
+	}
+	for name, column := range segment.Numbers {
+		tasks = append(tasks, func() { column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
 	}
 	do(len(segment.Docs) >= inParallel, tasks)
 }

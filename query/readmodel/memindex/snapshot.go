@@ -3,7 +3,6 @@ package memindex
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/gob"
@@ -201,8 +200,14 @@ func load(path string) (*state, map[calendar.ID]calendar.Position, error) {
 	}
 	defer readCloser.Close() //nolint:errcheck // it was only read
 	read := func(name string, value any) error {
-		content, err := fs.ReadFile(readCloser, name) // to the end, where the sum is checked
-		return cmp.Or(err, gob.NewDecoder(bytes.NewReader(content)).Decode(value))
+		file, err := readCloser.Open(name)
+		if err == nil {
+			defer file.Close() //nolint:errcheck // it was only read
+			if err = gob.NewDecoder(file).Decode(value); err == nil {
+				_, err = io.Copy(io.Discard, file) // to the end, where the sum is checked
+			}
+		}
+		return err
 	}
 	h := head{Gone: map[calendar.ID]calendar.Position{}, Quarantined: map[calendar.ID]readmodel.Quarantined{}}
 	if err := read("head", &h); err != nil {

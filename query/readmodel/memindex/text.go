@@ -317,15 +317,13 @@ func (texts *texts) invert(words int) postings {
 	})
 }
 
-// nextWord reads the first number of a stream that is not empty; most have one or two
-// bytes.
+// nextWord reads the first number of a stream that is not empty.
 func nextWord(stream []byte) (word uint32, size int) {
-	if stream[0] < 0x80 {
-		return uint32(stream[0]), 1
+	for shift := 0; ; shift += 7 {
+		next := stream[size]
+		size++
+		if word |= uint32(next&0x7f) << shift; next < 0x80 {
+			return word, size
+		}
 	}
-	if len(stream) > 1 && stream[1] < 0x80 {
-		return uint32(stream[0]&0x7f) | uint32(stream[1])<<7, 2
-	}
-	value, count := binary.Uvarint(stream)
-	return uint32(value), count
 }
