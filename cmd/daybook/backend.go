@@ -475,10 +475,10 @@ func (backend *backend) newSigner() (*proof.Signer, error) {
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (backend *backend) checkOrigin(ctx context.Context) error {
 	keyless := proof.NewSigner(backend.proofs, proof.Keyring{Origin: backend.LogOrigin}, proof.SignerOptions{})
-	err := keyless.Follow(ctx)
+	_, err := keyless.PublicKeys(ctx)
 	if err == nil {
-		if err = backend.signer.Follow(ctx); !errors.Is(err, proof.ErrOrigin) {
-			return nil // what else is wrong is told by the signer and by health
+		if _, err = backend.signer.PublicKeys(ctx); !errors.Is(err, proof.ErrOrigin) {
+			return nil // what else is wrong is reported by the signer, which reads the whole log, and by health
 		}
 	}
 	return err
