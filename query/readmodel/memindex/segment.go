@@ -62,12 +62,9 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 			e.keywords[i] = strings.Clone(field.Keyword(record)) // it may lie in the text of the whole record
 		case field.Numbers != nil:
 			e.numbers[i] = field.Numbers(record)
-		case field.Text != nil:
+		case !options.NoTexts:
 			tokens := new([len(calendar.Langs)][]string)
 			e.texts[field.Name] = tokens
-			if options.NoTexts {
-				continue
-			}
 			for language, text := range field.Text(record) {
 				if text != "" {
 					tokens[language] = readmodel.Tokens(text)

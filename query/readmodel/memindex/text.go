@@ -283,7 +283,8 @@ func (part *part) has(name string, language calendar.Lang) bool {
 	if part.entry == nil {
 		return part.from.Texts[name][language].Has.has(part.at)
 	}
-	return part.entry.texts[name][language] != nil
+	texts := part.entry.texts[name]
+	return texts != nil && texts[language] != nil
 }
 
 // appendText appends the words of a text by their new numbers.
