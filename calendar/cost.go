@@ -229,7 +229,7 @@ func readSymbol(text string, trim func(text, part string) string) (string, bool)
 			break
 		}
 	}
-	return text, symbolForm.MatchString(text)
+	return text, text == "$" || currencyCodes[text] != "" || symbolForm.MatchString(text) // the form takes long
 }
 
 // readCostNumber returns the value of a number with separators, which begins and
