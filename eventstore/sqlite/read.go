@@ -169,7 +169,7 @@ const leavesQuery = `SELECT e.position, e.leaf, coalesce(c.first, 0), coalesce(c
 	FROM entries e LEFT JOIN commits c ON c.first = (SELECT max(first) FROM commits WHERE first <= e.position) `
 
 func scanLeaf(row row) (entry eventstore.Entry, err error) {
-	var position, first, last int64 // which are scanned faster than a type of their kind
+	var position, first, last int64 // database/sql scans them faster than named types
 	var leaf, hash sql.RawBytes
 	err = row.Scan(&position, &leaf, &first, &last, &hash)
 	entry.Position, entry.Commit.First, entry.Commit.Last = calendar.Position(position), calendar.Position(first), calendar.Position(last)

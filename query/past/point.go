@@ -74,8 +74,9 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	if err == nil {
 		err = inParallel(ctx, len(documents), func(ctx context.Context, offset int) error {
 			document := &documents[offset]
-			record, err := calendar.DecodeRecord(unsafe.String(unsafe.SliceData(document.Body), len(document.Body))) //nolint:gosec // it is never changed
-			if document.Record = record; err != nil {                                                                // present lists lack it, too
+			body := unsafe.String(unsafe.SliceData(document.Body), len(document.Body)) //nolint:gosec // it is never changed
+			record, err := calendar.DecodeRecord(body)
+			if document.Record = record; err != nil { // present lists lack it, too
 				service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", document.Position, "error", err)
 			}
 			return nil
