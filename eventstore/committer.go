@@ -1,9 +1,11 @@
 package eventstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -17,6 +19,20 @@ type Item struct {
 	Result Result
 
 	done chan struct{}
+}
+
+// NewDraft returns the draft of a change of a record (nil before the first) at a moment,
+// and the record after it.
+func NewDraft(before *calendar.Record, change calendar.Change, instant time.Time) (Draft, *calendar.Record, error) {
+	after, err := calendar.Apply(before, change, instant)
+	if err != nil {
+		return Draft{}, nil, err
+	}
+	fields, err := calendar.EncodeChange(change)
+	state, stateErr := calendar.EncodeRecord(after)
+	entry := Entry{Kind: change.Kind, ID: change.ID, Version: after.Version, Change: change.Name, Fields: fields, State: state, Secret: change.Secret}
+	claims, names := holds(after, change.Secret)
+	return Draft{entry, claims, names}, after, cmp.Or(err, stateErr)
 }
 
 // NewItem completes the entries of an Append. Each call draws other salts, so they have other
@@ -169,4 +185,73 @@ func (committer *Committer) commit(ctx context.Context, items []*Item) {
 func (committer *Committer) Close() {
 	committer.close()
 	committer.running.Wait()
+}
+
+// Signal holds the head of a store and wakes those who wait for it to move.
+type Signal struct {
+	now atomic.Pointer[Head]
+
+	mutex sync.Mutex    // of those who change it
+	moved chan struct{} // Head.Moved; nil when it is closed
+}
+
+// NewSignal returns the Signal of a store that was opened, with its mark and UUID.
+func NewSignal(head Head) *Signal {
+	signal := &Signal{moved: make(chan struct{})}
+	head.Epoch = Epoch{History: 1}
+	signal.set(head)
+	return signal
+}
+
+// Head returns the present head, for Store.Head of the zero Point.
+func (signal *Signal) Head() Head { return *signal.now.Load() }
+
+// Epoch returns the present epoch.
+func (signal *Signal) Epoch() Epoch { return signal.now.Load().Epoch }
+
+// Move learns of another mark, unless it is behind the one that is known. erased says that
+// records were erased meanwhile.
+func (signal *Signal) Move(mark Mark, erased bool) {
+	signal.mutex.Lock()
+	defer signal.mutex.Unlock()
+	now := signal.Head()
+	if mark.Position > now.Position {
+		now.Mark = mark
+	} else if !erased {
+		return
+	}
+	if erased {
+		now.Epoch.Erasures++
+	}
+	signal.set(now)
+}
+
+// Reset learns that the store has another history, with this mark and UUID.
+func (signal *Signal) Reset(head Head) {
+	signal.mutex.Lock()
+	defer signal.mutex.Unlock()
+	head.Epoch = signal.Epoch()
+	head.Epoch.History++
+	signal.set(head)
+}
+
+// Close wakes all who wait; they ask for the head, which is ErrClosed by then.
+func (signal *Signal) Close() {
+	signal.mutex.Lock()
+	defer signal.mutex.Unlock()
+	if signal.moved != nil {
+		close(signal.moved)
+		signal.moved = nil
+	}
+}
+
+func (signal *Signal) set(head Head) {
+	if signal.moved == nil {
+		return
+	}
+	before := signal.moved
+	signal.moved = make(chan struct{})
+	head.Moved = signal.moved
+	signal.now.Store(&head)
+	close(before)
 }

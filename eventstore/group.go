@@ -277,3 +277,15 @@ func (group *Group) end() {
 	}
 	group.Commits, group.ended, group.Mark.Hash = append(group.Commits, commit), len(group.Entries), commit.Hash
 }
+
+// slugTaken returns the slug that a record takes by an entry, nil for none.
+func (draft *Draft) slugTaken() []TakenClaim {
+	if bytes.Contains(draft.Fields, []byte(`"slug":`)) {
+		for _, claim := range draft.Claims {
+			if claim.Space == slugSpace+draft.Kind.String() {
+				return []TakenClaim{{claim, draft.Position, draft.ID}}
+			}
+		}
+	}
+	return nil
+}

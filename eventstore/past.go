@@ -1,7 +1,6 @@
 package eventstore
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -29,18 +28,6 @@ const MaxFormer = 16
 
 // slugSpace begins the space of the claims on slugs; the kind ends it.
 const slugSpace = "slug/"
-
-// slugTaken returns the slug that a record takes by an entry, nil for none.
-func (draft *Draft) slugTaken() []TakenClaim {
-	if bytes.Contains(draft.Fields, []byte(`"slug":`)) {
-		for _, claim := range draft.Claims {
-			if claim.Space == slugSpace+draft.Kind.String() {
-				return []TakenClaim{{claim, draft.Position, draft.ID}}
-			}
-		}
-	}
-	return nil
-}
 
 // SlugClaim is the claim of the record of a kind that has a slug.
 func SlugClaim(kind calendar.Kind, slug string) calendar.Claim {

@@ -7,6 +7,25 @@ import (
 	"daybook/query/readmodel"
 )
 
+// The owners besides single callers.
+const (
+	nobody    calendar.ID = 0
+	everybody calendar.ID = -1
+)
+
+// ownerOf returns whose posts of every status a caller sees in lists, besides all published ones
+// (interface 4.4).
+func ownerOf(caller calendar.Caller) calendar.ID {
+	switch {
+	case caller.ReadsAll():
+		return everybody
+	case caller.ReadsOwn():
+		return caller.ID
+	default:
+		return nobody
+	}
+}
+
 // published admits the posts that are published at a moment: scheduled ones
 // whose time has come are (interface 5.4).
 func published(now int64) readmodel.Filter {

@@ -91,6 +91,21 @@ type joinedRecord struct {
 	sortName   string // of terms: the shown name without case and accents
 }
 
+// View makes the view of a record from the store, for single reads and answers of writes:
+// linked records come from the store, counts from the read model. While the read model is
+// out of reach the last known counts stand, so single records stay readable. Protected
+// events are not blanked here: the caller of View checks the right to read first.
+func (service *Service) View(ctx context.Context, caller calendar.Caller, record *calendar.Record, language calendar.Lang, embeds Embeds, moment Moment) (View, error) {
+	if moment.Load == nil {
+		moment.Load, moment.counts = service.records.Load, service.lastingCounts
+	}
+	now := cmp.Or(moment.Now, service.settings.Now())
+	views := []View{{Record: record, Status: record.Status(cmp.Or(moment.Own, now))}}
+	join := join{records: moment.Load, counts: moment.counts, caller: caller, language: language, now: now, embeds: embeds, left: service.settings.MaxAnswer}
+	err := join.views(ctx, views)
+	return views[0], err
+}
+
 // views completes views: events have their linked records unless they are blanked,
 // terms their counts. ErrTooLarge says that the texts of linked records are more than the answer
 // may have.

@@ -69,6 +69,45 @@ func (plan *listPlan) find() (found *Selection) {
 	return found
 }
 
+// spelling returns the one of the step of the search.
+func (plan *listPlan) spelling() readmodel.Spelling { return readmodel.Spellings[plan.step] }
+
+// steps are the places in readmodel.Spellings of the searches that are made, one after the
+// other, until one finds something.
+func (criteria *Criteria) steps() []int {
+	last := len(readmodel.Spellings) - 1
+	switch {
+	case criteria.Search.Query == "" || criteria.typos == "":
+		return []int{0}
+	case criteria.typos == typosOn:
+		return []int{last}
+	case criteria.Walk != nil && criteria.Walk.sent != "": // that of its beginning
+		return []int{min(int(criteria.Walk.Step), last)}
+	}
+	return criteria.Search.Steps()
+}
+
+// stepped calls try in each step until one finds something, and leaves the plan in that one; in
+// the first step where none does.
+func (plan *listPlan) stepped(try func() (total int)) {
+	steps := plan.steps()
+	for _, plan.step = range steps {
+		if try() > 0 || plan.err != nil {
+			return
+		}
+	}
+	plan.step = steps[0]
+}
+
+// Highlighter marks what the search of the list fits in shown texts; nil where no marks
+// are wanted.
+func (criteria *Criteria) Highlighter(spelling readmodel.Spelling) *readmodel.Highlighter {
+	if !criteria.Highlight || criteria.Search.Query == "" {
+		return nil
+	}
+	return &readmodel.Highlighter{Search: criteria.Search, Spelling: spelling}
+}
+
 // query returns what a list asks of the index, and the facets that are made of the answer.
 func (plan *listPlan) query() (query readmodel.Query, counts []*facetCount) {
 	counted, hidden := map[string]readmodel.And{}, blanked(plan.Caller)

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,21 +8,6 @@ import (
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
-
-// View makes the view of a record from the store, for single reads and answers of writes:
-// linked records come from the store, counts from the read model. While the read model is
-// out of reach the last known counts stand, so single records stay readable. Protected
-// events are not blanked here: the caller of View checks the right to read first.
-func (service *Service) View(ctx context.Context, caller calendar.Caller, record *calendar.Record, language calendar.Lang, embeds Embeds, moment Moment) (View, error) {
-	if moment.Load == nil {
-		moment.Load, moment.counts = service.records.Load, service.lastingCounts
-	}
-	now := cmp.Or(moment.Now, service.settings.Now())
-	views := []View{{Record: record, Status: record.Status(cmp.Or(moment.Own, now))}}
-	join := join{records: moment.Load, counts: moment.counts, caller: caller, language: language, now: now, embeds: embeds, left: service.settings.MaxAnswer}
-	err := join.views(ctx, views)
-	return views[0], err
-}
 
 // countsLimit is how long a single read waits for counts. A read model that hangs must not
 // keep single records from being read.

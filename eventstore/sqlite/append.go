@@ -66,6 +66,31 @@ func (store *Store) commit(ctx context.Context, items []*eventstore.Item) (*even
 	return group, store.permitted(ctx)
 }
 
+// permitted refuses a commit, and refuses to acknowledge one, with ErrUnavailable: into
+// files that no one would find again, and what Options.Permit refuses. What was committed
+// before is secured then.
+func (store *Store) permitted(ctx context.Context) error {
+	store.writing.Lock()
+	defer store.writing.Unlock()
+	if store.readOnly != nil {
+		return store.readOnly
+	}
+	var err error
+	if path := store.Lost(); path != "" {
+		err = fmt.Errorf("%s was removed or replaced", path)
+	} else if store.options.Permit != nil {
+		err = store.options.Permit()
+	}
+	if err == nil {
+		store.secured = false
+		return nil
+	}
+	if !store.secured {
+		err = errors.Join(err, store.secure(context.WithoutCancel(ctx)))
+	}
+	return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+}
+
 // write runs one transaction on the writing connection.
 func (store *Store) write(ctx context.Context, do func(ctx context.Context) error) error {
 	return store.alone(ctx, func(ctx context.Context) error {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"daybook/eventstore"
 	"daybook/internal/ground/pause"
 )
 
@@ -74,31 +73,6 @@ func (store *Store) Lost() string {
 		}
 	}
 	return ""
-}
-
-// permitted refuses a commit, and refuses to acknowledge one, with ErrUnavailable: into
-// files that no one would find again, and what Options.Permit refuses. What was committed
-// before is secured then.
-func (store *Store) permitted(ctx context.Context) error {
-	store.writing.Lock()
-	defer store.writing.Unlock()
-	if store.readOnly != nil {
-		return store.readOnly
-	}
-	var err error
-	if path := store.Lost(); path != "" {
-		err = fmt.Errorf("%s was removed or replaced", path)
-	} else if store.options.Permit != nil {
-		err = store.options.Permit()
-	}
-	if err == nil {
-		store.secured = false
-		return nil
-	}
-	if !store.secured {
-		err = errors.Join(err, store.secure(context.WithoutCancel(ctx)))
-	}
-	return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
 }
 
 // secure moves what was committed from the log into the file, so that it no longer depends

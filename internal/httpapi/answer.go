@@ -3,16 +3,19 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi/admit"
+	"daybook/internal/param"
 	"daybook/internal/render"
 	"daybook/query"
 )
@@ -78,6 +81,49 @@ func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, er
 	return call.newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields)))), nil
 }
 
+// recordTag is the ETag of one record (2.9): version and mark. The content of the
+// record counts too: another history may have the version with another one.
+func (api *api) recordTag(root *root, language calendar.Lang, view *query.View, fields []string) string {
+	hash := calendar.HashStart.Number(view.Record.Sum).Number(view.Mark).Number(root.mark).Number(uint64(language)).Text(string(view.Status))
+	for _, text := range fields {
+		hash = hash.Text(text)
+	}
+	var b [40]byte
+	tag := append(strconv.AppendInt(append(b[:0], '"'), view.Record.Version, 10), '-')
+	return string(append(strconv.AppendUint(tag, uint64(hash), 16), '"'))
+}
+
+// weakTag is the ETag of an answer that a key names.
+func (api *api) weakTag(key string) string {
+	var b [24]byte
+	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(calendar.HashStart.Number(api.roots.seed).Text(key)), 16)
+	return string(append(tag, '"'))
+}
+
+// noneMatch reports whether If-None-Match fits an ETag: weakly, a list allowed,
+// "*" fits always.
+func noneMatch(header http.Header, etag string) bool {
+	etag = strings.TrimPrefix(etag, "W/")
+	for tag := range tagsOf(header["If-None-Match"]) {
+		if tag == "*" || tag == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// tagsOf yields the members of a list of entity tags without W/. A comma in one of another
+// service separates, too: none of its parts is a tag of this one.
+func tagsOf(values []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for tag := range strings.SplitSeq(strings.Join(values, ","), ",") {
+			if !yield(strings.TrimPrefix(strings.TrimSpace(tag), "W/")) {
+				return
+			}
+		}
+	}
+}
+
 // add adds a header.
 func (answer *answer) add(name, value string) {
 	answer.headers[name] = []string{value}
@@ -121,6 +167,20 @@ func (call *call) negotiate(answer *answer) (tag string, best encoding, same boo
 	}
 	tag, same = accepts.noneMatch(call.request.Header, answer.etag)
 	return tag, accepts.best, same || call.unmodified(answer.modified)
+}
+
+// acceptanceOf tells how an answer of so many bytes may be sent. Who sends a secret
+// gets it as it is: text next to the secret that a stranger has chosen would tell it by
+// the length.
+func (call *call) acceptanceOf(size int) acceptance {
+	plain := acceptance{takes: [encodings]bool{encodingNone: true}}
+	if size < leastEncoded || !isRead(call.request.Method) {
+		return plain
+	}
+	if call.sendsCredentials() || call.page == nil && call.sentPassword() {
+		return plain
+	}
+	return readAcceptance(call.request.Header["Accept-Encoding"])
 }
 
 // sendAnswer sends an answer. Where there is no turn to encode it, it is sent as it is. A client
@@ -178,6 +238,72 @@ func (call *call) setHeaders(answer *answer, tag string) {
 		call.header[headerLocation] = []string{answer.target(call.request.URL.RawQuery)}
 	}
 	call.code = cmp.Or(answer.code, call.code)
+}
+
+// writeStatus sends the headers of an answer.
+func (call *call) writeStatus(status int) {
+	call.status = status
+	if call.page == nil {
+		if texts := call.cacheControl(status); texts != nil {
+			call.header[headerCache] = texts
+		}
+	}
+	call.writer.WriteHeader(status)
+}
+
+// cacheControl is the value of Cache-Control (2.8), nil for none.
+func (call *call) cacheControl(status int) []string {
+	route := call.route
+	reads := call.feed() || route != nil && route.Kind == calendar.KindEvent && route.Single // a password, whatever becomes of it
+	if _, sent := call.request.Header["Authorization"]; sent || reads && call.sentPassword() {
+		return valuePrivate
+	}
+	if !isRead(call.request.Method) {
+		return nil
+	}
+	switch status {
+	case http.StatusOK, http.StatusNotModified:
+		if call.fresh != nil {
+			return call.fresh
+		}
+		if call.feed() {
+			return call.feedFresh
+		}
+		return call.readFresh
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		return valueNoStore
+	default:
+		if call.fresh != nil {
+			return valueNoStore
+		}
+		return valueAskBack
+	}
+}
+
+// sentPassword reports whether a password is sent to whatever there is. An empty one
+// counts as not sent.
+func (call *call) sentPassword() bool {
+	for _, pair := range call.query {
+		if base, path := param.SplitName(pair.Name); base == "password" && (path != nil || calendar.Trim(pair.Value) != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// freshness is Cache-Control of answers that anybody may keep for so many seconds, and where
+// stale is set for as many more while it asks for a new one: of reads (2.8), of feeds
+// (LISTINGS 1.4), and of versions of records (HISTORY 7.1), which never change, but may be
+// closed later, so they are not immutable.
+func freshness(maxAge int, stale bool) []string {
+	if maxAge <= 0 {
+		return valueAskBack
+	}
+	seconds := strconv.Itoa(maxAge)
+	if stale {
+		seconds += ", stale-while-revalidate=" + seconds
+	}
+	return []string{"public, max-age=" + seconds}
 }
 
 // How long a client may take for an answer beyond admit.SmallAnswer: what it holds is given

@@ -14,30 +14,6 @@ import (
 	"daybook/query/past"
 )
 
-// asksPast reports whether a read names a point in time, by the parameter or by the header,
-// and whether the caller may. Answers to it are those of the past from then on.
-func (call *call) asksPast() (asks bool, err error) {
-	if call.byHeader = !call.route.Past || !call.sends(param.AsOf); call.byHeader {
-		asks = call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil
-	} else {
-		asks, err = true, call.mayReadPast()
-	}
-	if asks {
-		call.fresh = valueAskBack
-	}
-	return asks, err
-}
-
-// sends reports whether the query has a parameter.
-func (call *call) sends(name string) bool {
-	for _, pair := range call.query {
-		if base, _ := param.SplitName(pair.Name); base == name {
-			return true
-		}
-	}
-	return false
-}
-
 // readPoint reads the point of a read that names one.
 func (call *call) readPoint() (err error) {
 	if call.byHeader {

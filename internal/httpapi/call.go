@@ -3,8 +3,12 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -108,6 +112,19 @@ func (api *api) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 // isRead reports whether a method reads, whatever the route.
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
+// maxRequestID bounds X-Request-Id, in characters.
+const maxRequestID = 128
+
+// requestID is what the log calls the request: X-Request-Id where the client
+// sent a short and plain one: nothing that a line of a log would have to quote. Otherwise it is
+// made up, and no secret.
+func (call *call) requestID() string {
+	if sent := call.request.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
+		return sent[0]
+	}
+	return fmt.Sprintf("%016x", rand.Uint64())
+}
+
 // answer finds what answers a request, and lets it in.
 func (call *call) answer() error {
 	if call.location.mount != nil {
@@ -150,6 +167,39 @@ func (call *call) answer() error {
 	return call.answerRoute()
 }
 
+// commonHeaders sets what every answer carries, whatever happens next.
+func (call *call) commonHeaders() {
+	if call.Pages != nil && call.Pages.NoRobots() {
+		call.header["X-Robots-Tag"] = valueNoIndex
+	}
+	if call.page != nil {
+		call.setPageHeaders()
+		return
+	}
+	call.header["X-Content-Type-Options"] = valueNosniff
+	call.header["Vary"] = valueVary
+	if route := call.route; route != nil {
+		if call.header[headerAllow] = route.open; route.Timed && isRead(call.request.Method) {
+			call.header["Vary"] = valueVaryTime
+		}
+	}
+	call.crossOrigin()
+}
+
+// crossOrigin sets the headers of section 2.11: reads are open to every origin,
+// answers to writes to those of the setting.
+func (call *call) crossOrigin() {
+	allowed := valueAny
+	if !call.reads() {
+		from := call.request.Header.Get("Origin")
+		if !slices.Contains(call.AllowedOrigins, from) {
+			return
+		}
+		allowed = []string{from}
+	}
+	call.header["Access-Control-Allow-Origin"], call.header["Access-Control-Expose-Headers"] = allowed, call.expose
+}
+
 // answerRoute answers a request to a route of the interface: step 2 of section 7.2 is on
 // writes where they come from, credentials, and on writes the general right.
 func (call *call) answerRoute() error {
@@ -183,6 +233,45 @@ func (call *call) answerRoute() error {
 		return refused
 	}
 	return work(call)
+}
+
+// reads reports whether a request only reads: OPTIONS and a POST that asks do, too.
+func (call *call) reads() bool {
+	method := call.request.Method
+	return isRead(method) || method == http.MethodOptions || method == http.MethodPost && call.route.asks()
+}
+
+// fromForeignPage reports whether a page of another site sent a request (2.11): a browser
+// sends remembered credentials with any page's form. Pages take forms of this site alone
+// (PAGES.md P2.3), and "null" for no origin where the browser says that it is this one.
+func (call *call) fromForeignPage() bool {
+	origin, site := strings.Join(call.request.Header["Origin"], ", "), call.request.Header.Get("Sec-Fetch-Site")
+	foreign := site == "cross-site" || site == "same-site"
+	if origin == "" || call.page != nil && (foreign || origin == "null" && site == "same-origin") {
+		return foreign
+	}
+	return !call.isOwnOrigin(origin) && (call.page != nil || !slices.Contains(call.AllowedOrigins, origin))
+}
+
+// isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
+func (call *call) isOwnOrigin(origin string) bool {
+	from := hostPort(origin)
+	scheme, _, _ := strings.Cut(origin, ":")
+	return from != "" && (from == hostPort(scheme+"://"+call.request.Host) || from == hostPort(call.from.base))
+}
+
+// hostPort returns the host of a web address in lower case with its port, by default that of the
+// scheme; "" where it has none.
+func hostPort(text string) string {
+	address, err := url.Parse(strings.ToLower(text))
+	if err != nil || address.Host == "" {
+		return ""
+	}
+	standard := map[string]string{"http": "80", "https": "443"}[address.Scheme]
+	if standard == "" {
+		return ""
+	}
+	return address.Hostname() + ":" + cmp.Or(address.Port(), standard)
 }
 
 // begin begins work that may take so long, in place of that of before.

@@ -42,20 +42,6 @@ type acceptance struct {
 	takes [encodings]bool
 }
 
-// acceptanceOf tells how an answer of so many bytes may be sent. Who sends a secret
-// gets it as it is: text next to the secret that a stranger has chosen would tell it by
-// the length.
-func (call *call) acceptanceOf(size int) acceptance {
-	plain := acceptance{takes: [encodings]bool{encodingNone: true}}
-	if size < leastEncoded || !isRead(call.request.Method) {
-		return plain
-	}
-	if call.sendsCredentials() || call.page == nil && call.sentPassword() {
-		return plain
-	}
-	return readAcceptance(call.request.Header["Accept-Encoding"])
-}
-
 // readAcceptance reads Accept-Encoding (RFC 9110, section 12.5.3). The encoding that it
 // weighs most is the best one: none where that is "identity", where everything is
 // refused, or where nothing is said, though then any is taken.

@@ -28,18 +28,6 @@ func (call *call) findOf() error {
 	return err
 }
 
-// address is that of the list, without its query (4.3).
-func (call *call) address() string {
-	address := call.root.Collection(call.route.Kind)
-	if call.record != nil {
-		address = call.root.Self(call.record.Record) + "/" + calendar.KindEvent.Collection()
-	}
-	if call.route.Ended {
-		return address + "." + call.format.Name
-	}
-	return address + "/"
-}
-
 // askedFor begins the key of a list that is parsed. A feed shows how it was asked for, and since when
 // it stands.
 func (call *call) askedFor() cache.Key {

@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"net/http"
-	"strconv"
+	"slices"
+	"strings"
 
-	"daybook/calendar"
+	"golang.org/x/net/http/httpguts"
+
 	"daybook/internal/param"
 )
 
@@ -30,6 +32,7 @@ const (
 	headerCache       = "Cache-Control"
 	headerWarning     = "Warning"
 	headerDisposition = "Content-Disposition"
+	headerRequestID   = "X-Request-Id"
 
 	// Those of the past (HISTORY 7.1, 8).
 	headerAcceptTime      = "Accept-Datetime"
@@ -59,87 +62,60 @@ var (
 	challenges    = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
 )
 
-// commonHeaders sets what every answer carries, whatever happens next.
-func (call *call) commonHeaders() {
-	if call.Pages != nil && call.Pages.NoRobots() {
-		call.header["X-Robots-Tag"] = valueNoIndex
+// The headers that scripts of other origins may send and read (2.11).
+var (
+	corsReadMethods = []string{"GET, HEAD, OPTIONS"}
+	corsMaxAge      = []string{"600"}
+	corsRequest     = []string{
+		"Authorization", "Accept", "Content-Type", "If-Match", "If-None-Match", headerKey, headerMinPosition,
+		headerAcceptTime, param.HeaderReason, headerLastEvent,
 	}
-	if call.page != nil {
-		call.setPageHeaders()
+)
+
+// exposeList is the value of Access-Control-Expose-Headers, with the further names of totals.
+func exposeList(further [][2]string) string {
+	names := []string{"X-Total", "X-TotalPages"}
+	for _, pair := range further {
+		names = append(names, pair[:]...)
+	}
+	return strings.Join(append(names, "Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"), ", ")
+}
+
+// preflight sets what a browser asks for before a request to a route, nil for a read that
+// is none of the interface.
+func (call *call) preflight(route *route) {
+	wanted := call.request.Header.Get("Access-Control-Request-Method")
+	from := call.request.Header.Get("Origin")
+	if wanted == "" && from == "" {
 		return
 	}
-	call.header["X-Content-Type-Options"] = valueNosniff
-	call.header["Vary"] = valueVary
-	if route := call.route; route != nil {
-		if call.header[headerAllow] = route.open; route.Timed && isRead(call.request.Method) {
-			call.header["Vary"] = valueVaryTime
-		}
+	call.header["Access-Control-Allow-Methods"] = corsReadMethods
+	if route != nil && slices.Contains(call.AllowedOrigins, from) || route.asks() {
+		call.header["Access-Control-Allow-Methods"] = route.allow
 	}
-	call.crossOrigin()
+	names := corsRequest
+	if wanted == http.MethodGet || wanted == http.MethodHead {
+		names = withRequested(names, call.request.Header.Values("Access-Control-Request-Headers"))
+	}
+	call.header["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
+	call.header["Access-Control-Max-Age"] = corsMaxAge
 }
 
-// writeStatus sends the headers of an answer.
-func (call *call) writeStatus(status int) {
-	call.status = status
-	if call.page == nil {
-		if texts := call.cacheControl(status); texts != nil {
-			call.header[headerCache] = texts
-		}
-	}
-	call.writer.WriteHeader(status)
-}
+// The header names of a preflight that are answered.
+const (
+	maxRequested     = 64
+	maxRequestedName = 128 // bytes of one
+)
 
-// cacheControl is the value of Cache-Control (2.8), nil for none.
-func (call *call) cacheControl(status int) []string {
-	route := call.route
-	reads := call.feed() || route != nil && route.Kind == calendar.KindEvent && route.Single // a password, whatever becomes of it
-	if _, sent := call.request.Header["Authorization"]; sent || reads && call.sentPassword() {
-		return valuePrivate
-	}
-	if !isRead(call.request.Method) {
-		return nil
-	}
-	switch status {
-	case http.StatusOK, http.StatusNotModified:
-		if call.fresh != nil {
-			return call.fresh
-		}
-		if call.feed() {
-			return call.feedFresh
-		}
-		return call.readFresh
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return valueNoStore
-	default:
-		if call.fresh != nil {
-			return valueNoStore
-		}
-		return valueAskBack
-	}
-}
-
-// sentPassword reports whether a password is sent to whatever there is. An empty one
-// counts as not sent.
-func (call *call) sentPassword() bool {
-	for _, pair := range call.query {
-		if base, path := param.SplitName(pair.Name); base == "password" && (path != nil || calendar.Trim(pair.Value) != "") {
-			return true
+// withRequested adds the header names that a preflight asks for.
+func withRequested(names, requested []string) []string {
+	texts := slices.Clone(names)
+	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
+		name = strings.TrimSpace(name)
+		known := slices.ContainsFunc(texts, func(other string) bool { return strings.EqualFold(name, other) })
+		if !known && len(name) <= maxRequestedName && httpguts.ValidHeaderFieldName(name) && len(texts) < len(names)+maxRequested {
+			texts = append(texts, name)
 		}
 	}
-	return false
-}
-
-// freshness is Cache-Control of answers that anybody may keep for so many seconds, and where
-// stale is set for as many more while it asks for a new one: of reads (2.8), of feeds
-// (LISTINGS 1.4), and of versions of records (HISTORY 7.1), which never change, but may be
-// closed later, so they are not immutable.
-func freshness(maxAge int, stale bool) []string {
-	if maxAge <= 0 {
-		return valueAskBack
-	}
-	seconds := strconv.Itoa(maxAge)
-	if stale {
-		seconds += ", stale-while-revalidate=" + seconds
-	}
-	return []string{"public, max-age=" + seconds}
+	return texts
 }

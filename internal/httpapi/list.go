@@ -40,6 +40,30 @@ func (call *call) list() error {
 	})
 }
 
+// asksPast reports whether a read names a point in time, by the parameter or by the header,
+// and whether the caller may. Answers to it are those of the past from then on.
+func (call *call) asksPast() (asks bool, err error) {
+	if call.byHeader = !call.route.Past || !call.sends(param.AsOf); call.byHeader {
+		asks = call.route.Timed && call.request.Header.Get(headerAcceptTime) != "" && call.mayReadPast() == nil
+	} else {
+		asks, err = true, call.mayReadPast()
+	}
+	if asks {
+		call.fresh = valueAskBack
+	}
+	return asks, err
+}
+
+// sends reports whether the query has a parameter.
+func (call *call) sends(name string) bool {
+	for _, pair := range call.query {
+		if base, _ := param.SplitName(pair.Name); base == name {
+			return true
+		}
+	}
+	return false
+}
+
 // present makes the answer to a list.
 func (call *call) present(ctx context.Context) (*answer, error) {
 	if call.feed() && !call.criteria.Paged {
@@ -228,6 +252,18 @@ func (listing *listing) addLink(link string) {
 		listing.links += ", "
 	}
 	listing.links += link
+}
+
+// address is that of the list, without its query (4.3).
+func (call *call) address() string {
+	address := call.root.Collection(call.route.Kind)
+	if call.record != nil {
+		address = call.root.Self(call.record.Record) + "/" + calendar.KindEvent.Collection()
+	}
+	if call.route.Ended {
+		return address + "." + call.format.Name
+	}
+	return address + "/"
 }
 
 // link fills in the links of a list to its pages (4.3); one in steps has that to the next one.

@@ -2,10 +2,8 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -62,19 +60,4 @@ func (call *call) finish(report func(Answered)) {
 // log is the log for what is wrong with a request.
 func (call *call) log() *slog.Logger {
 	return call.Log.With("method", call.request.Method, "path", call.request.URL.Path)
-}
-
-const (
-	headerRequestID = "X-Request-Id"
-	maxRequestID    = 128 // characters
-)
-
-// requestID is what the log calls the request: X-Request-Id where the client
-// sent a short and plain one: nothing that a line of a log would have to quote. Otherwise it is
-// made up, and no secret.
-func (call *call) requestID() string {
-	if sent := call.request.Header[headerRequestID]; len(sent) == 1 && sent[0] != "" && len(sent[0]) <= maxRequestID && isMadeOf(sent[0], plainSigns+":/+@") {
-		return sent[0]
-	}
-	return fmt.Sprintf("%016x", rand.Uint64())
 }

@@ -1,12 +1,16 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"os"
+	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -39,6 +43,40 @@ func writing(do func(Commands, context.Context, command.Request) (command.Result
 		}
 		return call.answerWrite(result, status)
 	}
+}
+
+// receive reads the body of a request, without a slot: it may be long in coming. More than the
+// limit is 413.
+func (call *call) receive(limit int64) ([]byte, error) {
+	size := call.request.ContentLength
+	switch {
+	case size > limit:
+		return nil, refusal(calendar.CodeBodyTooLarge)
+	case size == 0:
+		return nil, nil
+	case size < 0:
+		size = limit
+	}
+	if err := call.pass.Enter(admit.Body, max(size, admit.LeastBody)); err != nil {
+		return nil, err
+	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(size) + bytes.MinRead)
+	_, err := buffer.ReadFrom(http.MaxBytesReader(call.writer, call.request.Body, limit))
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	switch late := call.context.Err(); {
+	case err == nil:
+		return buffer.Bytes(), call.pass.Enter(admit.Work, 1)
+	case large:
+		return nil, refusal(calendar.CodeBodyTooLarge)
+	// After a body that is late or cut, the context has ended too; the client may
+	// still be there.
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, param.BadBody("the body did not come in time")
+	case late != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, late
+	}
+	return nil, param.BadBody("the body ended early")
 }
 
 // command makes the command of a request. The general right was checked before.
@@ -75,6 +113,28 @@ func (call *call) command(body []byte) (command.Request, error) {
 	}
 	request.Extra = problems.Fields
 	return request, nil
+}
+
+// matchVersions reads If-Match: the versions that it names, 0 for "*"; nil when
+// it was not sent. What is no tag of this service fits never.
+func matchVersions(header http.Header) []int64 {
+	values := header["If-Match"]
+	if strings.TrimSpace(strings.Join(values, ",")) == "" {
+		return nil
+	}
+	versions := []int64{}
+	for tag := range tagsOf(values) {
+		if tag == "*" {
+			versions = append(versions, 0)
+			continue
+		}
+		inner, quoted := strings.CutPrefix(tag, `"`)
+		number, _, marked := strings.Cut(inner, "-")
+		if count, err := strconv.ParseInt(number, 10, 64); quoted && marked && err == nil && count > 0 {
+			versions = append(versions, count)
+		}
+	}
+	return versions
 }
 
 // fingerprint names a request for its idempotency key: method, path, query and
