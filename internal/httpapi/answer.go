@@ -78,7 +78,7 @@ func (call *call) showRecord(view *query.View, shown render.Answer) (*answer, er
 	if err != nil {
 		return nil, err
 	}
-	return call.newAnswer(body, valueJSON, call.recordTag(call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields)))), nil
+	return call.newAnswer(body, valueJSON, call.recordTag(&call.root, call.language, view, slices.Sorted(slices.Values(shown.Fields)))), nil
 }
 
 // recordTag is the ETag of one record (2.9): version and mark. The content of the

@@ -34,7 +34,7 @@ type call struct {
 	chi      chi.Context
 	location location
 	from     origin
-	root     *root          // nil when the path has no known namespace
+	root     root           // none when the path has no known namespace
 	route    *route         // nil: the path is none of the interface
 	page     *pageRequest   // nil: the path is none of a page
 	target   command.Target // the record that the path names
@@ -163,7 +163,7 @@ func (call *call) answer() error {
 	case call.route == nil:
 		return refusal(calendar.CodeNoRoute)
 	}
-	call.root, call.target = call.roots.root(call.from, call.location.mount), call.targetOf()
+	call.root, call.target = rootOf(call.from, call.location.mount, call.roots.seed), call.targetOf()
 	return call.answerRoute()
 }
 

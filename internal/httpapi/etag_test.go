@@ -19,8 +19,8 @@ func TestTagsNameTheContent(t *testing.T) {
 	settings := rootOf(origin{"https://x", "x", ""}, mountOf(calendar.LangEN, "api", Namespace), 7)
 	lang := calendar.LangEN
 	tags := map[string]bool{
-		a.recordTag(root, lang, view(1), nil): true, a.recordTag(root, lang, view(3), nil): true, a.recordTag(settings, lang, view(1), nil): true,
-		a.recordTag(root, lang, view(1), []string{"id"}): true, a.recordTag(root, lang, view(1), []string{"id", "name"}): true,
+		a.recordTag(&root, lang, view(1), nil): true, a.recordTag(&root, lang, view(3), nil): true, a.recordTag(&settings, lang, view(1), nil): true,
+		a.recordTag(&root, lang, view(1), []string{"id"}): true, a.recordTag(&root, lang, view(1), []string{"id", "name"}): true,
 	}
 	c := &call{route: &route{Kind: calendar.KindEvent}, root: root}
 	shown := shownAt(3)

@@ -108,7 +108,7 @@ func (call *call) singleEvent(ctx context.Context, view *query.View) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
+	key := cache.Key(nil).Text(call.format.Name).Text(call.recordTag(&call.root, call.language, view, nil)).Number(view.Touched.UnixNano())
 	call.criteria = &query.Criteria{Request: query.Request{Lang: call.language}}
 	return call.encode(&listing{
 		Feed: formats.Feed{Single: true, Lang: call.language, Site: call.Site, Root: call.root.URL, Modified: view.Touched, Store: head.UUID},

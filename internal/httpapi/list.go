@@ -193,7 +193,7 @@ func (call *call) listRequest(request query.Request) query.Request {
 // asked begins the key of what a request asks for, whatever the state of the read
 // model: its root, its route and the format. The handler adds the rest.
 func (call *call) asked() cache.Key {
-	key := make(cache.Key, 0, 256).Text(call.root.key).Text(call.route.Pattern)
+	key := call.root.addTo(make(cache.Key, 0, 256)).Text(call.route.Pattern)
 	if call.format != nil {
 		key = key.Text(call.format.Name)
 	}

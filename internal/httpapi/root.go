@@ -24,7 +24,6 @@ type root struct {
 
 	*mount
 
-	key  string // all that a root is made of, for keys
 	mark uint64 // names the root and the settings that answers depend on, in tags
 }
 
@@ -50,12 +49,11 @@ type rootTable struct {
 	mounts    []mount // those of longer paths first
 	fixed     *origin // nil: from the request
 	forwarded bool
-	seed      uint64                         // of the settings that answers depend on
-	known     *cache.Cache[[2]string, *root] // by base and path
+	seed      uint64 // of the settings that answers depend on
 }
 
 func newRootTable(options *Options) (*rootTable, error) {
-	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed(), known: cache.New(knownRoots, func([2]string, *root) int { return rootBytes })}
+	table := &rootTable{forwarded: options.TrustForwarded, seed: options.seed()}
 	for _, language := range calendar.Langs {
 		for _, prefix := range append([]string{options.Prefix}, options.Prefixes...) {
 			for _, namespace := range append([]string{Namespace}, options.Namespaces...) {
@@ -234,35 +232,24 @@ func isHost(text string) bool {
 	return isMadeOf(host, unreserved)
 }
 
-// knownRoots is how many bytes the roots that are cached take, of some rootBytes each; clients
-// that send ever new hosts make no more.
-const knownRoots, rootBytes = 64 << 10, 1 << 10
-
-// root returns the root of a mount under an origin.
-func (rootTable *rootTable) root(origin origin, mount *mount) *root {
-	key := [2]string{origin.base, mount.path}
-	root, ok := rootTable.known.Get(key)
-	if !ok {
-		root = rootOf(origin, mount, rootTable.seed)
-		rootTable.known.Set(key, root)
-	}
-	return root
-}
-
 // rootSeed keeps a client from making up a Host header whose links would stand in
 // the answers to others.
 var rootSeed = maphash.MakeSeed()
 
 // rootOf makes the root of a mount; seed names the settings.
-func rootOf(origin origin, mount *mount, seed uint64) *root {
+func rootOf(origin origin, mount *mount, seed uint64) root {
 	address := origin.base + mount.path
-	return &root{
+	return root{
 		Links: render.Links{
 			Base: origin.base, Site: origin.base + mount.segment, URL: address, Global: origin.host,
 			Secret: maphash.Comparable(rootSeed, [2]string{address, origin.host}),
 		},
 		mount: mount,
 		mark:  uint64(calendar.HashStart.Number(seed).Text(address).Text(origin.host)),
-		key:   cache.Key(nil).Text(origin.base).Text(origin.host).Text(mount.segment).Text(mount.prefix).Text(mount.namespace).String(),
 	}
+}
+
+// addTo adds all that a root is made of to a key.
+func (root *root) addTo(key cache.Key) cache.Key {
+	return key.Text(root.Base).Text(root.Global).Text(root.segment).Text(root.prefix).Text(root.namespace)
 }
