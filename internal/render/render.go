@@ -5,7 +5,6 @@ package render
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unsafe"
 
@@ -25,7 +24,6 @@ type Renderer struct {
 	site      *time.Location
 	currency  calendar.Currency
 	fragments *cache.Cache[fragmentKey, fragment]
-	zones     sync.Map // calendar.Zone by name; stored names are valid, so there are few
 }
 
 // New returns a Renderer that caches fragments of answers up to a number of bytes; negative:
@@ -42,14 +40,10 @@ func (renderer *Renderer) Forget() { renderer.fragments.Clear() }
 
 // Zone returns the time zone of a stored name.
 func (renderer *Renderer) Zone(name string) calendar.Zone {
-	if value, ok := renderer.zones.Load(name); ok {
-		return value.(calendar.Zone)
-	}
 	zone, ok := calendar.ParseZone(name)
 	if !ok {
-		return calendar.Zone{Name: name}
+		zone.Name = name
 	}
-	renderer.zones.Store(strings.Clone(name), zone)
 	return zone
 }
 
