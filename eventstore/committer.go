@@ -3,6 +3,7 @@ package eventstore
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,7 +43,11 @@ func NewItem(addition Append) *Item {
 	item.Drafts = slices.Clone(item.Drafts)
 	for i := range item.Drafts {
 		entry := &item.Drafts[i].Entry
-		entry.Time, entry.Actor, entry.Cause, entry.Salts = Moment(item.Time), item.Actor, item.Cause, newSalts(entry.Secret != nil)
+		entry.Time, entry.Actor, entry.Cause = Moment(item.Time), item.Actor, item.Cause
+		_, _ = rand.Read(entry.Salts[:]) // it never fails
+		if entry.Secret == nil {
+			clear(entry.Salts.Of(4))
+		}
 		entry.Leaf = Leaf(entry)
 	}
 	return item

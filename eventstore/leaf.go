@@ -1,7 +1,6 @@
 package eventstore
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"time"
@@ -18,14 +17,6 @@ const (
 type Salts [5 * saltSize]byte
 
 const saltSize = 16
-
-func newSalts(secret bool) (salts Salts) {
-	_, _ = rand.Read(salts[:]) // it never fails
-	if !secret {
-		clear(salts.Of(4))
-	}
-	return salts
-}
 
 // Of returns the salt of a body.
 func (salts *Salts) Of(body int) []byte { return salts[body*saltSize:][:saltSize] }

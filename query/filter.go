@@ -117,7 +117,7 @@ func (plan *listPlan) text() readmodel.Text {
 }
 
 // filter makes the filter of the list (interface 4.5, 4.10, 4.11), without the parameters of some
-// facets.
+// facets. It keeps what is blanked for the caller out of the filters that would tell it.
 func (plan *listPlan) filter(without ...string) readmodel.And {
 	and := plan.others()
 	for _, name := range Facets {
@@ -125,7 +125,17 @@ func (plan *listPlan) filter(without ...string) readmodel.And {
 			and = append(and, plan.byFacet(name)...)
 		}
 	}
-	return plan.protect(and)
+	switch hidden := blanked(plan.Caller); {
+	case hidden == nil || plan.Kind != calendar.KindEvent:
+	case plan.hides:
+		and = append(and, not(hidden))
+	case plan.Search.Query != "":
+		return append(and, readmodel.Or{readmodel.And{not(hidden), plan.text()}, readmodel.And{hidden, plan.text().InName()}})
+	}
+	if plan.Search.Query != "" {
+		and = append(and, plan.text())
+	}
+	return and
 }
 
 // byFacet is the filter by the parameter of a facet, none where it was not sent.
@@ -182,22 +192,6 @@ func (plan *listPlan) withOptions(name string, options []option) readmodel.Filte
 	}
 	slices.Sort(ids)
 	return in(facet.field, recordsOf(plan.among(facet.kind, slices.Compact(ids)))...)
-}
-
-// protect adds the search, and keeps what is blanked for the caller out of the
-// filters that would tell it (interface 4.5).
-func (plan *listPlan) protect(and readmodel.And) readmodel.And {
-	switch hidden := blanked(plan.Caller); {
-	case hidden == nil || plan.Kind != calendar.KindEvent:
-	case plan.hides:
-		and = append(and, not(hidden))
-	case plan.Search.Query != "":
-		return append(and, readmodel.Or{readmodel.And{not(hidden), plan.text()}, readmodel.And{hidden, plan.text().InName()}})
-	}
-	if plan.Search.Query != "" {
-		and = append(and, plan.text())
-	}
-	return and
 }
 
 // byEvents are the filters of a list of linked records by the events that they have (interface

@@ -284,9 +284,27 @@ func (parser *parser) link() {
 	parser.Sent, parser.Links = make([]LinkParam, 0, len(parser.Input)), make([]LinkParam, 0, len(parser.Input)+3)
 	for i := range parser.Params {
 		parameter := &parser.Params[i].Param
-		_, sent := parser.Input[parameter.Name]
+		value, sent := parser.Input[parameter.Name]
 		parser.hides = parser.hides || sent && parameter.Hides
-		value, carried := parser.carried(parameter.Name)
+		carried := sent // when nothing else is said
+		switch parameter.Name {
+		case "page":
+			carried = false
+		case "per_page":
+			value, carried = strconv.Itoa(parser.PerPage), sent || parser.Kind.IsPost()
+		case "_fields":
+			carried = parser.Fields != nil
+		case param.AsOf: // the point is a moment by now, and may have been named in a header
+			if parser.Past.AsOf != "" {
+				value, carried = parser.Past.AsOf, true
+			}
+		case "start_date", "end_date":
+			if text := parser.defaults[slices.Index(DateParams, parameter.Name)]; text != "" {
+				value, carried = text, true
+			}
+		case "order":
+			carried = sent && (parser.Kind.IsTerm() || parser.sent("sort"))
+		}
 		if !carried {
 			continue
 		}
@@ -296,30 +314,6 @@ func (parser *parser) link() {
 			parser.Sent = append(parser.Sent, parser.Links[before:]...)
 		}
 	}
-}
-
-// carried returns what links carry of a parameter: what was sent when nothing else is said.
-func (parser *parser) carried(name string) (value any, carried bool) {
-	value, carried = parser.Input[name]
-	switch name {
-	case "page":
-		return nil, false
-	case "per_page":
-		return strconv.Itoa(parser.PerPage), carried || parser.Kind.IsPost()
-	case "_fields":
-		carried = parser.Fields != nil
-	case param.AsOf: // the point is a moment by now, and may have been named in a header
-		if parser.Past.AsOf != "" {
-			return parser.Past.AsOf, true
-		}
-	case "start_date", "end_date":
-		if text := parser.defaults[slices.Index(DateParams, name)]; text != "" {
-			return text, true
-		}
-	case "order":
-		carried = carried && (parser.Kind.IsTerm() || parser.sent("sort"))
-	}
-	return value, carried
 }
 
 // makeKey makes the key of the criteria. What was sent stands in it as in the

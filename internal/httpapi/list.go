@@ -26,17 +26,18 @@ func (call *call) list() error {
 		call.format = &formats.JSON
 		return call.listThen()
 	}
-	alias, answer := call.aliased()
-	if answer != nil {
+	alias, cached := call.aliased()
+	if cached != nil {
 		call.cache = CacheHit
-		return call.sendAnswer(answer)
+		return call.sendAnswer(cached)
 	}
 	if call.ServeStale {
 		call.lastGood = call.key(lastKey, query.Generation{}, int64(call.caller.ID), call.asked().Text(call.request.URL.RawQuery))
 	}
 	notFound := call.findOf() // reported when the parameters are good
 	return call.ask(query.Request{Caller: call.caller}, notFound, &question{
-		smaller: []string{"per_page", "_fields"}, alias: alias, streams: call.feed(), make: call.present,
+		smaller: []string{"per_page", "_fields"}, alias: alias, streams: call.feed(),
+		make: func(ctx context.Context) (*answer, error) { return call.runList(ctx, "") },
 	})
 }
 
@@ -64,14 +65,6 @@ func (call *call) sends(name string) bool {
 	return false
 }
 
-// present makes the answer to a list.
-func (call *call) present(ctx context.Context) (*answer, error) {
-	if call.feed() && !call.criteria.Paged {
-		return call.whole(ctx)
-	}
-	return call.runList(ctx, "")
-}
-
 // aliased names the answer to the query string of a list at this second, so that it is found
 // without reading parameters, and returns it where it is cached. "": whether there is one hangs on
 // more than that.
@@ -90,9 +83,12 @@ func (call *call) aliased() (alias string, reply *answer) {
 	return alias, reply
 }
 
-// runList makes the answer to a list on one page, with the URL of the list of the present that one
-// of the past is of.
+// runList makes the answer to a list: on one page, but for feeds that name none. original is the
+// URL of the list of the present that one of the past is of.
 func (call *call) runList(ctx context.Context, original string) (*answer, error) {
+	if call.feed() && !call.criteria.Paged {
+		return call.whole(ctx)
+	}
 	list, err := call.lists.Run(ctx, call.criteria)
 	if err != nil {
 		return nil, err
