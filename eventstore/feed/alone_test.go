@@ -38,10 +38,12 @@ func TestStoreAlone(t *testing.T) {
 		add(t, store, 60)
 	}
 	mustReadAll(t, store, src, 20, 60)
-	// One that does not know of its loss, and has more than before.
-	late, known := source(t, unaware{store}, nil, feed.SourceOptions{}), markOf(t, store, 60)
-	mustReadAll(t, store, late, 0, 60)
-	lose(t, store, 20, 80)
+	// One that does not know of its loss, has more than before, and goes on where it was.
+	late, known := source(t, unaware{store}, nil, feed.SourceOptions{}), markOf(t, store, 64)
+	if _, last, err := late.Read(within(t), eventstore.Mark{}, 64); err != nil || last != known {
+		t.Fatalf("the first page: got %v, %v, want %v", last, err, known)
+	}
+	lose(t, store, 20, 84)
 	if _, _, err := late.Read(within(t), known, 10); !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("other entries behind the mark: got %v, want ErrHistory", err)
 	}

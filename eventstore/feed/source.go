@@ -145,10 +145,14 @@ func (source *Source) next(ctx context.Context, limit int) (entries []eventstore
 		if want := source.mark.Position + calendar.Position(i) + 1; entries[i].Position != want {
 			return nil, fmt.Errorf("%w: entry %d where %d is next", eventstore.ErrDamaged, entries[i].Position, want)
 		}
+	}
+	first := entries[0].Commit
+	proven := first.First == entries[0].Position && first.Last <= entries[len(entries)-1].Position &&
+		eventstore.ChainHash(source.mark.Hash, entries[:first.Last-source.mark.Position]) == first.Hash
+	for i := range entries {
 		strip(&entries[i])
 	}
-	if first := entries[0].Commit; first.First == entries[0].Position && first.Last <= entries[len(entries)-1].Position &&
-		eventstore.ChainHash(source.mark.Hash, entries[:first.Last-source.mark.Position]) == first.Hash {
+	if proven {
 		return entries, nil // the chain from the mark to them was read
 	}
 	return entries, source.prove(ctx, nil)
