@@ -130,10 +130,17 @@ func (store *Store) gather(ctx context.Context, group *eventstore.Group) (err er
 		if group.Records[id], err = store.held(ctx, store.writer, id); err != nil {
 			return err
 		}
+		if held := group.Records[id]; held != nil {
+			for _, claim := range held.Claims {
+				group.Holders[claim] = id
+			}
+		}
 	}
-	for claim := range group.Holders {
-		if group.Holders[claim], err = one(ctx, store.writer, holderQuery, value[calendar.ID], claim.Space, claim.Key); err != nil {
-			return err
+	for claim, holder := range group.Holders {
+		if holder == 0 { // else a record that is changed holds it
+			if group.Holders[claim], err = one(ctx, store.writer, holderQuery, value[calendar.ID], claim.Space, claim.Key); err != nil {
+				return err
+			}
 		}
 	}
 	for name := range group.Counts {
