@@ -13,7 +13,7 @@ type column[V cmp.Ordered] struct {
 	Starts  []uint32 // by document, where its numbers begin; one more than documents; nil: each has one
 	Numbers []uint32 // places in Values
 
-	documents postings // by place in Values
+	documents func() postings // by place in Values, see segment.finish
 }
 
 // fill makes the column of a field: of documents of other segments, whose columns of
@@ -77,9 +77,9 @@ func (column *column[V]) key(ordinal uint32) (key readmodel.Key) {
 
 // invert finds the documents of each value, of count. Large ranges of values are found fast
 // where each document has one value at most, when they are asked for.
-func (column *column[V]) invert(count int, ranges bool) {
+func (column *column[V]) invert(count int, ranges bool) postings {
 	single := true
-	column.documents = newPostings(count, len(column.Values), func(add func(number, ordinal uint32)) {
+	documents := newPostings(count, len(column.Values), func(add func(number, ordinal uint32)) {
 		for ordinal := range uint32(count) {
 			numbers := column.of(ordinal)
 			single = single && len(numbers) <= 1
@@ -89,8 +89,9 @@ func (column *column[V]) invert(count int, ranges bool) {
 		}
 	})
 	if ranges && single && count >= prefixFrom {
-		column.documents.addPrefixes(count)
+		documents.addPrefixes(count)
 	}
+	return documents
 }
 
 // narrow keeps the documents that have one of some values.
@@ -98,7 +99,7 @@ func (column *column[V]) narrow(docs bitset, values []V) {
 	subset := scratch(len(docs) * 64)
 	for _, value := range values {
 		if index, found := slices.BinarySearch(column.Values, value); found {
-			column.documents.addTo(subset, index, index+1)
+			column.documents().addTo(subset, index, index+1)
 		}
 	}
 	docs.and(subset)
@@ -113,14 +114,15 @@ func (column *column[V]) narrowBetween(docs bitset, least, greatest V) {
 		until++
 	}
 	until = max(from, until)
-	if inRange := int(column.documents.starts[until] - column.documents.starts[from]); column.documents.prefixes == nil && 4*docs.count() < inRange {
+	documents := column.documents()
+	if inRange := int(documents.starts[until] - documents.starts[from]); documents.prefixes == nil && 4*docs.count() < inRange {
 		docs.keep(func(ordinal uint32) bool { // few documents: their own values are read faster
 			return slices.ContainsFunc(column.of(ordinal), func(at uint32) bool { return from <= int(at) && int(at) < until })
 		})
 		return
 	}
 	subset := scratch(len(docs) * 64)
-	column.documents.addTo(subset, from, until)
+	documents.addTo(subset, from, until)
 	docs.and(subset)
 	release(subset)
 }
@@ -190,7 +192,7 @@ func (postings *postings) addPrefixes(docs int) {
 }
 
 // addTo adds the documents of a range of numbers.
-func (postings *postings) addTo(bitset bitset, from, until int) {
+func (postings postings) addTo(bitset bitset, from, until int) {
 	start, end := int(postings.starts[from]), int(postings.starts[until])
 	if first, last := start/prefixStep+1, end/prefixStep; postings.prefixes != nil && first < last {
 		bitset.orBetween(postings.prefixes[first], postings.prefixes[last])

@@ -24,7 +24,8 @@ func TestRanges(t *testing.T) {
 		}
 		return values[e.ID : e.ID+1]
 	})
-	c.invert(n, true)
+	documents := c.invert(n, true)
+	c.documents = func() postings { return documents }
 	for range 200 {
 		least, greatest := dice.Int64N(n)-10, dice.Int64N(n)+10
 		got := newBitset(n)

@@ -187,24 +187,29 @@ func numbersOf(ids []calendar.ID) []int64 {
 	return numbers
 }
 
-// finish makes what follows from the stored columns: where each value and word occurs.
+// finish makes what follows from the stored columns: where each value and word occurs. In
+// smaller segments it is found when it is asked for: they are merged soon, most often unread.
 func (segment *segment) finish() {
 	var tasks []func() // the largest first
+	made := func(invert func() postings) func() postings {
+		invert = sync.OnceValue(invert)
+		tasks = append(tasks, func() { invert() })
+		return invert
+	}
 	for _, textColumn := range segment.Texts {
 		for language := range textColumn {
-			words := sync.OnceValue(func() postings { return textColumn[language].invert(len(segment.Words[language].Words)) })
-			if textColumn[language].words = words; len(segment.Docs) > immediately { // else it is merged soon, most often unread
-				tasks = append(tasks, func() { words() })
-			}
+			textColumn[language].words = made(func() postings { return textColumn[language].invert(len(segment.Words[language].Words)) })
 		}
 	}
 	for _, column := range segment.Keywords {
-		tasks = append(tasks, func() { column.invert(len(segment.Docs), false) })
+		column.documents = made(func() postings { return column.invert(len(segment.Docs), false) })
 	}
 	for name, column := range segment.Numbers {
-		tasks = append(tasks, func() { column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
+		column.documents = made(func() postings { return column.invert(len(segment.Docs), segment.schema.Field(name).Sort) })
 	}
-	do(len(segment.Docs) >= inParallel, tasks)
+	if len(segment.Docs) >= inParallel {
+		do(true, tasks)
+	}
 }
 
 // inParallel is the number of documents from which on the columns of a segment are made by
@@ -237,5 +242,5 @@ func (segment *segment) ordinal(id calendar.ID) (uint32, bool) {
 	if !found {
 		return 0, false
 	}
-	return ids.documents.docs[index], true // each has one
+	return ids.documents().docs[index], true // each has one
 }

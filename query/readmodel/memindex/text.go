@@ -3,6 +3,7 @@ package memindex
 import (
 	"bytes"
 	"encoding/binary"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -160,14 +161,14 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 
 // add adds words, and sets the number of each.
 func (dictionary *dictionary) add(numbers map[string]uint32) {
-	words := make([]string, 0, len(numbers))
-	for text := range numbers {
-		words = append(words, strings.Clone(text)) // without the text that it is from
-	}
-	slices.SortFunc(words, descending)
+	words := slices.SortedFunc(maps.Keys(numbers), descending)
 	dictionary.Words = union(dictionary.Words, words)
-	for text := range numbers {
-		numbers[text], _ = dictionary.find(text)
+	index := uint32(0)
+	for _, text := range words {
+		for dictionary.Words[index] != text {
+			index++
+		}
+		numbers[text], dictionary.Words[index] = index, strings.Clone(text) // without the text that it is from
 	}
 }
 
@@ -257,13 +258,17 @@ func (texts *texts) addTo(docs bitset, words []wordRange) {
 	}
 }
 
+// streams are rooms for texts on their way into a column.
+var streams = sync.Pool{New: func() any { return new([]byte) }}
+
 // fill makes a column of the texts of parts.
 func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabulary) {
-	var room [8192]byte // on the stack; enough for most young segments
+	room := streams.Get().(*[]byte)
+	defer streams.Put(room)
 	for _, language := range calendar.Langs {
 		texts := &textColumn[language]
 		texts.Has, texts.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
-		stream := room[:0]
+		stream := (*room)[:0]
 		for i := range parts {
 			if part := &parts[i]; part.has(name, language) {
 				texts.Has.set(uint32(i))
@@ -274,7 +279,7 @@ func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabu
 		if texts.Has.empty() {
 			texts.Starts = nil
 		}
-		texts.Stream = bytes.Clone(stream) // without the room that it grew into
+		texts.Stream, *room = bytes.Clone(stream), stream // without the room that it grew into
 	}
 }
 
