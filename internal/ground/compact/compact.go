@@ -63,9 +63,9 @@ func Pack(parts ...[]byte) []byte {
 	}
 	form, block := byte(formDictionary1), b.block
 	if len(text) <= s2.MaxDictSrcOffset {
-		block = dict1.EncodeBetter(block, text)
+		block = dict1.Encode(block, text)
 	} else { // by a dictionary only the beginning would be packed
-		form, block = formPlain, s2.EncodeBetter(block, text)
+		form, block = formPlain, s2.Encode(block, text)
 	}
 	packed := make([]byte, 0, headBytes+len(block)+sumBytes)
 	packed = append(append(packed, form), block...)
