@@ -71,34 +71,31 @@ func inParallel(ctx context.Context, pieces int, do func(ctx context.Context, pi
 // read makes the point of a key.
 func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, error) {
 	documents, seen, err := service.latest(ctx, pointKey)
-	if err == nil {
-		err = inParallel(ctx, len(documents), func(ctx context.Context, offset int) error {
-			document := &documents[offset]
-			body := unsafe.String(unsafe.SliceData(document.Body), len(document.Body)) //nolint:gosec // it is never changed
-			record, err := calendar.DecodeRecord(body)
-			if document.Record = record; err != nil { // present lists lack it, too
-				service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", document.Position, "error", err)
-			}
-			return nil
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
-	documents = slices.DeleteFunc(documents, func(document readmodel.Document) bool { return document.Record == nil || document.Record.Deleted })
-	index := memindex.New(memindex.Options{Logger: service.options.Log, NoTexts: !pointKey.texts, Once: true})
-	if _, err := index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}}); err != nil {
-		return nil, err
+	moment := &point{key: pointKey, seen: seen, closed: map[calendar.ID]*calendar.Record{}}
+	decode := func(document *readmodel.Document) *calendar.Record {
+		body := unsafe.String(unsafe.SliceData(document.Body), len(document.Body)) //nolint:gosec // it is never changed
+		record, err := calendar.DecodeRecord(body)
+		if err != nil || record.Kind != document.Record.Kind { // present lists lack it, too
+			service.options.Log.WarnContext(ctx, "left out of a point of the past", "position", document.Position, "error", err)
+			document.Record.Deleted = true
+			return document.Record
+		}
+		if !record.Deleted {
+			moment.mu.Lock()
+			defer moment.mu.Unlock()
+			moment.ids = append(moment.ids, record.ID)
+			moment.bytes += recordBytes + len(document.Body)
+			moment.note(record, service.options.Query.Now())
+		}
+		return record
 	}
-	moment := &point{key: pointKey, index: index, seen: seen, closed: map[calendar.ID]*calendar.Record{}}
-	for i := range documents {
-		document := &documents[i]
-		moment.ids = append(moment.ids, document.Record.ID)
-		moment.bytes += recordBytes + len(document.Body)
-		moment.note(document.Record, service.options.Query.Now())
-	}
+	moment.index = memindex.New(memindex.Options{Logger: service.options.Log, NoTexts: !pointKey.texts, Once: decode})
+	_, err = moment.index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}})
 	slices.Sort(moment.ids)
-	return moment, nil
+	return moment, err
 }
 
 // latest returns the last state that counts of each record that lists have, not yet decoded, and
@@ -116,7 +113,10 @@ func (service *Service) latest(ctx context.Context, pointKey pointKey) ([]readmo
 				whole = min(whole, entry.Position-1)
 			} else if before := latest[entry.ID]; entry.Redacted == nil && slices.Contains(calendar.Kinds[:], entry.Kind) && before.Position < entry.Position {
 				size += len(entry.State) - len(before.Body)
-				latest[entry.ID] = readmodel.Document{Position: entry.Position, Body: bytes.Clone(entry.State)} // without what changed, which is as large
+				latest[entry.ID] = readmodel.Document{
+					Position: entry.Position, Body: bytes.Clone(entry.State), // without what changed, which is as large
+					Record: &calendar.Record{Kind: entry.Kind, ID: entry.ID},
+				}
 			}
 			if size+len(latest)*recordBytes > service.options.Memory {
 				return &calendar.Error{Code: calendar.CodeAsOfTooLarge, Limit: service.options.Memory}

@@ -29,9 +29,10 @@ type Options struct {
 	Epoch func() uint64
 	// NoTexts leaves out what searches need: they find nothing.
 	NoTexts bool
-	// Once says that documents are written once, and never compared or saved: their texts
-	// are not packed, and the digest counts them only.
-	Once bool
+	// Once reads the record of a document, whose own one has the kind and the id only, when it
+	// is not nil: then documents are written once, and never compared or saved, so that their
+	// texts are not packed, and the digest counts them only.
+	Once func(*readmodel.Document) *calendar.Record
 	// Former is the path of the generation that the last one replaced; "": none is kept.
 	Former string
 }
@@ -316,7 +317,7 @@ func (index *Index) document(doc *doc) (*readmodel.Document, error) {
 		return known, nil
 	}
 	body := doc.Body
-	if !index.options.Once {
+	if index.options.Once == nil {
 		var err error
 		if body, err = compact.Unpack(nil, doc.Body); err != nil {
 			return nil, fmt.Errorf("unpack document %d: %w", doc.ID, err)

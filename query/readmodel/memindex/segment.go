@@ -38,7 +38,8 @@ type doc struct {
 // its record at once, while that is in the cache of the processor.
 type entry struct {
 	doc
-	record   *calendar.Record
+	record   calendar.Record                           // without fields
+	place    []readmodel.Key                           // in the order of the segment
 	keywords []string                                  // by field of the schema, "": none
 	numbers  [][]int64                                 // by field of the schema
 	texts    map[string]*[len(calendar.Langs)][]string // tokens by language, nil: no text
@@ -47,13 +48,18 @@ type entry struct {
 // analyse prepares a document for a segment.
 func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Options) entry {
 	record := document.Record
-	e := entry{doc: doc{ID: record.ID, Position: document.Position, Sum: record.Sum, Home: record.Home}, record: record}
+	if options.Once != nil {
+		record = options.Once(document)
+	}
+	e := entry{doc: doc{ID: record.ID, Position: document.Position, Sum: record.Sum, Home: record.Home}, record: *record}
+	e.record.Fields = nil // they take most of the memory
 	if record.Deleted {
 		return e
 	}
-	if e.Body = document.Body; !options.Once {
+	if e.Body = document.Body; options.Once == nil {
 		e.Body = compact.Pack(document.Body)
 	}
+	e.place = readmodel.Place(naturalOrder(schema.Kind), record)
 	e.keywords, e.numbers, e.texts = make([]string, len(schema.Fields)), make([][]int64, len(schema.Fields)), map[string]*[len(calendar.Langs)][]string{}
 	for i := range schema.Fields {
 		field := &schema.Fields[i]
@@ -113,7 +119,7 @@ func partsOf(schema *readmodel.Schema, layers []liveSegment, entries []*entry) (
 	for i := range parts {
 		p := &parts[i]
 		if p.entry != nil {
-			p.place = readmodel.Place(order, p.entry.record)
+			p.place = p.entry.place
 			continue
 		}
 		for _, sort := range order {
