@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
+	"sync/atomic"
 
 	"daybook/calendar"
 	"daybook/internal/ground/compact"
@@ -41,7 +40,8 @@ type entry struct {
 	record   calendar.Record                           // without fields
 	place    []readmodel.Key                           // in the order of the segment
 	keywords []string                                  // by field of the schema, "": none
-	numbers  [][]int64                                 // by field of the schema
+	numbers  []int64                                   // of all fields
+	ends     []int                                     // by field of the schema + 1: where its numbers end
 	texts    map[string]*[len(calendar.Langs)][]string // tokens by language, nil: no text
 }
 
@@ -60,14 +60,15 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 		e.Body = compact.Pack(document.Body)
 	}
 	e.place = readmodel.Place(naturalOrder(schema.Kind), record)
-	e.keywords, e.numbers, e.texts = make([]string, len(schema.Fields)), make([][]int64, len(schema.Fields)), map[string]*[len(calendar.Langs)][]string{}
+	e.keywords, e.texts = make([]string, len(schema.Fields)), map[string]*[len(calendar.Langs)][]string{}
+	e.numbers, e.ends = make([]int64, 0, len(schema.Fields)), make([]int, 1, len(schema.Fields)+1)
 	for i := range schema.Fields {
 		field := &schema.Fields[i]
 		switch {
 		case field.Keyword != nil:
 			e.keywords[i] = strings.Clone(field.Keyword(record)) // it may lie in the text of the whole record
 		case field.Numbers != nil:
-			e.numbers[i] = field.Numbers(record)
+			e.numbers = append(e.numbers, field.Numbers(record)...)
 		case !options.NoTexts:
 			tokens := new([len(calendar.Langs)][]string)
 			e.texts[field.Name] = tokens
@@ -77,6 +78,7 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 				}
 			}
 		}
+		e.ends = append(e.ends, len(e.numbers))
 	}
 	return e
 }
@@ -86,14 +88,8 @@ type part struct {
 	from  *segment
 	at    uint32 // in from
 	entry *entry
+	doc   *doc
 	place []readmodel.Key // in the order of the segment
-}
-
-func (part *part) doc() *doc {
-	if part.entry != nil {
-		return &part.entry.doc
-	}
-	return &part.from.Docs[part.at]
 }
 
 // naturalOrder returns the order of the documents in a segment.
@@ -106,26 +102,18 @@ func naturalOrder(kind calendar.Kind) []readmodel.Sort {
 
 // partsOf returns what a segment is made of, in the order of the segment.
 func partsOf(schema *readmodel.Schema, layers []liveSegment, entries []*entry) (parts []part) {
+	order := naturalOrder(schema.Kind)
 	for _, layer := range layers {
+		places := make([]readmodel.Key, 0, len(order)*layer.number)
 		for ordinal := range layer.live.each {
-			parts = append(parts, part{from: layer.segment, at: ordinal})
+			for _, sort := range order {
+				places = append(places, layer.Numbers[sort.Field].key(ordinal))
+			}
+			parts = append(parts, part{layer.segment, ordinal, nil, &layer.Docs[ordinal], places[len(places)-len(order):]})
 		}
 	}
 	for _, entry := range entries {
-		parts = append(parts, part{entry: entry})
-	}
-	order := naturalOrder(schema.Kind)
-	places := make([]readmodel.Key, 0, len(order)*len(parts))
-	for i := range parts {
-		p := &parts[i]
-		if p.entry != nil {
-			p.place = p.entry.place
-			continue
-		}
-		for _, sort := range order {
-			places = append(places, p.from.Numbers[sort.Field].key(p.at))
-		}
-		p.place = places[len(places)-len(order):]
+		parts = append(parts, part{entry: entry, doc: &entry.doc, place: entry.place})
 	}
 	slices.SortFunc(parts, func(a, b part) int { return readmodel.ComparePlaces(order, a.place, b.place) })
 	return parts
@@ -156,7 +144,7 @@ func build(schema *readmodel.Schema, layers []liveSegment, entries []*entry) *se
 		part.Home[language] = newBitset(len(parts))
 	}
 	for i := range parts {
-		part.Docs[i] = *parts[i].doc()
+		part.Docs[i] = *parts[i].doc
 		part.Home[part.Docs[i].Home].set(uint32(i))
 	}
 	vocabulary := newVocabulary(layers, entries)
@@ -170,13 +158,10 @@ func build(schema *readmodel.Schema, layers []liveSegment, entries []*entry) *se
 				part.Texts[name].fill(name, parts, vocabulary)
 			case field.Keyword != nil:
 				part.Keywords[name].fill(parts, func(s *segment) *column[string] { return s.Keywords[name] }, func(e *entry) []string {
-					if e.keywords[i] == "" {
-						return nil
-					}
-					return e.keywords[i : i+1]
+					return e.keywords[i : i+min(len(e.keywords[i]), 1)]
 				})
 			case field.Numbers != nil:
-				part.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[i] })
+				part.Numbers[name].fill(parts, func(s *segment) *column[int64] { return s.Numbers[name] }, func(e *entry) []int64 { return e.numbers[e.ends[i]:e.ends[i+1]] })
 			}
 		}
 	}
@@ -222,23 +207,23 @@ func (segment *segment) finish() {
 // all processors.
 const inParallel = 2000
 
-// do does tasks, on all processors where they are large.
+// do does tasks, on all processors where they are large. A goroutine does many of them, as its
+// stack has to grow first.
 func do(large bool, tasks []func()) {
-	if !large {
-		for _, task := range tasks {
-			task()
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1); i <= int64(len(tasks)); i = next.Add(1) {
+			tasks[i-1]()
 		}
-		return
 	}
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for _, task := range tasks {
-		workers.Go(func() error {
-			task()
-			return nil
-		})
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) - 1 {
+		if large {
+			workers.Go(work)
+		}
 	}
-	_ = workers.Wait() // none returns an error
+	work()
+	workers.Wait()
 }
 
 // ordinal returns the ordinal of an id.
