@@ -76,6 +76,10 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	}
 	moment := &point{key: pointKey, seen: seen, closed: map[calendar.ID]*calendar.Record{}}
 	decode := func(document *readmodel.Document) *calendar.Record {
+		if ctx.Err() != nil { // nobody waits
+			document.Record.Deleted = true
+			return document.Record
+		}
 		body := unsafe.String(unsafe.SliceData(document.Body), len(document.Body)) //nolint:gosec // it is never changed
 		record, err := calendar.DecodeRecord(body)
 		if err != nil || record.Kind != document.Record.Kind { // present lists lack it, too
@@ -95,7 +99,7 @@ func (service *Service) read(ctx context.Context, pointKey pointKey) (*point, er
 	moment.index = memindex.New(memindex.Options{Logger: service.options.Log, NoTexts: !pointKey.texts, Once: decode})
 	_, err = moment.index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: pointKey.Position}})
 	slices.Sort(moment.ids)
-	return moment, err
+	return moment, cmp.Or(err, ctx.Err())
 }
 
 // latest returns the last state that counts of each record that lists have, not yet decoded, and

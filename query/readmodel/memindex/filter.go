@@ -21,7 +21,7 @@ type evaluation struct {
 	liveSegment
 	ctx  context.Context
 	err  error // of the context
-	near [len(calendar.Langs)]map[string][readmodel.MaxTypos + 1][]uint32
+	near byLanguage[map[string][readmodel.MaxTypos + 1][]uint32]
 }
 
 // narrow keeps the documents that a filter admits.
@@ -229,8 +229,8 @@ func (evaluation *evaluation) lookInto(docs bitset, texts *texts, row row, whole
 // standsIn reports whether a row stands in a text.
 func (row row) standsIn(stream []byte) bool {
 	for len(stream) > 0 {
-		word, size := nextWord(stream)
-		stream = stream[size:]
+		word, rest := nextWord(stream)
+		stream = rest
 		if fits(word, row[0]) {
 			if _, begins := row[1:].begins(stream); begins {
 				return true
@@ -241,16 +241,16 @@ func (row row) standsIn(stream []byte) bool {
 }
 
 // begins reports whether a text begins with a row, and returns what stands behind that.
-func (row row) begins(stream []byte) (rest []byte, begins bool) {
+func (row row) begins(stream []byte) (behind []byte, begins bool) {
 	for _, words := range row {
 		if len(stream) == 0 {
 			return nil, false
 		}
-		word, size := nextWord(stream)
+		word, rest := nextWord(stream)
 		if !fits(word, words) {
 			return nil, false
 		}
-		stream = stream[size:]
+		stream = rest
 	}
 	return stream, true
 }

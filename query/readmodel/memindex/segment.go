@@ -12,16 +12,19 @@ import (
 	"daybook/query/readmodel"
 )
 
+// byLanguage holds a value for each language.
+type byLanguage[T any] [len(calendar.Langs)]T
+
 // segment holds documents of one kind, events in the order of start, publication and id,
 // others by id. It never changes.
 type segment struct {
 	schema   *readmodel.Schema
 	Docs     []doc
-	Home     [len(calendar.Langs)]bitset
+	Home     byLanguage[bitset]
 	Keywords map[string]*column[string] // booleans too: "true" or none
 	Numbers  map[string]*column[int64]  // ids too
 	Texts    map[string]*textColumn
-	Words    [len(calendar.Langs)]*dictionary
+	Words    byLanguage[*dictionary]
 }
 
 // doc is what a segment holds of a document besides its columns.
@@ -37,12 +40,12 @@ type doc struct {
 // its record at once, while that is in the cache of the processor.
 type entry struct {
 	doc
-	record   calendar.Record                           // without fields
-	place    []readmodel.Key                           // in the order of the segment
-	keywords []string                                  // by field of the schema, "": none
-	numbers  []int64                                   // of all fields
-	ends     []int                                     // by field of the schema + 1: where its numbers end
-	texts    map[string]*[len(calendar.Langs)][]string // tokens by language, nil: no text
+	record   calendar.Record                  // without fields
+	place    []readmodel.Key                  // in the order of the segment
+	keywords []string                         // by field of the schema, "": none
+	numbers  []int64                          // of all fields
+	ends     []int                            // by field of the schema + 1: where its numbers end
+	texts    map[string]*byLanguage[[]string] // tokens by language, nil: no text
 }
 
 // analyse prepares a document for a segment.
@@ -60,7 +63,7 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 		e.Body = compact.Pack(document.Body)
 	}
 	e.place = readmodel.Place(naturalOrder(schema.Kind), record)
-	e.keywords, e.texts = make([]string, len(schema.Fields)), map[string]*[len(calendar.Langs)][]string{}
+	e.keywords, e.texts = make([]string, len(schema.Fields)), map[string]*byLanguage[[]string]{}
 	e.numbers, e.ends = make([]int64, 0, len(schema.Fields)), make([]int, 1, len(schema.Fields)+1)
 	for i := range schema.Fields {
 		field := &schema.Fields[i]
@@ -70,7 +73,7 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 		case field.Numbers != nil:
 			e.numbers = append(e.numbers, field.Numbers(record)...)
 		case !options.NoTexts:
-			tokens := new([len(calendar.Langs)][]string)
+			tokens := new(byLanguage[[]string])
 			e.texts[field.Name] = tokens
 			for language, text := range field.Text(record) {
 				if text != "" {

@@ -121,17 +121,17 @@ func (dictionary *dictionary) near(text string, typos int) (result [readmodel.Ma
 // vocabulary makes the dictionaries of a new segment out of those of its sources and of the
 // words of entries.
 type vocabulary struct {
-	dictionaries [len(calendar.Langs)]*dictionary
-	numbers      [len(calendar.Langs)]map[string]uint32      // of the words of entries
-	renamed      map[*segment]*[len(calendar.Langs)][]uint32 // new number by old one, of words in use
+	dictionaries byLanguage[*dictionary]
+	numbers      byLanguage[map[string]uint32]      // of the words of entries
+	renamed      map[*segment]*byLanguage[[]uint32] // new number by old one, of words in use
 }
 
 func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
-	v := &vocabulary{numbers: wordsOf(entries), renamed: map[*segment]*[len(calendar.Langs)][]uint32{}}
-	used := make([][len(calendar.Langs)]bitset, len(layers))
+	v := &vocabulary{numbers: wordsOf(entries), renamed: map[*segment]*byLanguage[[]uint32]{}}
+	used := make([]byLanguage[bitset], len(layers))
 	for i, layer := range layers {
 		used[i] = layer.usedWords()
-		v.renamed[layer.segment] = &[len(calendar.Langs)][]uint32{}
+		v.renamed[layer.segment] = &byLanguage[[]uint32]{}
 	}
 	for language := range v.dictionaries {
 		d := &dictionary{Lang: calendar.Lang(language)}
@@ -163,7 +163,7 @@ func newVocabulary(layers []liveSegment, entries []*entry) *vocabulary {
 func (dictionary *dictionary) add(numbers map[string]uint32) {
 	words := slices.SortedFunc(maps.Keys(numbers), descending)
 	dictionary.Words = union(dictionary.Words, words)
-	index := uint32(0)
+	var index uint32
 	for _, text := range words {
 		for dictionary.Words[index] != text {
 			index++
@@ -173,7 +173,7 @@ func (dictionary *dictionary) add(numbers map[string]uint32) {
 }
 
 // wordsOf returns the words of entries by language, without numbers.
-func wordsOf(entries []*entry) (words [len(calendar.Langs)]map[string]uint32) {
+func wordsOf(entries []*entry) (words byLanguage[map[string]uint32]) {
 	for language := range words {
 		words[language] = map[string]uint32{}
 	}
@@ -206,7 +206,7 @@ func union(first, second []string) []string {
 }
 
 // usedWords returns the words of the current documents, by language.
-func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
+func (layer liveSegment) usedWords() (used byLanguage[bitset]) {
 	for language, dictionary := range layer.Words {
 		used[language] = newBitset(len(dictionary.Words))
 		for word := range dictionary.Words {
@@ -222,9 +222,9 @@ func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
 			}
 			for ordinal := range layer.live.each {
 				for stream := column[language].of(ordinal); len(stream) > 0; {
-					word, size := nextWord(stream)
+					word, rest := nextWord(stream)
 					used[language].set(word)
-					stream = stream[size:]
+					stream = rest
 				}
 			}
 		}
@@ -233,7 +233,7 @@ func (layer liveSegment) usedWords() (used [len(calendar.Langs)]bitset) {
 }
 
 // textColumn is the column of a text field, by language.
-type textColumn [len(calendar.Langs)]texts
+type textColumn byLanguage[texts]
 
 // texts are the texts of a field in one language: the numbers of their words in order,
 // and where each word occurs.
@@ -264,7 +264,9 @@ var streams = sync.Pool{New: func() any { return new([]byte) }}
 // fill makes a column of the texts of parts.
 func (textColumn *textColumn) fill(name string, parts []part, vocabulary *vocabulary) {
 	room := streams.Get().(*[]byte)
-	defer streams.Put(room)
+	if len(parts) < inParallel { // else it is large
+		defer streams.Put(room)
+	}
 	for _, language := range calendar.Langs {
 		texts := &textColumn[language]
 		texts.Has, texts.Starts = newBitset(len(parts)), make([]uint32, 1, len(parts)+1)
@@ -297,9 +299,9 @@ func (part *part) appendText(target []byte, name string, language calendar.Lang,
 	if part.entry == nil {
 		renamed := vocabulary.renamed[part.from][language]
 		for stream := part.from.Texts[name][language].of(part.at); len(stream) > 0; {
-			word, size := nextWord(stream)
+			word, rest := nextWord(stream)
 			target = binary.AppendUvarint(target, uint64(renamed[word]))
-			stream = stream[size:]
+			stream = rest
 		}
 		return target
 	}
@@ -315,8 +317,8 @@ func (texts *texts) invert(words int) postings {
 	return newPostings(docs, words, func(add func(word, ordinal uint32)) {
 		for ordinal := range uint32(docs) {
 			for stream := texts.of(ordinal); len(stream) > 0; {
-				word, size := nextWord(stream)
-				stream = stream[size:]
+				word, rest := nextWord(stream)
+				stream = rest
 				add(word, ordinal)
 			}
 		}
@@ -324,12 +326,11 @@ func (texts *texts) invert(words int) postings {
 }
 
 // nextWord reads the first number of a stream that is not empty.
-func nextWord(stream []byte) (word uint32, size int) {
-	for shift := 0; ; shift += 7 {
-		next := stream[size]
-		size++
-		if word |= uint32(next&0x7f) << shift; next < 0x80 {
-			return word, size
+func nextWord(stream []byte) (word uint32, rest []byte) {
+	for i, next := range stream {
+		if word |= uint32(next&0x7f) << (7 * i); next < 0x80 {
+			return word, stream[i+1:]
 		}
 	}
+	return word, nil
 }
