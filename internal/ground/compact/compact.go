@@ -52,7 +52,12 @@ type buffer struct{ text, block []byte }
 
 // Pack returns the packed form of the text that parts make one after the other, in
 // memory of its own.
-func Pack(parts ...[]byte) []byte {
+func Pack(parts ...[]byte) []byte { return pack(dict1.Encode, s2.Encode, parts...) }
+
+// PackSmall is Pack for what stays in memory: a tenth smaller, in three times the time.
+func PackSmall(text []byte) []byte { return pack(dict1.EncodeBetter, s2.EncodeBetter, text) }
+
+func pack(withDictionary, plain func(block, text []byte) []byte, parts ...[]byte) []byte {
 	b := buffers.Get().(*buffer)
 	text := b.text[:0]
 	for _, data := range parts {
@@ -63,9 +68,9 @@ func Pack(parts ...[]byte) []byte {
 	}
 	form, block := byte(formDictionary1), b.block
 	if len(text) <= s2.MaxDictSrcOffset {
-		block = dict1.Encode(block, text)
+		block = withDictionary(block, text)
 	} else { // by a dictionary only the beginning would be packed
-		form, block = formPlain, s2.Encode(block, text)
+		form, block = formPlain, plain(block, text)
 	}
 	packed := make([]byte, 0, headBytes+len(block)+sumBytes)
 	packed = append(append(packed, form), block...)

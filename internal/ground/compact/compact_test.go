@@ -75,6 +75,15 @@ func TestPack(t *testing.T) {
 			t.Errorf("%s: not unpacked into the room that was given, %v", name, err)
 		}
 	}
+	for name, text := range texts() {
+		small := PackSmall(text)
+		if got, err := Unpack(nil, small); err != nil || !bytes.Equal(got, text) || len(small) > len(Pack(text)) {
+			t.Errorf("%s: %d bytes are packed into %d, and read with %v", name, len(text), len(small), err)
+		}
+	}
+	if len(PackSmall([]byte(event))) >= len(Pack([]byte(event))) {
+		t.Error("small is not smaller")
+	}
 	if packed := Pack([]byte(event), []byte(event)); len(packed) > len(event)/2 {
 		t.Errorf("an event and its state of %d bytes each are packed into %d", len(event), len(packed))
 	}

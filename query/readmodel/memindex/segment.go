@@ -60,7 +60,7 @@ func analyse(schema *readmodel.Schema, document *readmodel.Document, options *Op
 		return e
 	}
 	if e.Body = document.Body; options.Once == nil {
-		e.Body = compact.Pack(document.Body)
+		e.Body = compact.PackSmall(document.Body)
 	}
 	e.place = readmodel.Place(naturalOrder(schema.Kind), record)
 	e.keywords, e.texts = make([]string, len(schema.Fields)), map[string]*byLanguage[[]string]{}
