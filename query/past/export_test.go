@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -41,4 +42,16 @@ func (service *Service) Contents(ctx context.Context, then PointInTime) (*Conten
 		contents.Closed[id] = fmt.Sprint(record.Deleted, record.Fields)
 	}
 	return contents, nil
+}
+
+// ReadLeft makes the point of all entries up to a position, and calls leave when the first
+// record of it is decoded.
+func (service *Service) ReadLeft(ctx context.Context, position calendar.Position, leave func()) error {
+	now := service.options.Query.Now
+	service.options.Query.Now = func() time.Time {
+		leave()
+		return now()
+	}
+	_, err := service.read(ctx, pointKey{Point: eventstore.Point{Position: position, Time: now()}})
+	return err
 }

@@ -2,6 +2,7 @@ package past_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -173,6 +174,16 @@ func TestPointsBuiltOnce(t *testing.T) {
 	group.Wait()
 	if built := points.Stats().Built; built != 3 {
 		t.Errorf("%d points were built for %d requests, want 3", built, 3*each)
+	}
+}
+
+// TestPointsLeft: a point that nobody waits for any more is not made of what was decoded by
+// then.
+func TestPointsLeft(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	if err := setup(t, past.Options{}).ReadLeft(ctx, 4, leave); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
 
