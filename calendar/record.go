@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -91,6 +92,9 @@ type Record struct {
 	// Sum names the content: SumOf the stored JSON, 0 for a record that is not
 	// stored yet. Two histories may give one id and version to other content.
 	Sum uint64
+
+	// Rendered holds what package render made of the record, as long as that is in memory.
+	Rendered atomic.Value
 }
 
 // EventStatus says whether an event takes place.

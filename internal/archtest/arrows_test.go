@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 	"internal/pages":            {"calendar", "command", "eventstore", "internal/desk", "internal/history", "internal/htmltext", "internal/param", "internal/proof", "internal/render", "internal/texts", "query", "query/past"},
 	"internal/param":            {"calendar", "internal/canonjson"},
 	"internal/proof":            {"calendar", "eventstore", "internal/ground/pause", "internal/ground/wholefile", "internal/history"},
-	"internal/render":           {"calendar", "internal/canonjson", "internal/formats", "internal/ground/cache", "internal/htmltext", "query", "query/readmodel"},
+	"internal/render":           {"calendar", "internal/canonjson", "internal/formats", "internal/htmltext", "query", "query/readmodel"},
 	"internal/status":           {"calendar", "eventstore", "eventstore/feed", "internal/ground/pause", "internal/lease", "internal/proof", "projector", "query/past", "query/readmodel"},
 	"internal/telemetry":        {"calendar", "eventstore", "internal/httpapi", "internal/status", "query"},
 	"internal/texts":            {"calendar"},

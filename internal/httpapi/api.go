@@ -148,9 +148,9 @@ type Options struct {
 	// RateLimit is how many requests a minute one address or user may send; more are
 	// answered 429. 0: any number.
 	RateLimit int `default:"0" min:"0" max:"1000000" placeholder:"N" help:"requests per minute of one address or user, up to 1000000; 0: any number"`
-	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
-	// rendered records. 0: 12 MiB and 4 MiB; negative: no cache.
-	AnswerBytes, FragmentBytes int `kong:"-"`
+	// AnswerBytes bounds the cached answers, 0: 12 MiB. Negative: nothing is kept of what was
+	// rendered.
+	AnswerBytes int `kong:"-"`
 	// ServeStale answers lists with the last good answer, marked as stale, while
 	// the read model is out of reach.
 	ServeStale bool `default:"false" help:"answer lists with the last good answer, marked as stale, while the read model is unavailable"`
@@ -235,10 +235,9 @@ func New(deps Deps, options Options) (*Handler, error) {
 	return newAPI(deps, options)
 }
 
-// Forget drops answers and parts of them, which may have records in them that were erased.
+// Forget drops answers, which may have records in them that were erased.
 func (api *api) Forget() {
 	api.answers.Clear()
-	api.renderer.Forget()
 	api.History.Forget()
 }
 
@@ -250,7 +249,7 @@ func (api *api) Streams() int64 { return api.rooms.Streams() }
 // No one is told of its answers. It refuses a base URL that is none, as New does, so a program
 // can look before it opens anything.
 func Closed(options Options, code calendar.Code) (http.Handler, error) {
-	options.Observe, options.AnswerBytes, options.FragmentBytes = nil, -1, -1
+	options.Observe, options.AnswerBytes = nil, -1
 	api, err := newAPI(Deps{}, options)
 	if err != nil {
 		return nil, err
@@ -267,7 +266,7 @@ func newAPI(deps Deps, options Options) (*api, error) {
 	}
 	atOnce := &admit.OfOne{AtOnce: cmp.Or(options.MakeAtOnce, 2)}
 	a := &api{
-		Deps: deps, Options: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.FragmentBytes),
+		Deps: deps, Options: options, roots: roots, renderer: render.New(options.Site, options.Currency, options.AnswerBytes > 0),
 		rooms: admit.New(admit.Limits{
 			Slots: slots, LargestAnswer: options.MaxAnswer, Streams: options.Streams, StreamsOfOne: options.StreamsOfOne, Wholes: options.WholeAnswers, Forwarded: options.TrustForwarded,
 		}),
@@ -311,7 +310,7 @@ func setDefaults(options *Options) {
 		PublicHistory: PublicHistoryAll, HistoryMaxAge: 300,
 		Streams: 100, StreamsOfOne: 10, StreamBeat: 15 * time.Second, StreamLate: 30 * time.Second,
 		ReadDeadline: 5 * time.Second, WriteDeadline: 10 * time.Second,
-		AnswerBytes: 12 << 20, FragmentBytes: 4 << 20,
+		AnswerBytes: 12 << 20,
 		FeedRefresh: time.Hour, FeedMaxAge: 300, ExportLimit: 100_000, WholeAnswers: 8, CalendarLimit: 10_000, TombstoneDays: 90,
 		Log: slog.Default(),
 	})

@@ -210,7 +210,7 @@ func (cached *cached) bare() http.Handler {
 	deps.Queries, deps.History = queries, history.New(cached.world.Store, cached.world.Clock.Now)
 	api, err := httpapi.New(
 		deps,
-		httpapi.Options{BaseURL: world.Base, Options: lists, AnswerBytes: -1, FragmentBytes: -1},
+		httpapi.Options{BaseURL: world.Base, Options: lists, AnswerBytes: -1},
 	)
 	if err != nil {
 		cached.t.Fatal(err)

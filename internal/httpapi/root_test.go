@@ -96,7 +96,7 @@ func mountOf(lang calendar.Lang, prefix, namespace string) *mount {
 // Host header, so clients can find such hosts.
 func TestPartsOfRoots(t *testing.T) {
 	t.Parallel()
-	renderer := render.New(time.UTC, calendar.Currency{}, 1<<20)
+	renderer := render.New(time.UTC, calendar.Currency{}, true)
 	venue := &calendar.Record{ID: 88, Kind: calendar.KindVenue, Version: 1}
 	rendered := func(r root) string {
 		data, err := renderer.Writer(render.Answer{Links: &r.Links}).Record(nil, &query.View{Record: venue})

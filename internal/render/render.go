@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unsafe"
 
 	"github.com/google/uuid"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
-	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -20,23 +18,16 @@ import (
 
 // Renderer is what all answers are rendered with. It is safe for concurrent use.
 type Renderer struct {
-	Layouts   *Layouts
-	site      *time.Location
-	currency  calendar.Currency
-	fragments *cache.Cache[fragmentKey, fragment]
+	Layouts  *Layouts
+	site     *time.Location
+	currency calendar.Currency
+	keeps    bool
 }
 
-// New returns a Renderer that caches fragments of answers up to a number of bytes; negative:
-// none.
-func New(site *time.Location, currency calendar.Currency, cacheBytes int) *Renderer {
-	fragments := cache.New(cacheBytes, func(_ fragmentKey, f fragment) int {
-		return int(unsafe.Sizeof(fragmentKey{})) + len(f.head) + len(f.tail)
-	})
-	return &Renderer{Layouts: NewLayouts(), site: site, currency: currency, fragments: fragments}
+// New returns a Renderer; keeps says that records keep fragments of answers.
+func New(site *time.Location, currency calendar.Currency, keeps bool) *Renderer {
+	return &Renderer{NewLayouts(), site, currency, keeps}
 }
-
-// Forget drops the cached fragments, which may be of erased records.
-func (renderer *Renderer) Forget() { renderer.fragments.Clear() }
 
 // Zone returns the time zone of a stored name.
 func (renderer *Renderer) Zone(name string) calendar.Zone {

@@ -149,7 +149,7 @@ func testWriter(t *testing.T) *Writer {
 		t.Fatal(err)
 	}
 	const base = "https://calendar.example.org"
-	return New(site, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}, -1).Writer(Answer{
+	return New(site, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}, false).Writer(Answer{
 		Lang:  calendar.LangEN,
 		Links: &Links{Base: base, Site: base, URL: base + "/api/calendar/events/v1", Global: "calendar.example.org"},
 	})

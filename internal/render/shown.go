@@ -233,29 +233,33 @@ func appendRepeats(data []byte, repeats *readmodel.Repeats) []byte {
 	})
 }
 
-// fragmentKey names a rendered record that events embed: everything that its bytes depend
-// on. So a change of one record, or of the count of a term, invalidates no other fragment.
+// fragment is a record as events embed it, in two parts: all of it but the brace at its end,
+// and the json_ld of a post. It is never changed. There are few, and they stand in most answers.
+type fragment struct {
+	fragmentKey
+
+	head, tail []byte
+}
+
+// fragmentKey is what a fragment depends on besides the record.
 type fragmentKey struct {
-	id       calendar.ID
-	version  int64
-	sum      uint64 // calendar.Record.Sum
 	count    int    // terms
 	links    uint64 // Links.Secret
 	status   calendar.Status
 	language calendar.Lang
 }
 
-// fragment is a rendered record, in two parts: all of it but the brace at its end, and the
-// json_ld of a post. It is never changed. There are few, and they stand in most answers.
-type fragment struct{ head, tail []byte }
+// A record keeps so many fragments, of so many bytes each.
+const maxFragments, maxFragment = 4, 16 << 10
 
-// fragment returns a record as an event embeds it, a cached one where there is one.
-func (writer *Writer) fragment(linked query.LinkedView) fragment {
-	record := linked.Record
-	key := fragmentKey{record.ID, record.Version, record.Sum, linked.Count, writer.Links.Secret, linked.Status, writer.Lang}
-	made, cached := writer.fragments.Get(key)
-	if cached {
-		return made
+// fragment returns a record as an event embeds it, the one that it keeps where there is one.
+func (writer *Writer) fragment(linked query.LinkedView) *fragment {
+	record, key := linked.Record, fragmentKey{linked.Count, writer.Links.Secret, linked.Status, writer.Lang}
+	kept, _ := record.Rendered.Load().([]*fragment)
+	for _, made := range kept {
+		if made.fragmentKey == key && writer.keeps {
+			return made
+		}
 	}
 	layout := writer.Layouts.Of[record.Kind]
 	if record.Kind.IsTerm() {
@@ -268,8 +272,10 @@ func (writer *Writer) fragment(linked query.LinkedView) fragment {
 		data = writer.appendPostLD(data, &subject)
 	}
 	data = bytes.Clone(data)
-	made = fragment{data[:head:head], data[head:]}
-	writer.fragments.Set(key, made)
+	made := &fragment{key, data[:head:head], data[head:]}
+	if writer.keeps && len(data) <= maxFragment {
+		record.Rendered.Store(append([]*fragment{made}, kept[:min(len(kept), maxFragments-1)]...))
+	}
 	return made
 }
 

@@ -97,14 +97,17 @@ func compare[T any](pair *indexPair, question any, ask func(index readmodel.Inde
 	if err = errors.Join(wantErr, err); err != nil {
 		pair.Fatalf("%T %+v: %v", got, question, err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), wholeDocuments); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), wholeDocuments, wholeRecords); diff != "" {
 		pair.Fatalf("%+v (-want +got):\n%s", question, diff)
 	}
 	return want
 }
 
-// wholeDocuments compares documents at once, for speed.
-var wholeDocuments = cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
+// wholeDocuments and wholeRecords compare at once, for speed.
+var (
+	wholeDocuments = cmp.Comparer(func(a, b readmodel.Document) bool { return reflect.DeepEqual(a, b) })
+	wholeRecords   = cmp.Comparer(func(a, b *calendar.Record) bool { return reflect.DeepEqual(a, b) })
+)
 
 // add adds a document of a record with fields, English at home.
 func (pair *indexPair) add(kind calendar.Kind, id calendar.ID, fields calendar.Fields) *calendar.Record {
