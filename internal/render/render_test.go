@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"os"
@@ -176,5 +177,30 @@ func TestRenderEvent(t *testing.T) {
 	writer.LD = true
 	if diff := cmp.Diff(decodeObject(t, want), rendered(t, writer, exampleView(t))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestKeptFragments: a record keeps what was rendered of it, but not for every count that it
+// had, and nothing of a size that would fill the memory.
+func TestKeptFragments(t *testing.T) {
+	t.Parallel()
+	writer, view := testWriter(t), exampleView(t)
+	writer.keeps = true
+	kept := func(linked query.LinkedView) int {
+		for linked.Count = range 100 {
+			if first, again := writer.fragment(linked), writer.fragment(linked); !bytes.Equal(first.head, again.head) {
+				t.Errorf("count %d: %s and %s", linked.Count, first.head, again.head)
+			}
+		}
+		fragments, _ := linked.Record.Rendered.Load().([]*fragment)
+		return len(fragments)
+	}
+	if got := kept(view.Categories[0]); got == 0 || got > maxFragments {
+		t.Errorf("%d fragments are kept of 100 counts", got)
+	}
+	venue := view.Venues[0]
+	venue.Record.Fields["description"] = calendar.Text{calendar.LangEN: strings.Repeat("x", maxFragment)}
+	if got := kept(venue); got > 0 {
+		t.Errorf("%d fragments are kept of a venue that is larger", got)
 	}
 }

@@ -250,7 +250,7 @@ type fragmentKey struct {
 }
 
 // A record keeps so many fragments, of so many bytes each.
-const maxFragments, maxFragment = 4, 16 << 10
+const maxFragments, maxFragment = 4, 8 << 10
 
 // fragment returns a record as an event embeds it, the one that it keeps where there is one.
 func (writer *Writer) fragment(linked query.LinkedView) *fragment {

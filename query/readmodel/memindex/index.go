@@ -310,10 +310,13 @@ func (index *Index) cached(id calendar.ID) *atomic.Pointer[readmodel.Document] {
 	return &index.records[uint64(id)%uint64(len(index.records))]
 }
 
+// maxCached is how many bytes of JSON a cached record may have.
+const maxCached = 32 << 10
+
 // document decodes a document, or returns the cached one.
 func (index *Index) document(doc *doc) (*readmodel.Document, error) {
 	slot := index.cached(doc.ID)
-	if known := slot.Load(); known != nil && known.Record.ID == doc.ID && known.Position == doc.Position && known.Record.Sum == doc.Sum {
+	if known := slot.Load(); known != nil && known.Position == doc.Position && known.Record.Sum == doc.Sum {
 		return known, nil
 	}
 	body := doc.Body
@@ -328,7 +331,7 @@ func (index *Index) document(doc *doc) (*readmodel.Document, error) {
 		return nil, fmt.Errorf("read document %d: %w", doc.ID, err)
 	}
 	document := &readmodel.Document{Position: doc.Position, Record: record, Body: body}
-	if record.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
+	if record.Kind != calendar.KindEvent && len(body) <= maxCached { // what events link to is read with most lists, an event with few
 		slot.Store(document)
 		if _, _, found := index.current.Load().get(doc.ID); !found { // else what was erased meanwhile stays
 			slot.CompareAndSwap(document, nil)
