@@ -4,6 +4,7 @@
 package canonjson
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Escapes are the escapes of a form of JSON strings by byte; an empty one leaves the byte
@@ -19,6 +21,7 @@ import (
 type Escapes struct {
 	texts   [256]string
 	special [256]bool // bytes that may have one
+	stop    uint64    // bits of which all that has other escapes than skip stops at has one
 }
 
 // Stored is the form of encoding/json without HTML escaping.
@@ -26,19 +29,38 @@ var Stored = NewEscapes(map[byte]string{'\b': `\b`, '\f': `\f`})
 
 // NewEscapes returns a form with further escapes, for ASCII.
 func NewEscapes(further map[byte]string) *Escapes {
-	texts := [256]string{'"': `\"`, '\\': `\\`}
+	escapes := &Escapes{texts: [256]string{'"': `\"`, '\\': `\\`}}
+	texts := &escapes.texts
 	for letter := range byte(' ') {
 		texts[letter] = fmt.Sprintf(`\u%04x`, letter)
 	}
 	texts['\n'], texts['\r'], texts['\t'] = `\n`, `\r`, `\t`
 	for letter, escape := range further {
 		texts[letter] = escape
+		escapes.stop |= highBits | eachByte*uint64(letter&0x60) // skip stops at controls anyway
 	}
-	escapes := &Escapes{texts: texts}
 	for letter, escape := range texts {
 		escapes.special[letter] = escape != "" || letter == 0xe2 // which begins U+2028
 	}
 	return escapes
+}
+
+const (
+	eachByte = 0x0101010101010101
+	highBits = eachByte << 7 // letters beyond ASCII have them
+)
+
+// skip returns how many bytes at the start of a text need no look, eight at a time and not the
+// last one: none is a control character, a quote or a backslash, or has one of the bits of stop.
+func skip(text string, stop uint64) (count int) {
+	for ; count+8 < len(text); count += 8 {
+		word := binary.LittleEndian.Uint64(unsafe.Slice(unsafe.StringData(text[count:]), 8)) //nolint:gosec // it is only read
+		quote, backslash := word^eachByte*2, word^eachByte*'\\'                              // they are 0x20 and 0 there
+		if word&stop|((quote-eachByte*0x21)&^quote|(backslash-eachByte)&^backslash)&highBits != 0 {
+			break
+		}
+	}
+	return count
 }
 
 // AppendString appends a string in the stored form, with its quotes.
@@ -55,7 +77,7 @@ func AppendText(data []byte, text string, escapes *Escapes) []byte {
 		text, valid = strings.ToValidUTF8(text, "\uFFFD"), true
 	}
 	from := 0
-	for i := 0; i < len(text); {
+	for i := skip(text, escapes.stop); i < len(text); {
 		if !escapes.special[text[i]] && (valid || text[i] < utf8.RuneSelf) {
 			i++
 			continue
@@ -73,6 +95,7 @@ func AppendText(data []byte, text string, escapes *Escapes) []byte {
 			from = i + size
 		}
 		i += size
+		i += skip(text[i:], escapes.stop)
 	}
 	return append(data, text[from:]...)
 }
@@ -262,7 +285,7 @@ func (reader *Reader) String() (string, error) {
 		return "", err
 	}
 	var holds letterClass
-	for i := range len(raw) {
+	for i := skip(raw, highBits); i < len(raw); i++ {
 		holds |= classes[raw[i]]
 	}
 	switch {
