@@ -117,6 +117,9 @@ type row [][]wordRange
 // rows returns the rows of words of a language that a piece fits.
 func (evaluation *evaluation) rows(language calendar.Lang, piece readmodel.Piece, spelling readmodel.Spelling) (rows []row) {
 	dictionary := evaluation.Words[language]
+	if len(dictionary.Words) == 0 {
+		return nil
+	}
 spellings:
 	for _, piece := range piece.Spelled(spelling) {
 		row := make(row, len(piece.Tokens))

@@ -44,17 +44,12 @@ func (dictionary *dictionary) exactly(text string) []wordRange {
 
 // beginning returns the range of the words with a prefix.
 func (dictionary *dictionary) beginning(prefix string) wordRange {
-	from, _ := slices.BinarySearchFunc(dictionary.Words, prefix, func(word, prefix string) int {
-		if strings.HasPrefix(word, prefix) {
-			return 1
-		}
-		return descending(word, prefix)
-	})
+	from, _ := dictionary.find(prefix + "\xff") // no word has this byte
 	to, found := dictionary.find(prefix)
 	if found {
 		to++
 	}
-	return wordRange{uint32(from), to}
+	return wordRange{from, to}
 }
 
 func descending(a, b string) int { return strings.Compare(b, a) }
