@@ -113,20 +113,27 @@ func (group *Group) versions(item *Item) (map[calendar.ID]*Held, error) {
 	after := make(map[calendar.ID]*Held, len(item.Drafts))
 	for i := range item.Drafts {
 		draft := &item.Drafts[i]
-		before := cmp.Or(after[draft.ID], group.Records[draft.ID], &Held{State: State{Kind: draft.Kind}})
-		if before.Version != draft.Version-1 || before.Kind != draft.Kind || before.Erased {
-			return nil, fmt.Errorf("%s %d at version %d, erased: %t, not %d: %w", draft.Kind, draft.ID, before.Version, before.Erased, draft.Version-1, ErrConflict)
-		}
 		draft.Position = group.Mark.Position + calendar.Position(i) + 1
-		held := draft.after(before)
+		held, err := draft.After(cmp.Or(after[draft.ID], group.Records[draft.ID]))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConflict, err)
+		}
 		held.Claims, held.Names = InOrder(draft.Claims), InOrder(draft.Names)
 		after[draft.ID] = held
 	}
 	return after, nil
 }
 
-// after returns a record after an entry, without what it holds.
-func (entry *Entry) after(before *Held) *Held {
+// After returns a record after an entry, without what it holds; before is nil where none
+// existed. An entry that does not follow is an error.
+func (entry *Entry) After(before *Held) (*Held, error) {
+	before = cmp.Or(before, &Held{State: State{Kind: entry.Kind}})
+	switch {
+	case entry.Version != before.Version+1 || entry.Kind != before.Kind:
+		return nil, fmt.Errorf("version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, before.Version, before.Kind)
+	case before.Erased:
+		return nil, fmt.Errorf("record %d was erased before it", entry.ID)
+	}
 	held := &Held{
 		State:  State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State, Secret: before.Secret},
 		Erased: entry.Change == ErasedChange(entry.Kind),
@@ -134,7 +141,7 @@ func (entry *Entry) after(before *Held) *Held {
 	if entry.Secret != nil {
 		held.Secret = append([]byte(nil), entry.Secret...) // nil for an empty one
 	}
-	return held
+	return held, nil
 }
 
 // refusal checks all but the versions of an item, with the records after it: guards, that

@@ -58,26 +58,41 @@ func Entries(ctx context.Context, store Store, id calendar.ID) iter.Seq2[*Entry,
 	}))
 }
 
-// Log yields the entries of a store up to a position. One that is missing, or that the store
-// cannot read, is a DamageError.
-func Log(ctx context.Context, store Store, upTo calendar.Position) iter.Seq2[*Entry, error] {
+// Log yields the entries of a store up to its head. What is missing, cannot be read, or does
+// not fit the chain of commits is a DamageError; so is an entry behind the last commit, where
+// no reader comes until the next one is written over it.
+func Log(ctx context.Context, store Store, head calendar.Position) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
+		var before Mark
+		var commit []Entry // behind it
 		next := calendar.Position(1)
 		for entry, err := range Entries(ctx, store, 0) {
 			switch {
-			case next > upTo:
-				return
 			case errors.Is(err, ErrDamaged):
 				err = Damaged(next, "%v", err)
-			case err == nil && entry.Position != next:
+			case err != nil:
+			case next > head && entry.Position <= entry.Commit.Last: // it was written meanwhile
+				return
+			case next > head:
+				err = entry.Damaged("it lies behind the last commit, which ends with entry %d", head)
+			case entry.Position != next:
 				err = Damaged(next, "it is missing, the next one is %d", entry.Position)
+			default:
+				commit = append(commit, *entry)
+				if entry.Commit.First == before.Position+1 && next < min(entry.Commit.Last, head) {
+					break
+				}
+				if entry.Commit != (Commit{before.Position + 1, next, ChainHash(before.Hash, commit)}) {
+					err = entry.Damaged("the chain does not fit the commit %d to %d", entry.Commit.First, entry.Commit.Last)
+				}
+				before, commit = entry.Mark(), nil
 			}
 			if !yield(entry, err) || err != nil {
 				return
 			}
 			next++
 		}
-		if next <= upTo {
+		if next <= head {
 			yield(nil, Damaged(next, "it is missing"))
 		}
 	}

@@ -1,7 +1,6 @@
 package eventstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -66,10 +65,14 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 			copied.Same = copied.Entries
 		}
 		draft := Draft{Entry: *entry}
+		held, err := entry.After(group.Records[entry.ID])
 		if entry.Redacted != nil { // what it left of its record is not known
 			redacted = append(redacted, Entry{ID: entry.ID, Position: copied.Entries, Redacted: entry.Redacted})
-		} else if draft.Claims, draft.Names, err = Holds(&entry.after(cmp.Or(group.Records[entry.ID], &Held{})).State); err != nil {
-			return entry.Damaged("state: %v", err)
+		} else if err == nil {
+			draft.Claims, draft.Names, err = Holds(&held.State)
+		}
+		if err != nil {
+			return entry.Damaged("%v", err)
 		}
 		return group.decide(&Item{Append: Append{Drafts: []Draft{draft}}}).Err
 	}
@@ -83,10 +86,7 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 		if entry.Position < entry.Commit.Last {
 			continue
 		}
-		if group.end(); copied.Same == entry.Position && group.Mark != entry.Mark() {
-			return entry.Damaged("the chain does not fit its commit")
-		}
-		if len(group.Entries) >= restorePage {
+		if group.end(); len(group.Entries) >= restorePage {
 			if err := insert(ctx, group); err != nil {
 				return err
 			}

@@ -19,11 +19,11 @@ type Before func(entry *eventstore.Entry) ([]byte, error)
 // changes into states, and that what is blank was erased. What does not fit is a finding,
 // and so is an error of the sequence that is ErrDamaged; any other one is returned. Of a
 // secret its SHA-256 is enough.
-func Log(entries iter.Seq2[eventstore.Entry, error], before Before) (Findings, error) {
+func Log(entries iter.Seq2[*eventstore.Entry, error], before Before) (Findings, error) {
 	log := newLog(before)
 	for entry, err := range entries {
 		if err == nil {
-			err = log.check(&entry)
+			err = log.check(entry)
 		}
 		if err != nil {
 			return log.findings(err)
@@ -42,27 +42,21 @@ type log struct {
 	before  Before
 	records map[calendar.ID]*record
 	decoded map[calendar.ID]*calendar.Record
-
-	commit []eventstore.Entry // that is read, in a store: positions and leaves
-}
-
-// state is how a record is after an entry.
-type state struct {
-	kind     calendar.Kind
-	version  int64
-	position calendar.Position
-	erased   bool
-	record   [32]byte // SHA-256
-	secret   [32]byte // SHA-256, of no bytes without one
 }
 
 // record is what has to be known of a record.
 type record struct {
-	state
+	*eventstore.Held // after its last entry, with the SHA-256 of its Record
 
 	present      bool              // a state of it was found
 	plain, blank calendar.Position // first entries that are not and are redacted; 0: none
 	by           calendar.Position // of the entry that redacted
+}
+
+// digest returns the SHA-256 of the JSON of a state.
+func digest(state []byte) []byte {
+	sum := sha256.Sum256(state)
+	return sum[:]
 }
 
 func newLog(before Before) *log {
@@ -95,46 +89,31 @@ func (log *log) findings(err error) (Findings, error) {
 func (log *log) check(entry *eventstore.Entry) error {
 	checked := log.records[entry.ID]
 	if checked == nil {
-		checked = &record{state: state{kind: entry.Kind, secret: sha256.Sum256(nil)}}
+		checked = &record{}
 		log.records[entry.ID] = checked
 	}
+	held, err := entry.After(checked.Held)
 	switch {
 	case entry.Position != log.Entries+1:
 		return eventstore.Damaged(log.Entries+1, "it is missing, the next one is %d", entry.Position)
 	case eventstore.Leaf(entry) != entry.Leaf:
 		return entry.Damaged("it does not fit its leaf")
-	case entry.Version != checked.version+1 || entry.Kind != checked.kind:
-		return entry.Damaged("version %d of %s %d follows version %d of a %s", entry.Version, entry.Kind, entry.ID, checked.version, checked.kind)
-	case checked.erased:
-		return entry.Damaged("record %d was erased before it", entry.ID)
+	case err != nil:
+		return entry.Damaged("%v", err)
 	}
-	erases := entry.Change == eventstore.ErasedChange(entry.Kind)
-	checked.state = state{entry.Kind, entry.Version, entry.Position, erases, sha256.Sum256(entry.State), *cmp.Or(entry.SecretHash(), &checked.secret)}
-	var err error
+	held.Record, checked.Held = digest(entry.State), held
 	if entry.Redacted != nil {
 		err = log.checkBlank(entry, checked)
 	} else {
 		err = log.checkFold(entry, checked)
 		checked.plain = cmp.Or(checked.plain, entry.Position)
 	}
-	if err == nil {
-		log.Entries = entry.Position
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// link checks the commit of the next entry, with the last of its entries.
-func (log *log) link(entry *eventstore.Entry) error {
-	log.commit = append(log.commit, eventstore.Entry{Position: entry.Position, Leaf: entry.Leaf})
-	commit, first := entry.Commit, log.commit[0].Position
-	if commit.First == first && entry.Position < commit.Last {
-		return nil
+	if log.Entries = entry.Position; entry.Position == entry.Commit.Last {
+		log.Head = entry.Commit.Hash
 	}
-	hash := eventstore.ChainHash(log.Head, log.commit)
-	if commit.First != first || commit.Last != entry.Position || commit.Hash != hash {
-		return entry.Damaged("the chain does not fit the commit %d to %d", commit.First, commit.Last)
-	}
-	log.Head, log.commit = hash, nil
 	return nil
 }
 
@@ -174,7 +153,7 @@ func (log *log) checkFold(entry *eventstore.Entry, record *record) error {
 	}
 	before := log.decoded[entry.ID]
 	switch {
-	case record.erased:
+	case record.Erased:
 		// What an erasure leaves of a record is left when it is erased again.
 		before = &calendar.Record{ID: entry.ID, Kind: entry.Kind, Version: entry.Version - 1, Home: stored.Home, Fields: stored.Fields}
 		if record.plain != 0 {
@@ -199,7 +178,7 @@ func (log *log) checkFold(entry *eventstore.Entry, record *record) error {
 	if err != nil {
 		return entry.Damaged("%v", err)
 	}
-	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, entry.State) || record.erased && len(change.Fields) > 0 {
+	if want, err := calendar.EncodeRecord(folded); err != nil || !bytes.Equal(want, entry.State) || record.Erased && len(change.Fields) > 0 {
 		return entry.Damaged("folding the changes of record %d does not give the stored record", entry.ID)
 	}
 	if len(log.decoded) >= maxDecoded {

@@ -115,12 +115,12 @@ func TestLog(t *testing.T) {
 			t.Parallel()
 			entries := tt.edit(erasedLog(t))
 			states := map[calendar.ID][]byte{}
-			findings, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
+			findings, err := verify.Log(func(yield func(*eventstore.Entry, error) bool) {
 				for _, entry := range entries {
 					if entry.Redacted != nil || len(entry.State) > 0 {
 						entry = entryOf(entry)
 					}
-					if !yield(entry, nil) {
+					if !yield(&entry, nil) {
 						return
 					}
 					states[entry.ID] = entry.State
@@ -149,9 +149,9 @@ func TestLogAfterBlank(t *testing.T) {
 		}
 		entries, record = append(entries, entryOf(entry)), next
 	}
-	findings, err := verify.Log(func(yield func(eventstore.Entry, error) bool) {
+	findings, err := verify.Log(func(yield func(*eventstore.Entry, error) bool) {
 		for _, entry := range entries {
-			if !yield(entry, nil) {
+			if !yield(&entry, nil) {
 				return
 			}
 		}

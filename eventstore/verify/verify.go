@@ -4,11 +4,11 @@ package verify
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"daybook/calendar"
@@ -103,31 +103,26 @@ func Store(ctx context.Context, store eventstore.Store, progress func(done, tota
 		}
 		return before[0].State, nil
 	})
-	return log.findings(log.store(ctx, store, head.Position, progress))
-}
-
-// store is Store up to a head, but for what is known at the end.
-func (log *log) store(ctx context.Context, store eventstore.Store, head calendar.Position, progress func(done, total calendar.Position)) error {
-	for entry, err := range eventstore.Log(ctx, store, head) {
-		if err == nil {
-			err = log.link(entry)
-		}
+	for entry, err := range eventstore.Log(ctx, store, head.Position) {
 		if err == nil {
 			err = log.check(entry)
 		}
 		if err != nil {
-			return err
+			return log.findings(err)
 		}
 		if progress != nil {
-			progress(entry.Position, head)
+			progress(entry.Position, head.Position)
 		}
 	}
-	if err := log.behind(ctx, store); err != nil {
-		return err
-	}
+	return log.findings(log.present(ctx, store, head.Position))
+}
+
+// present checks the present records by what the log up to a head says of them. Those that
+// were changed meanwhile are the business of the next run.
+func (log *log) present(ctx context.Context, store eventstore.Store, head calendar.Position) error {
 	for page, err := range eventstore.Records(ctx, store, 0) {
 		if err == nil {
-			err = log.present(ctx, store, page, head)
+			err = log.checkPresent(ctx, store, page, head)
 		}
 		if err != nil {
 			return err
@@ -135,28 +130,13 @@ func (log *log) store(ctx context.Context, store eventstore.Store, head calendar
 	}
 	for _, id := range slices.Sorted(maps.Keys(log.records)) {
 		if record := log.records[id]; !record.present {
-			return eventstore.Damaged(record.position, "record %d has no present state", id)
+			return eventstore.Damaged(record.Position, "record %d has no present state", id)
 		}
 	}
 	return nil
 }
 
-// behind looks for an entry behind the last commit, where no reader comes until the next
-// one is written over it. One that is written meanwhile has a commit.
-func (log *log) behind(ctx context.Context, store eventstore.Store) error {
-	entries, err := store.Read(ctx, eventstore.Range{After: uint64(log.Entries), Limit: 1})
-	switch {
-	case len(log.commit) > 0:
-		err = eventstore.Damaged(log.Entries+1, "it is missing, the last commit has it")
-	case len(entries) > 0 && entries[0].Position > entries[0].Commit.Last:
-		err = entries[0].Damaged("it lies behind the last commit, which ends with entry %d", log.Entries)
-	}
-	return err
-}
-
-// present checks records by what the log says of them. Those that were changed meanwhile are
-// the business of the next run.
-func (log *log) present(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
+func (log *log) checkPresent(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
 	var lookup eventstore.Lookup
 	for i := range page {
 		lookup.Claims, lookup.Names = append(lookup.Claims, page[i].Claims...), append(lookup.Names, page[i].Names...)
@@ -168,6 +148,8 @@ func (log *log) present(ctx context.Context, store eventstore.Store, page []even
 	for i := range page {
 		held, checked := &page[i], cmp.Or(log.records[page[i].ID], &record{})
 		checked.present = true
+		last := &eventstore.Held{State: held.State, Erased: held.Erased}
+		last.Record = digest(held.Record)
 		claims, names, err := eventstore.Holds(&held.State)
 		holds := slices.Equal(claims, held.Claims) && slices.Equal(names, held.Names)
 		for range held.Claims {
@@ -181,7 +163,7 @@ func (log *log) present(ctx context.Context, store eventstore.Store, page []even
 			if held.Erased && held.Position == checked.by {
 				checked.blank = 0
 			}
-		case err != nil || checked.state != state{held.Kind, held.Version, held.Position, held.Erased, sha256.Sum256(held.Record), sha256.Sum256(held.Secret)}:
+		case err != nil || !reflect.DeepEqual(last, checked.Held):
 			return eventstore.Damaged(held.Position, "the present state of record %d is not that of its last entry", held.ID)
 		case !holds:
 			// Load may answer from a cache, from before what Find read.

@@ -63,12 +63,11 @@ func (strange strange) Head(ctx context.Context, point eventstore.Point) (events
 
 func (strange strange) Read(ctx context.Context, r eventstore.Range) ([]eventstore.Entry, error) {
 	page, err := strange.Store.Read(ctx, r)
-	if page = slices.Clone(page); strange.bare && r.After == uint64(strange.head) {
-		head, err := strange.Store.Head(ctx, eventstore.Point{Position: strange.head})
-		if err != nil {
-			return nil, err
+	page = slices.Clone(page)
+	for i := range page {
+		if strange.bare && page[i].Position > strange.head {
+			page[i].Commit = page[i-1].Commit
 		}
-		page[0].Commit = eventstore.Commit{First: head.Position, Last: head.Position, Hash: head.Hash}
 	}
 	return page, err
 }
