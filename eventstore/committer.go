@@ -68,10 +68,8 @@ type ObserveCommit func() func(Committed)
 
 // Committer gathers the appends of concurrent callers into commits that they share.
 type Committer struct {
-	write    func(ctx context.Context, items []*Item) (*Group, error)
-	observe  ObserveCommit
-	maxItems int
-	maxBytes int
+	write   func(ctx context.Context, items []*Item) (*Group, error)
+	observe ObserveCommit
 
 	items   chan *Item
 	closing context.Context
@@ -91,7 +89,7 @@ func NewCommitter(ctx context.Context, write func(ctx context.Context, items []*
 		observe = func() func(Committed) { return func(Committed) {} }
 	}
 	ctx = context.WithoutCancel(ctx)
-	committer := &Committer{write: write, observe: observe, maxItems: maxItems, maxBytes: maxBytes, items: make(chan *Item)}
+	committer := &Committer{write: write, observe: observe, items: make(chan *Item)}
 	committer.closing, committer.close = context.WithCancel(ctx)
 	committer.running.Go(func() { committer.run(ctx) })
 	return committer
@@ -135,16 +133,13 @@ const maxDelay = 2 * time.Millisecond
 // for as many as the last commits found (ADR 2). One caller alone never waits.
 func (committer *Committer) gather(item *Item) (items []*Item) {
 	wanted := int(committer.crowd + 0.5)
-	var late <-chan time.Time
-	if wanted > 1 {
-		late = time.After(maxDelay)
-	}
+	late := time.After(maxDelay)
 	for size := 0; item != nil; item = committer.next(len(items) < wanted, late) {
 		items = append(items, item)
 		for i := range item.Drafts {
 			size += item.Drafts[i].Size()
 		}
-		if len(items) >= committer.maxItems || size >= committer.maxBytes {
+		if len(items) >= maxItems || size >= maxBytes {
 			break
 		}
 	}

@@ -51,9 +51,7 @@ func (commits *commits) commit(ctx context.Context, items []*Item) (*Group, erro
 }
 
 func (commits *commits) start() *Committer {
-	group := NewCommitter(context.Background(), commits.commit, nil)
-	group.maxItems = 3
-	return group
+	return NewCommitter(context.Background(), commits.commit, nil)
 }
 
 // TestDelay: one caller never waits; where callers come together each commit waits for as
@@ -101,10 +99,11 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-// TestCommits: a commit takes no further items once it has so many, and its error is
+// TestCommits: a commit takes no further items once it has so many bytes, and its error is
 // that of all of them; those whose caller has gone are left out.
 func TestCommits(t *testing.T) {
 	t.Parallel()
+	third := make([]byte, maxBytes/3+1)
 	for _, c := range []struct {
 		name string
 		bad  map[calendar.ID]error
@@ -124,7 +123,9 @@ func TestCommits(t *testing.T) {
 				var mutex sync.Mutex
 				call := func(ctx context.Context, id calendar.ID) {
 					callers.Go(func() {
-						got := group.Append(ctx, appendOf(id))
+						addition := appendOf(id)
+						addition.Drafts[0].Fields = third
+						got := group.Append(ctx, addition)
 						mutex.Lock()
 						defer mutex.Unlock()
 						results[id] = got
@@ -162,26 +163,37 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// TestBytes: a commit takes no more once it has so many bytes, and one call always.
-func TestBytes(t *testing.T) {
+// TestBounds: a commit takes no more once it has so many bytes or items, and one call always.
+func TestBounds(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		log := commits{takes: time.Second}
-		group := log.start()
-		group.maxItems, group.maxBytes = 9, 100
-		var callers sync.WaitGroup
-		for id, size := range []int{1, 60, 60, 200, 10} {
-			a := appendOf(calendar.ID(id + 1))
-			a.Drafts[0].Fields = []byte(`{"a":"` + strings.Repeat("a", size) + `"}`)
-			callers.Go(func() { group.Append(t.Context(), a) })
-			synctest.Wait()
-		}
-		callers.Wait()
-		group.Close()
-		if want := []string{"1", "2 3", "4", "5"}; !slices.Equal(log.seen, want) {
-			t.Errorf("commits %q, want %q", log.seen, want)
-		}
-	})
+	for _, tt := range []struct {
+		percent []int // of maxBytes
+		want    []int // items
+	}{
+		{[]int{1, 60, 60, 200, 10}, []int{1, 2, 1, 1}},
+		{make([]int, 300), []int{1, maxItems, 299 - maxItems}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			log := commits{takes: time.Second}
+			group := log.start()
+			var callers sync.WaitGroup
+			for id, percent := range tt.percent {
+				a := appendOf(calendar.ID(id + 1))
+				a.Drafts[0].Fields = make([]byte, percent*maxBytes/100)
+				callers.Go(func() { group.Append(t.Context(), a) })
+				synctest.Wait()
+			}
+			callers.Wait()
+			group.Close()
+			var got []int
+			for _, ids := range log.seen {
+				got = append(got, len(strings.Fields(ids)))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("commits of %d items, want %d", got, tt.want)
+			}
+		})
+	}
 }
 
 // TestSignal: the head moves forward alone but to another history, each move wakes, and

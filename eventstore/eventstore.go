@@ -187,7 +187,7 @@ type Lookup struct {
 type Found struct {
 	Holders []calendar.ID   // of claims, 0 for free ones
 	Named   [][]calendar.ID // ascending
-	Taken   [][]TakenClaim  // the last one first; erased records never had a slug
+	Taken   []TakenClaim    // of each slug the last one first; erased records never had one
 	Signed  []Checkpoint
 }
 

@@ -42,7 +42,7 @@ func SlugAt(ctx context.Context, store Store, kind calendar.Kind, slug string, p
 	if err != nil {
 		return 0, err
 	}
-	for _, taken := range found.Taken[0] {
+	for _, taken := range found.Taken {
 		entries, err := store.At(ctx, point, taken.Record)
 		if err != nil {
 			return 0, err
@@ -70,7 +70,7 @@ func Former(ctx context.Context, store Store, kind calendar.Kind, slug string) (
 		return nil, err
 	}
 	var result []calendar.ID
-	for _, taken := range found.Taken[0] {
+	for _, taken := range found.Taken {
 		if len(result) < MaxFormer && !slices.Contains(result, taken.Record) {
 			result = append(result, taken.Record)
 		}

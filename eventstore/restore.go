@@ -3,7 +3,6 @@ package eventstore
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 
 	"daybook/calendar"
@@ -17,8 +16,8 @@ type Copy struct {
 	// of higher versions than those that do. Of a record that was erased since then all is
 	// taken that is left, so that the entry that erased it comes along.
 	Until Point
-	// Receipts of the other store; nil: none.
-	Receipts iter.Seq2[Receipt, error]
+	// Receipts returns those of the other store; nil: none are copied.
+	Receipts func(context.Context) ([]*Receipt, error)
 	// Progress, when not nil, is called with how many entries of the other store are done.
 	Progress func(done, total calendar.Position)
 
@@ -104,11 +103,8 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 		group.Redacted = append(group.Redacted, Entry{Position: entry.Position, Redacted: &Redacted{By: group.Records[entry.ID].Position, Hashes: entry.Redacted.Hashes}})
 	}
 	if copied.Receipts != nil {
-		for receipt, err := range copied.Receipts {
-			if err != nil {
-				return err
-			}
-			group.Stored = append(group.Stored, &receipt)
+		if group.Stored, err = copied.Receipts(ctx); err != nil {
+			return err
 		}
 	}
 	if whole {

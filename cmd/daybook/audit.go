@@ -301,7 +301,7 @@ func (migrateCommand *migrateCommand) work(ctx context.Context, console *console
 	}
 	options := console.Database
 	options.ServiceRole, options.PollOnly = migrateCommand.ServiceRole, true
-	whole := &eventstore.Copy{From: console.file, Receipts: console.file.Receipts(ctx)}
+	whole := &eventstore.Copy{From: console.file, Receipts: console.file.Receipts}
 	after, err := copied(ctx, console, whole, func() (closingStore, error) {
 		if err := postgres.Restore(ctx, migrateCommand.To, options, whole); err != nil {
 			return nil, err

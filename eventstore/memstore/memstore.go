@@ -259,13 +259,11 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (eventst
 			found.Named = append(found.Named, store.names[name])
 		}
 		for _, claim := range lookup.Slugs {
-			var taken []eventstore.TakenClaim
-			for _, takenClaim := range slices.Backward(store.slugs) {
-				if takenClaim.Claim == claim {
-					taken = append(taken, takenClaim)
+			for _, taken := range slices.Backward(store.slugs) {
+				if taken.Claim == claim {
+					found.Taken = append(found.Taken, taken)
 				}
 			}
-			found.Taken = append(found.Taken, taken)
 		}
 		sizes := slices.Sorted(maps.Keys(store.signed))
 		if lookup.Signed.Recent {

@@ -80,15 +80,13 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (found e
 			func(id calendar.ID) { found.Holders = append(found.Holders, id) }, column(lookup.Claims, digest))
 		each(batch, store.q("SELECT ARRAY (SELECT record FROM @names WHERE digest = q.digest ORDER BY record)"+asked+"ORDER BY n"), pgx.RowTo[[]calendar.ID],
 			func(ids []calendar.ID) { found.Named = append(found.Named, ids) }, column(lookup.Names, digest))
-		found.Taken = make([][]eventstore.TakenClaim, len(lookup.Slugs))
-		each(batch, store.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (index int, err error) {
-			var taken eventstore.TakenClaim
+		each(batch, store.q("SELECT n - 1, position, record"+asked+"JOIN @slugs USING (digest) ORDER BY n, position DESC"), func(row pgx.CollectableRow) (taken eventstore.TakenClaim, err error) {
+			var index int
 			if err = row.Scan(&index, &taken.Position, &taken.Record); err == nil {
 				taken.Claim = lookup.Slugs[index]
-				found.Taken[index] = append(found.Taken[index], taken)
 			}
-			return index, err
-		}, func(int) {}, column(lookup.Slugs, digest))
+			return taken, err
+		}, func(taken eventstore.TakenClaim) { found.Taken = append(found.Taken, taken) }, column(lookup.Slugs, digest))
 	})
 	if err == nil && lookup.Signed.Limit > 0 {
 		order := "size"

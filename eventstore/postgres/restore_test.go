@@ -1,9 +1,9 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -60,15 +60,13 @@ func receiptsOf(t *testing.T, store eventstore.Store) (receipts []eventstore.Rec
 	return receipts
 }
 
-// each returns a sequence of receipts that ends with an error, if not nil.
-func each(receipts []eventstore.Receipt, err error) iter.Seq2[eventstore.Receipt, error] {
-	return func(yield func(eventstore.Receipt, error) bool) {
-		for _, receipt := range receipts {
-			if !yield(receipt, nil) {
-				return
-			}
+// each returns receipts for a Copy, or an error.
+func each(receipts []eventstore.Receipt, err error) func(context.Context) ([]*eventstore.Receipt, error) {
+	return func(context.Context) (list []*eventstore.Receipt, _ error) {
+		for i := range receipts {
+			list = append(list, &receipts[i])
 		}
-		_ = err == nil || yield(eventstore.Receipt{}, err)
+		return list, err
 	}
 }
 

@@ -25,7 +25,7 @@ func TestCreateWhole(t *testing.T) {
 			t.Fatal(res.Err)
 		}
 	}
-	whole := &eventstore.Copy{From: from, Receipts: from.Receipts(ctx)}
+	whole := &eventstore.Copy{From: from, Receipts: from.Receipts}
 	dir := t.TempDir()
 	if err := sqlite.Create(ctx, dir, whole); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"sync"
 	"time"
@@ -125,10 +124,9 @@ func (store *Store) Find(ctx context.Context, lookup eventstore.Lookup) (f event
 		taken, readErr := all(ctx, store.reader, "SELECT position, record FROM slugs WHERE space = ? AND key = ? ORDER BY position DESC",
 			func(r row) (takenClaim eventstore.TakenClaim, err error) {
 				takenClaim.Claim = claim
-				err = r.Scan(&takenClaim.Position, &takenClaim.Record)
-				return takenClaim, err
+				return takenClaim, r.Scan(&takenClaim.Position, &takenClaim.Record)
 			}, claim.Space, claim.Key)
-		f.Taken, err = append(f.Taken, taken), cmp.Or(err, readErr)
+		f.Taken, err = append(f.Taken, taken...), cmp.Or(err, readErr)
 	}
 	if lookup.Signed.Limit > 0 && err == nil {
 		order := "size"
@@ -248,19 +246,9 @@ func (store *Store) NewID(ctx context.Context) (calendar.ID, error) {
 	return calendar.ID(store.lastID.Add(1)), store.usable(ctx)
 }
 
-// Receipts yields the receipts that are stored, for a Copy.
-func (store *Store) Receipts(ctx context.Context) iter.Seq2[eventstore.Receipt, error] {
-	return func(yield func(eventstore.Receipt, error) bool) {
-		found, err := all(ctx, store.reader, receiptQuery, scanReceipt)
-		for _, receipt := range found {
-			if !yield(*receipt, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(eventstore.Receipt{}, fmt.Errorf("read receipts: %w", err))
-		}
-	}
+// Receipts returns the receipts that are stored, for a Copy.
+func (store *Store) Receipts(ctx context.Context) ([]*eventstore.Receipt, error) {
+	return all(ctx, store.reader, receiptQuery, scanReceipt)
 }
 
 // Integrity reads every page of the file. ErrDamaged: it is not whole.
