@@ -55,10 +55,10 @@ func NewItem(addition Append) *Item {
 
 // Committed is what came of one group commit.
 type Committed struct {
-	Appends int               // that shared the commit, the losing ones too
-	Entries int               // that were written; 0 for a group that wrote only receipts, or nothing
-	Head    calendar.Position // of the log after it
-	Err     error             // of the group as a whole: nothing of it was written
+	*Group // an empty one with Err
+
+	Appends int   // that shared the commit, the losing ones too
+	Err     error // of the group as a whole: nothing of it was written
 }
 
 // ObserveCommit observes group commits: a store calls it when it begins one, and the
@@ -172,7 +172,7 @@ func (committer *Committer) commit(ctx context.Context, items []*Item) {
 	if err != nil {
 		group = &Group{}
 	}
-	end(Committed{Appends: len(items), Entries: len(group.Entries), Head: group.Mark.Position, Err: err})
+	end(Committed{group, len(items), err})
 	for _, item := range items {
 		if err != nil {
 			item.Result = Result{Err: err}

@@ -342,7 +342,7 @@ func (backend *backend) watchedCommits() func(eventstore.Committed) {
 		end = backend.hooks.Commits()
 	}
 	return func(committed eventstore.Committed) {
-		if end(committed); committed.Err != nil || committed.Entries > 0 {
+		if end(committed); committed.Err != nil || len(committed.Entries) > 0 {
 			backend.wrote(committed.Err)
 		}
 	}

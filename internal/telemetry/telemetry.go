@@ -155,9 +155,9 @@ func (watchedQueries watchedQueries) Run(ctx context.Context, criteria *query.Cr
 func (watch *watch) commit() func(eventstore.Committed) {
 	_, work := watch.begin(context.Background(), "group commit", trace.SpanKindInternal)
 	return func(committed eventstore.Committed) {
-		work.SetAttributes(attribute.Int("daybook.appends", committed.Appends), attribute.Int("daybook.entries", committed.Entries))
-		if committed.Entries > 0 {
-			work.SetAttributes(positions(committed.Head-calendar.Position(committed.Entries)+1, committed.Head)...)
+		work.SetAttributes(attribute.Int("daybook.appends", committed.Appends), attribute.Int("daybook.entries", len(committed.Entries)))
+		for _, commit := range committed.Commits {
+			work.SetAttributes(positions(commit.First, commit.Last)...)
 		}
 		work.end(committed.Err)
 		watch.observe("append_group_size", float64(committed.Appends))
