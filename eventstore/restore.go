@@ -44,20 +44,22 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 		return err
 	}
 	copied.UUID, copied.Entries, copied.Same = head.UUID, 0, 0
-	whole, greatest := copied.Until == Point{}, map[calendar.ID]int64{} // versions that are taken
+	whole, versions := copied.Until == Point{}, map[calendar.ID]int64{} // that are taken of a part
 	group := NewGroup(Epoch{}, nil)
 	var redacted []Entry
 	take := func(entry *Entry) (err error) {
-		if _, known := greatest[entry.ID]; !known && !whole {
+		greatest, known := versions[entry.ID]
+		if !known && !whole {
 			then, err := copied.From.At(ctx, copied.Until, entry.ID)
 			if err != nil {
 				return err
 			}
-			if greatest[entry.ID] = then[0].Version; then[0].Redacted != nil {
-				greatest[entry.ID] = math.MaxInt64
+			if greatest = then[0].Version; then[0].Redacted != nil {
+				greatest = math.MaxInt64
 			}
+			versions[entry.ID] = greatest
 		}
-		if !whole && entry.Version > greatest[entry.ID] {
+		if !whole && entry.Version > greatest {
 			return nil
 		}
 		if copied.Entries++; entry.Position == copied.Entries {
@@ -99,9 +101,11 @@ func Restore(ctx context.Context, insert func(context.Context, *Group) error, co
 			copied.Progress(entry.Position, head.Position)
 		}
 	}
-	for _, entry := range redacted { // nothing follows an erasure
-		group.Redacted = append(group.Redacted, Entry{Position: entry.Position, Redacted: &Redacted{By: group.Records[entry.ID].Position, Hashes: entry.Redacted.Hashes}})
+	for i := range redacted { // nothing follows an erasure
+		entry := &redacted[i]
+		entry.Redacted = &Redacted{By: group.Records[entry.ID].Position, Hashes: entry.Redacted.Hashes}
 	}
+	group.Redacted = redacted
 	if copied.Receipts != nil {
 		if group.Stored, err = copied.Receipts(ctx); err != nil {
 			return err

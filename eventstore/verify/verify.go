@@ -46,10 +46,10 @@ func (hash Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, ha
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (hash *Hash) UnmarshalText(text []byte) error {
-	data, err := hex.DecodeString(string(text))
-	if copy(hash[:], data); err == nil && len(data) != len(hash) {
-		err = fmt.Errorf("hash of %d bytes, not %d", len(data), len(hash))
+	if len(text) != hex.EncodedLen(len(hash)) {
+		return fmt.Errorf("hash of %d characters, not %d", len(text), hex.EncodedLen(len(hash)))
 	}
+	_, err := hex.Decode(hash[:], text)
 	return err
 }
 
