@@ -132,41 +132,34 @@ const maxDelay = 2 * time.Millisecond
 // gather returns the items of the next commit. Where callers come again and again it waits
 // for as many as the last commits found (ADR 2). One caller alone never waits.
 func (committer *Committer) gather(item *Item) (items []*Item) {
-	wanted := int(committer.crowd + 0.5)
-	late := time.After(maxDelay)
-	for size := 0; item != nil; item = committer.next(len(items) < wanted, late) {
+	wanted, late := int(committer.crowd+0.5), time.After(maxDelay)
+	for size := 0; ; {
 		items = append(items, item)
 		for i := range item.Drafts {
 			size += item.Drafts[i].Size()
 		}
 		if len(items) >= maxItems || size >= maxBytes {
-			break
+			return items
 		}
-	}
-	committer.crowd = max(float64(len(items)), committer.crowd-committer.crowd/16)
-	return items
-}
-
-// next returns another item that is there, or that comes before it is late, nil for none.
-func (committer *Committer) next(wait bool, late <-chan time.Time) *Item {
-	select {
-	case item := <-committer.items:
-		return item
-	default:
-	}
-	if !wait {
-		return nil
-	}
-	select {
-	case item := <-committer.items:
-		return item
-	case <-late:
-		return nil
+		select {
+		case item = <-committer.items:
+			continue
+		default:
+		}
+		if len(items) >= wanted {
+			return items
+		}
+		select {
+		case item = <-committer.items:
+		case <-late:
+			return items
+		}
 	}
 }
 
 // commit carries items out.
 func (committer *Committer) commit(ctx context.Context, items []*Item) {
+	committer.crowd = max(float64(len(items)), committer.crowd-committer.crowd/16)
 	end := committer.observe()
 	group, err := committer.write(ctx, items)
 	if err != nil {
