@@ -28,59 +28,59 @@ func (fixture *fixture) readings() []eventstore.Entry {
 	fixture.log = log
 
 	history := map[calendar.ID][]eventstore.Entry{}
-	states := map[calendar.ID]eventstore.State{}
+	states := map[calendar.ID]*eventstore.Held{0: {}, unknown: {}}
 	for i := range log {
 		entry := &log[i]
 		history[entry.ID] = append(history[entry.ID], *entry)
-		if entry.Position != calendar.Position(i+1) || entry.Version != int64(len(history[entry.ID])) {
-			fixture.Fatalf("entry %d has position %d, version %d", i+1, entry.Position, entry.Version)
+		if entry.Position != calendar.Position(i+1) {
+			fixture.Fatalf("entry %d has position %d", i+1, entry.Position)
 		}
-		state := eventstore.State{Kind: entry.Kind, ID: entry.ID, Version: entry.Version, Position: entry.Position, Record: entry.State, Secret: states[entry.ID].Secret}
-		if entry.Secret != nil {
-			state.Secret = append([]byte(nil), entry.Secret...) // an empty one is none
-		}
+		state, err := entry.After(states[entry.ID])
+		fixture.must("entry "+entry.Position.String(), err)
 		states[entry.ID] = state
 	}
-	fixture.states(slices.Sorted(maps.Keys(states)), states)
+	fixture.states(slices.Sorted(maps.Keys(history)), states)
 	for id, want := range history {
 		got := pages(fixture, "Read of a record", func(ctx context.Context, after uint64, limit int) ([]eventstore.Entry, error) {
 			return fixture.store.Read(ctx, eventstore.Range{Record: id, After: after, Limit: limit})
 		}, func(entry *eventstore.Entry) uint64 { return uint64(entry.Version) })
 		fixture.equal("the history of record "+id.String(), got, want)
 	}
-	fixture.holdings(states)
+	fixture.holdings()
 	fixture.chain(log)
 	fixture.checkpoints()
 	return log
 }
 
+// unknown is the id of no record.
+const unknown calendar.ID = 1 << 40
+
 // states checks what is read of records, which have these states.
-func (fixture *fixture) states(ids []calendar.ID, states map[calendar.ID]eventstore.State) {
+func (fixture *fixture) states(ids []calendar.ID, states map[calendar.ID]*eventstore.Held) {
 	fixture.Helper()
 	for _, kind := range []calendar.Kind{0, calendar.KindTag, calendar.KindVenue} {
-		var want []eventstore.State
+		var want []eventstore.Held
 		for _, id := range ids {
 			if kind == 0 || kind == states[id].Kind {
-				want = append(want, states[id])
+				want = append(want, *states[id])
 			}
 		}
 		held := pages(fixture, "Records", func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Held, error) {
 			return fixture.store.Records(ctx, kind, after, limit)
 		}, func(h *eventstore.Held) calendar.ID { return h.ID })
-		var got []eventstore.State
-		for _, h := range held {
-			got = append(got, h.State)
+		for i := range held {
+			held[i].Claims, held[i].Names = nil, nil // see holdings
 		}
-		fixture.equal("the records of kind "+kind.String(), got, want)
+		fixture.equal("the records of kind "+kind.String(), held, want)
 	}
 
 	// In any order, twice, and with unknown ones; more than one statement asks for.
-	asked := append(slices.Clone(ids), 1<<40)
+	asked := append(slices.Clone(ids), unknown)
 	slices.Reverse(asked)
 	asked = slices.Concat(asked, make([]calendar.ID, 200), ids)
 	want := make([]eventstore.State, len(asked))
 	for i, id := range asked {
-		want[i] = states[id]
+		want[i] = states[id].State
 	}
 	loaded, err := fixture.store.Load(fixture.ctx, asked...)
 	fixture.must("Load", err)
@@ -88,21 +88,15 @@ func (fixture *fixture) states(ids []calendar.ID, states map[calendar.ID]eventst
 }
 
 // holdings checks that what records hold is found: they are its holders, no others have
-// a name of theirs, and an erased one has none.
-func (fixture *fixture) holdings(states map[calendar.ID]eventstore.State) {
+// a name of theirs.
+func (fixture *fixture) holdings() {
 	fixture.Helper()
-	held, err := fixture.store.Records(fixture.ctx, 0, 0, len(states)+1)
+	held, err := fixture.store.Records(fixture.ctx, 0, 0, len(fixture.log)+1)
 	fixture.must("Records", err)
 	var lookup eventstore.Lookup
 	var holders []calendar.ID
 	named := map[calendar.Name][]calendar.ID{}
-	erased := map[calendar.ID]bool{}
-	for i := range fixture.log {
-		entry := &fixture.log[i]
-		erased[entry.ID] = entry.Change == eventstore.ErasedChange(entry.Kind)
-	}
 	for _, h := range held {
-		fixture.equal("whether a record is erased", h.Erased, erased[h.ID])
 		for _, claim := range h.Claims {
 			lookup.Claims, holders = append(lookup.Claims, claim), append(holders, h.ID)
 		}
