@@ -431,7 +431,7 @@ var mutants = []struct {
 			}
 		}
 	}},
-	{"takings come in order", []string{"former slugs"}, func(m *mutant) {
+	{"takings come in order", []string{"slugs of the past"}, func(m *mutant) {
 		m.found = func(_ eventstore.Lookup, found *eventstore.Found) {
 			slices.Reverse(found.Taken)
 		}

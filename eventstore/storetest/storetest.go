@@ -79,7 +79,6 @@ func Cases() []Case {
 		Case{"records at points of the past", past(3, recordsAt)},
 		Case{"what counts at points of the past", past(120, countedAt)},
 		Case{"slugs of the past", past(3, slugsAt)},
-		Case{"former slugs", past(3, formerSlugs)},
 		Case{"claims and names of no record are damage", strays},
 		Case{"the log verifies", verifies},
 		Case{"the log verifies while others write", verifiesBusy},
