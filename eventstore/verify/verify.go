@@ -114,29 +114,25 @@ func Store(ctx context.Context, store eventstore.Store, progress func(done, tota
 			progress(entry.Position, head.Position)
 		}
 	}
-	return log.findings(log.present(ctx, store, head.Position))
-}
-
-// present checks the present records by what the log up to a head says of them. Those that
-// were changed meanwhile are the business of the next run.
-func (log *log) present(ctx context.Context, store eventstore.Store, head calendar.Position) error {
 	for page, err := range eventstore.Records(ctx, store, 0) {
 		if err == nil {
-			err = log.checkPresent(ctx, store, page, head)
+			err = log.present(ctx, store, page, head.Position)
 		}
 		if err != nil {
-			return err
+			return log.findings(err)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(log.records)) {
 		if record := log.records[id]; !record.present {
-			return eventstore.Damaged(record.Position, "record %d has no present state", id)
+			return log.findings(eventstore.Damaged(record.Position, "record %d has no present state", id))
 		}
 	}
-	return nil
+	return log.findings(nil)
 }
 
-func (log *log) checkPresent(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
+// present checks records by what the log says of them. Those that were changed meanwhile are
+// the business of the next run.
+func (log *log) present(ctx context.Context, store eventstore.Store, page []eventstore.Held, head calendar.Position) error {
 	var lookup eventstore.Lookup
 	for i := range page {
 		lookup.Claims, lookup.Names = append(lookup.Claims, page[i].Claims...), append(lookup.Names, page[i].Names...)
